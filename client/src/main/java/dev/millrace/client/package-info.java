@@ -1,0 +1,2 @@
+/** The producer that applications construct: {@code MillraceProducer}. */
+package dev.millrace.client;

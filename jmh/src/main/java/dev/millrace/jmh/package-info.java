@@ -1,0 +1,2 @@
+/** JMH benchmarks of the send path under contention. */
+package dev.millrace.jmh;

@@ -1,0 +1,2 @@
+/** The mirror tool: N consumer threads that feed one shared producer. */
+package dev.millrace.mirror;
