@@ -9,8 +9,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Properties;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -81,7 +81,7 @@ final class ClientConfigs {
         Map<String, Object> config = layers(CONSUMER_DEFAULTS, file, "--consumer.config", CONSUMER_OWNED);
         putIfGiven(config, ConsumerConfig.GROUP_ID_CONFIG, group);
         putAddress(config, "--source", source, "--consumer.config");
-        validate("--consumer.config", file, () -> new ConsumerConfig(config));
+        ConsumerConfig unused = validated("--consumer.config", file, () -> new ConsumerConfig(config));
         return config;
     }
 
@@ -99,14 +99,11 @@ final class ClientConfigs {
             throw MirrorException.usage("--producer.config " + file
                     + ": transactional.id is set, but the mirror writes without transactions; remove it");
         }
+        ProducerConfig checked = validated("--producer.config", file, () -> new ProducerConfig(config));
         // Memory comes free when a record is delivered or fails, so a send that waits for it longer has another reason.
-        config.computeIfAbsent(
+        config.putIfAbsent(
                 ProducerConfig.MAX_BLOCK_MS_CONFIG,
-                key -> 30_000L
-                        + Long.parseLong(config.get(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG)
-                                .toString()
-                                .strip()));
-        validate("--producer.config", file, () -> new ProducerConfig(config));
+                checked.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG) + 30_000L);
         return config;
     }
 
@@ -180,9 +177,9 @@ final class ClientConfigs {
     }
 
     /** Lets Kafka check the values, for a message that names the file instead of the client that would not start. */
-    private static void validate(String option, Path file, java.util.function.Supplier<AbstractConfig> check) {
+    private static <C extends AbstractConfig> C validated(String option, Path file, Supplier<C> check) {
         try {
-            Objects.requireNonNull(check.get());
+            return check.get();
         } catch (ConfigException e) {
             throw MirrorException.usage(
                     (file == null ? "Configuration" : option + " " + file) + ": " + MirrorException.reason(e));

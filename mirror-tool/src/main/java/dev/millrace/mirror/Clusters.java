@@ -16,13 +16,13 @@ import org.apache.kafka.common.errors.TimeoutException;
 
 /** The questions a mirror asks before it starts, so that what is wrong is said at once and in one line. */
 final class Clusters {
-    private static final int ANSWER_TIMEOUT_MS = 8_000;
+    private static final int ANSWER_TIMEOUT_MS = 7_000;
     private static final int SHOWN_NAMES = 5;
 
     private Clusters() {}
 
     /**
-     * A client of a cluster that has answered. Blocks for at most about 8 s.
+     * A client of a cluster that has answered. Blocks for at most about 7 s, and a little more to give up.
      *
      * @param role what the cluster is to the mirror, for messages
      * @throws MirrorException naming the address when it does not answer

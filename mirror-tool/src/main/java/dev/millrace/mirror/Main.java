@@ -1,6 +1,7 @@
 package dev.millrace.mirror;
 
 import java.io.PrintWriter;
+import java.util.function.Consumer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -12,7 +13,6 @@ import picocli.CommandLine.Spec;
         name = "mirror",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
-        subcommands = RunCommand.class,
         synopsisSubcommandLabel = "COMMAND",
         description = "Mirrors topics from one Kafka cluster to another.")
 public final class Main implements Runnable {
@@ -20,16 +20,21 @@ public final class Main implements Runnable {
     private CommandLine.Model.CommandSpec spec;
 
     public static void main(String[] args) {
-        Shutdown.exit(execute(args));
+        Shutdown.exit(commandLine(Shutdown::onSignal).execute(args));
     }
 
-    /** Runs the command; returns what the process is to exit with. */
-    static int execute(String... args) {
+    /**
+     * The command, ready to be executed.
+     *
+     * @param onSignal takes what is to run when the process is told to end
+     */
+    static CommandLine commandLine(Consumer<Runnable> onSignal) {
         return new CommandLine(new Main())
+                .addSubcommand(new RunCommand(onSignal))
+                .addSubcommand(new DemoCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(Main::explainUsage)
-                .setExecutionExceptionHandler(Main::explainFailure)
-                .execute(args);
+                .setExecutionExceptionHandler(Main::explainFailure);
     }
 
     @Override

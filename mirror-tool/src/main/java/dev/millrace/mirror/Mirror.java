@@ -22,7 +22,7 @@ import org.apache.kafka.common.errors.InterruptException;
  * <p><b>Threads:</b> one thread calls {@link #run}, once; any may call the rest.
  * <p><b>Ordering:</b> the first failure is published by a compare-and-set before the latch opens, and read after.
  */
-public final class Mirror {
+final class Mirror {
     private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(1);
     /** Longer than a thread takes to drain, so that it is the drain that gives up, saying of what. */
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
@@ -35,7 +35,7 @@ public final class Mirror {
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private TargetTopics targetTopics;
 
-    public Mirror(MirrorConfig config, MirrorObserver observer) {
+    Mirror(MirrorConfig config, MirrorObserver observer) {
         this.config = config;
         this.observer = observer;
     }
@@ -45,19 +45,19 @@ public final class Mirror {
      *
      * @throws MirrorException when a cluster does not answer, nothing matches, or a record could not be written
      */
-    void run(Progress progress) {
+    void run() {
         try (Admin source = Clusters.connect("source", ClientConfigs.admin(config.consumer()));
                 Admin target = Clusters.connect("target", ClientConfigs.admin(config.producer()))) {
             Clusters.checkDistinct(source, target);
             Set<String> topics = Clusters.matching(source, config.topics());
-            progress.started(topics, config);
+            observer.started(topics);
             targetTopics = new TargetTopics(source, target);
-            mirror(progress);
+            mirror();
         }
         rethrow(failure.get());
     }
 
-    private void mirror(Progress progress) {
+    private void mirror() {
         Producer<byte[], byte[]> producer = config.kind().create(config.producer());
         List<MirrorThread> mirrors = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
@@ -75,7 +75,7 @@ public final class Mirror {
                 thread.start();
             }
             while (!stopping.await(PROGRESS_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
-                progress.update(totals(mirrors));
+                observer.progress(totals(mirrors));
             }
         } catch (InterruptedException e) {
             throw new InterruptException(e);
@@ -84,12 +84,12 @@ public final class Mirror {
             join(threads);
             // Wakes the threads that still wait in send, if the drain has not come to an end.
             producer.close(PRODUCER_CLOSE_TIMEOUT);
-            progress.finished(totals(mirrors));
+            observer.finished(totals(mirrors));
         }
     }
 
     /** Asks the mirror to drain and end. Does not wait for it. */
-    public void stop() {
+    void stop() {
         stopping.countDown();
     }
 

@@ -12,9 +12,9 @@ import java.util.regex.Pattern;
  * @param consumer configuration of every consumer, complete but for what tells the threads apart
  * @param producer configuration of the one producer, complete
  */
-public record MirrorConfig(
+record MirrorConfig(
         Pattern topics, int threads, ProducerKind kind, Map<String, Object> consumer, Map<String, Object> producer) {
-    public MirrorConfig {
+    MirrorConfig {
         consumer = Map.copyOf(consumer);
         producer = Map.copyOf(producer);
     }

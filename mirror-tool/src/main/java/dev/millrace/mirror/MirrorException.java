@@ -3,7 +3,7 @@ package dev.millrace.mirror;
 import org.apache.kafka.common.KafkaException;
 
 /** A problem told to the user in one line: what happened, where, and what would be right. */
-public final class MirrorException extends RuntimeException {
+final class MirrorException extends RuntimeException {
     private final int exitCode;
 
     private MirrorException(int exitCode, String message, Throwable cause) {
@@ -12,22 +12,22 @@ public final class MirrorException extends RuntimeException {
     }
 
     /** The command line or a file it names is wrong. */
-    public static MirrorException usage(String message) {
+    static MirrorException usage(String message) {
         return new MirrorException(2, message, null);
     }
 
     /** Something failed that was asked for rightly. */
-    public static MirrorException failed(String message) {
+    static MirrorException failed(String message) {
         return new MirrorException(1, message, null);
     }
 
     /** Something failed that was asked for rightly; the message ends with what the cause says. */
-    public static MirrorException failed(String message, Throwable cause) {
+    static MirrorException failed(String message, Throwable cause) {
         return new MirrorException(1, message + ": " + reason(cause), cause);
     }
 
     /** What the process exits with: 2 for wrong usage, 1 for a failure. */
-    public int exitCode() {
+    int exitCode() {
         return exitCode;
     }
 

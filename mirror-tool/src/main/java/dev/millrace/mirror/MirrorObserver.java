@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import java.util.Set;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.Producer;
@@ -7,20 +8,22 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Sees a mirror at work, to measure it. Its methods are called by the consumer threads, by all of them at once, and must
- * not block.
+ * Sees a mirror at work, to tell of it or to measure it.
+ *
+ * <p><b>Threads:</b> the one that runs the mirror calls {@link #started}, {@link #sender}, {@link #progress} and {@link
+ * #finished}; the consumer threads call the others, all of them at once. Nothing here may block.
  */
-public interface MirrorObserver {
-    /** Sees nothing. */
-    MirrorObserver NONE = new MirrorObserver() {};
-
+interface MirrorObserver {
     /** What a consumer thread sends with. */
     @FunctionalInterface
     interface Sender {
         void send(ProducerRecord<byte[], byte[]> record, Callback callback);
     }
 
-    /** The way to the producer for one more consumer thread; called before the thread starts. */
+    /** Both clusters have answered, and these topics will be mirrored. */
+    default void started(Set<String> topics) {}
+
+    /** The way to the producer for one more consumer thread, whose own it will be. */
     default Sender sender(Producer<byte[], byte[]> producer) {
         return (record, callback) -> {
             Future<?> unused = producer.send(record, callback); // The callback tells the same.
@@ -30,6 +33,12 @@ public interface MirrorObserver {
     /** A poll returned records. */
     default void polled() {}
 
-    /** All of a source partition's records below {@code offset} have been acknowledged by the target. */
+    /** All records of a source partition below the offset have been acknowledged by the target. */
     default void acknowledged(TopicPartition partition, long offset) {}
+
+    /** What has been done so far; about once a second. */
+    default void progress(ThreadCounters.Totals totals) {}
+
+    /** What has been done in all; also after a failure. */
+    default void finished(ThreadCounters.Totals totals) {}
 }

@@ -1,11 +1,12 @@
 package dev.millrace.mirror;
 
+import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 
 /** The producer a mirror writes with: the one place that knows both. */
-public enum ProducerKind {
+enum ProducerKind {
     MILLRACE {
         @Override
         Producer<byte[], byte[]> create(Map<String, Object> config) {
@@ -19,5 +20,11 @@ public enum ProducerKind {
         }
     };
 
+    /** As it is given on the command line. */
+    String label() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Opens a producer; what is wrong with the configuration is a {@code KafkaException}. */
     abstract Producer<byte[], byte[]> create(Map<String, Object> config);
 }

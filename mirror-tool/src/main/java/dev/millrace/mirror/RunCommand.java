@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import picocli.CommandLine.Command;
@@ -25,7 +26,7 @@ import picocli.CommandLine.Option;
             "1:a cluster cannot be reached, no topic matches, or a record could not be written",
             "2:the command line or a file it names is wrong"
         })
-public final class RunCommand implements Callable<Integer> {
+final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--source",
             paramLabel = "HOST:PORT",
@@ -90,14 +91,24 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--verbose", order = 9, description = "Log what the Kafka clients do, and stack traces.")
     private boolean verbose;
 
+    private final Consumer<Runnable> onSignal;
+
+    /**
+     * @param onSignal takes what is to run when the process is told to end
+     */
+    RunCommand(Consumer<Runnable> onSignal) {
+        this.onSignal = onSignal;
+    }
+
     @Override
     public Integer call() {
         if (verbose) {
             Logs.verbose();
         }
-        Mirror mirror = new Mirror(config(), MirrorObserver.NONE);
-        Shutdown.onSignal(mirror::stop);
-        mirror.run(new Progress(Boolean.getBoolean("mirror.terminal"), System.err));
+        MirrorConfig config = config();
+        Mirror mirror = new Mirror(config, new ProgressReport(config, System.err));
+        onSignal.accept(mirror::stop);
+        mirror.run();
         return 0;
     }
 
@@ -110,7 +121,7 @@ public final class RunCommand implements Callable<Integer> {
      *
      * @throws MirrorException naming the option that is wrong
      */
-    public MirrorConfig config() {
+    MirrorConfig config() {
         if (threads < 1) {
             throw MirrorException.usage("--threads " + threads + ": at least 1 is needed");
         }

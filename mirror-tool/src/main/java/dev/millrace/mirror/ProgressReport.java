@@ -12,41 +12,37 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Threads:</b> the one that runs the mirror.
  */
-final class Progress {
-    private static final Logger LOG = LoggerFactory.getLogger(Progress.class);
+final class ProgressReport implements MirrorObserver {
+    private static final Logger LOG = LoggerFactory.getLogger(ProgressReport.class);
     private static final long LOG_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(5);
-    private static final int WIDTH = 100;
 
-    private final boolean terminal;
+    private final MirrorConfig config;
     private final PrintStream out;
     private long startNanos;
     private long lastNanos;
     private ThreadCounters.Totals last = ThreadCounters.Totals.NONE;
 
-    /**
-     * @param terminal whether {@code out} is one
-     */
-    Progress(boolean terminal, PrintStream out) {
-        this.terminal = terminal;
+    ProgressReport(MirrorConfig config, PrintStream out) {
+        this.config = config;
         this.out = out;
     }
 
-    void started(Set<String> topics, MirrorConfig config) {
+    @Override
+    public void started(Set<String> topics) {
         LOG.info(
                 "Mirroring {} with {} threads and the {} producer",
                 topics.size() == 1 ? "topic " + topics.iterator().next() : topics.size() + " topics",
                 config.threads(),
-                config.kind().name().toLowerCase(Locale.ROOT));
+                config.kind().label());
         startNanos = System.nanoTime();
         lastNanos = startNanos;
     }
 
-    /** Takes the totals so far; called about once a second. */
-    void update(ThreadCounters.Totals totals) {
+    @Override
+    public void progress(ThreadCounters.Totals totals) {
         long now = System.nanoTime();
-        if (terminal) {
-            out.printf("%-" + WIDTH + "s\r", line(totals, now));
-            out.flush();
+        if (Terminal.isTerminal()) {
+            Terminal.rewrite(out, line(totals, now));
         } else if (now - lastNanos < LOG_INTERVAL_NANOS) {
             return;
         } else {
@@ -56,9 +52,10 @@ final class Progress {
         lastNanos = now;
     }
 
-    void finished(ThreadCounters.Totals totals) {
-        if (terminal) {
-            out.printf("%-" + WIDTH + "s\r", "");
+    @Override
+    public void finished(ThreadCounters.Totals totals) {
+        if (Terminal.isTerminal()) {
+            Terminal.rewrite(out, "");
         }
         LOG.info(String.format(
                 Locale.ROOT,
