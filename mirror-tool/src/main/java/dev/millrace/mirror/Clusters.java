@@ -1,6 +1,7 @@
 package dev.millrace.mirror;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -9,8 +10,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TimeoutException;
 
@@ -74,6 +78,19 @@ final class Clusters {
                     + " topics" + some + "; it must match a whole name");
         }
         return matching;
+    }
+
+    /** The offset after the last record of each partition of a topic, as a reader of all records sees it. */
+    static Map<TopicPartition, Long> endOffsets(Admin cluster, String topic) {
+        Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
+        TopicDescription description =
+                answer(cluster.describeTopics(List.of(topic)).allTopicNames()).get(topic);
+        description
+                .partitions()
+                .forEach(info -> latest.put(new TopicPartition(topic, info.partition()), OffsetSpec.latest()));
+        Map<TopicPartition, Long> ends = new HashMap<>();
+        answer(cluster.listOffsets(latest).all()).forEach((partition, end) -> ends.put(partition, end.offset()));
+        return ends;
     }
 
     /** The pattern, made to leave out the topics a cluster keeps for itself. */

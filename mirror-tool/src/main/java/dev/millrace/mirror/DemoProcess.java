@@ -53,7 +53,7 @@ final class DemoProcess {
                 others.add(line);
             }
         }
-        throw MirrorException.failed("A run of the demo ended without figures; it said: " + String.join("; ", others));
+        throw MirrorException.failed("A run of the demo failed; it said: " + String.join("; ", others));
     }
 
     private static Measurement.Figures parse(String[] fields) {

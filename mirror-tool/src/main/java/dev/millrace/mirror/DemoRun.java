@@ -2,9 +2,8 @@ package dev.millrace.mirror;
 
 import java.io.IOException;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.TopicPartition;
 import picocli.CommandLine;
@@ -25,13 +24,21 @@ final class DemoRun {
         parent.setDaemon(true);
         parent.start();
 
-        MirrorConfig config = compressed(
-                CommandLine.populateCommand(new RunCommand(stop -> {}), args).config());
+        try {
+            DemoProcess.print(measure(compressed(CommandLine.populateCommand(new RunCommand(stop -> {}), args)
+                    .config())));
+        } catch (MirrorException e) {
+            System.out.println(e.getMessage());
+            System.exit(e.exitCode());
+        }
+    }
+
+    private static Measurement.Figures measure(MirrorConfig config) {
         Measurement measurement = new Measurement(ends(config));
         Mirror mirror = new Mirror(config, measurement);
         measurement.onEnd(mirror::stop);
         mirror.run();
-        DemoProcess.print(measurement.figures());
+        return measurement.figures();
     }
 
     private static MirrorConfig compressed(MirrorConfig config) {
@@ -41,13 +48,9 @@ final class DemoRun {
     }
 
     private static Map<TopicPartition, Long> ends(MirrorConfig config) {
-        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config.consumer())) {
-            List<TopicPartition> partitions = consumer
-                    .partitionsFor(config.topics().pattern())
-                    .stream()
-                    .map(info -> new TopicPartition(info.topic(), info.partition()))
-                    .toList();
-            Map<TopicPartition, Long> ends = new HashMap<>(consumer.endOffsets(partitions));
+        try (Admin source = Clusters.connect("source", ClientConfigs.admin(config.consumer()))) {
+            Map<TopicPartition, Long> ends =
+                    Clusters.endOffsets(source, config.topics().pattern());
             ends.values().removeIf(end -> end == 0);
             return ends;
         }

@@ -7,9 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
@@ -64,6 +67,7 @@ final class TargetTopics {
             if (present < wanted) {
                 grow(topic, present, wanted);
             }
+            awaitLeaders(topic, Math.max(present, wanted));
             return Math.max(present, wanted);
         } catch (ExecutionException e) {
             throw failure(topic, e);
@@ -95,6 +99,17 @@ final class TargetTopics {
                 throw e;
             }
         }
+    }
+
+    /**
+     * Waits until the leaders of new partitions serve them. Until then one may refuse a producer's first batch and take
+     * the second, which the stock producer's idempotence does not survive (KAFKA-15591).
+     */
+    private void awaitLeaders(String topic, int count) throws ExecutionException {
+        Map<TopicPartition, OffsetSpec> latest = IntStream.range(0, count)
+                .boxed()
+                .collect(Collectors.toMap(partition -> new TopicPartition(topic, partition), p -> OffsetSpec.latest()));
+        await(target.listOffsets(latest).all());
     }
 
     private static Optional<Integer> describe(Admin cluster, String topic) throws ExecutionException {

@@ -55,14 +55,21 @@ final class MirrorFixture implements AutoCloseable {
         return MirrorProcess.start(args.toArray(String[]::new));
     }
 
+    /** Creates a topic and waits until its leaders serve it, which the stock producer needs (KAFKA-15591). */
+    static void create(KafkaCluster cluster, String topic, int partitions, Map<String, String> configs) {
+        cluster.createTopic(topic, partitions, 1, configs);
+        ends(cluster.admin(), topic, partitions);
+    }
+
     /** Writes records of about 100 bytes, with and without keys, values, headers, and of all kinds of timestamps. */
     void fill(String topic, int partitions, int records, long seed) {
         Random random = new Random(seed);
+        long now = System.currentTimeMillis(); // Records of another year would soon be deleted by the broker.
         List<Future<?>> results = new ArrayList<>();
         try (KafkaProducer<byte[], byte[]> producer =
                 new KafkaProducer<>(source.clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
             for (int i = 0; i < records; i++) {
-                long timestamp = 1_600_000_000_000L + random.nextInt(1_000_000);
+                long timestamp = now - random.nextInt(1_000_000);
                 byte[] key = random.nextInt(3) == 0 ? null : bytes(random, 10);
                 byte[] value = random.nextInt(10) == 0 ? null : bytes(random, 100);
                 ProducerRecord<byte[], byte[]> record =

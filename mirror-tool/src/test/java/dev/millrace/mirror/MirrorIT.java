@@ -107,7 +107,7 @@ class MirrorIT {
     @EnumSource
     void shouldStopAtARecordThatCannotBeWrittenAndCommitNothingPastIt(ProducerKind kind) throws Exception {
         String topic = topic("refused-" + kind.label());
-        clusters.target().createTopic(topic, PARTITIONS, 1, Map.of("max.message.bytes", "2000"));
+        MirrorFixture.create(clusters.target(), topic, PARTITIONS, Map.of("max.message.bytes", "2000"));
         send(topic, 100, 500, 100);
 
         try (MirrorProcess mirror = clusters.mirror(topic, 1, kind, "--producer.config=" + smallBatches())) {
@@ -149,7 +149,7 @@ class MirrorIT {
     @Test
     void shouldGrowTheTargetWithTheSource() throws Exception {
         String topic = topic("grown");
-        clusters.target().createTopic(topic, 2, 1, Map.of());
+        MirrorFixture.create(clusters.target(), topic, 2, Map.of());
         clusters.fill(topic, PARTITIONS, 1_000, seed);
         Path config = Files.writeString(folder.resolve("consumer.properties"), "metadata.max.age.ms=300\n");
 
@@ -183,7 +183,7 @@ class MirrorIT {
 
     /** A topic on the source. */
     private static String topic(String name) {
-        clusters.source().createTopic(name, PARTITIONS, 1, Map.of());
+        MirrorFixture.create(clusters.source(), name, PARTITIONS, Map.of());
         return name;
     }
 
