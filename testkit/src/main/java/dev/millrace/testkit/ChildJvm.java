@@ -1,0 +1,158 @@
+package dev.millrace.testkit;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A child JVM with the Java home and the class path of this one. It never outlives this JVM (see {@link ChildFolder}),
+ * ignores a terminal's Ctrl-C, which is for the parent to judge, and writes its output to a file of the folder.
+ */
+final class ChildJvm {
+    private static final String LAUNCHER = "trap '' INT HUP; : > \"$0/pids/$$\" && exec \"$@\"";
+    private static final String READY_FILE = "millrace.testkit.ready";
+    private static final int SHOWN_LOG_LINES = 40;
+
+    private final String name;
+    private final Path log;
+    private final Path readyFile;
+    private final Process process;
+
+    /**
+     * Starts the child and returns at once.
+     *
+     * @param name unique among the running children of the folder; names its log file too
+     * @param options for the JVM, such as {@code -Xmx512m}
+     */
+    ChildJvm(ChildFolder folder, String name, List<String> options, Class<?> main, String... arguments) {
+        this.name = name;
+        log = folder.path().resolve(name + ".log");
+        readyFile = folder.path().resolve(name + ".ready");
+
+        List<String> command =
+                new ArrayList<>(List.of("/bin/sh", "-c", LAUNCHER, folder.path().toString()));
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        command.add("-D" + READY_FILE + "=" + readyFile);
+        command.add("-Dslf4j.provider=" + ChildLog.class.getName());
+        command.add("-Dslf4j.internal.verbosity=ERROR");
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of(arguments));
+        try {
+            Files.deleteIfExists(readyFile);
+            process = new ProcessBuilder(command)
+                    .redirectInput(new File("/dev/null"))
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                    .start();
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot start " + name, e);
+        }
+        // The system may give the number of a dead child to a stranger, whom the reaper must spare.
+        var unused = process.onExit()
+                .thenRun(() -> folder.entry(process.pid()).toFile().delete());
+    }
+
+    /** For the child itself: tells the parent that it is ready to serve, and a text, such as its port. */
+    static void reportReady(String text) throws IOException {
+        Path ready = Path.of(System.getProperty(READY_FILE));
+        Path unfinished = Path.of(ready + ".part");
+        Files.writeString(unfinished, text);
+        Files.move(unfinished, ready, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /**
+     * Whether the child has called {@link #reportReady}.
+     *
+     * @throws IllegalStateException with the last lines of its log when it has ended instead
+     */
+    boolean isReady() {
+        if (!process.isAlive()) {
+            throw new IllegalStateException(
+                    name + " ended with exit code " + process.exitValue() + ". Its last output:\n" + lastOutput());
+        }
+        return Files.exists(readyFile);
+    }
+
+    /** Blocks until the child is ready, and returns the text it reported; exceptions as {@link #isReady}. */
+    String awaitReady(Duration timeout) {
+        Await.until(name + " is ready", timeout, this::isReady);
+        try {
+            return Files.readString(readyFile);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** SIGKILL; blocks until the child has ended. */
+    void kill() {
+        process.destroyForcibly();
+        awaitEnd(Duration.ofSeconds(30));
+    }
+
+    /** SIGTERM, and after the given patience SIGKILL; blocks until the child has ended. A paused child is resumed. */
+    void stop(Duration patience) {
+        if (!process.isAlive()) {
+            return;
+        }
+        process.destroy();
+        resume();
+        if (!awaitEnd(patience)) {
+            kill();
+        }
+    }
+
+    /** SIGSTOP: the child keeps its connections and does nothing. */
+    void pause() {
+        signal("STOP");
+    }
+
+    /** SIGCONT: a paused child goes on. */
+    void resume() {
+        signal("CONT");
+    }
+
+    String lastOutput() {
+        try {
+            List<String> lines = Files.readAllLines(log);
+            return String.join("\n", lines.subList(Math.max(0, lines.size() - SHOWN_LOG_LINES), lines.size()));
+        } catch (IOException e) {
+            return "(none: " + e + ")";
+        }
+    }
+
+    private boolean awaitEnd(Duration timeout) {
+        try {
+            return process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted while waiting for the end of " + name, e);
+        }
+    }
+
+    private void signal(String signal) {
+        try {
+            // A builtin of the shell: slim systems have no kill program.
+            new ProcessBuilder("/bin/sh", "-c", "kill -" + signal + " " + process.pid())
+                    .redirectErrorStream(true)
+                    .start()
+                    .waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot send SIG" + signal + " to " + name, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted while sending SIG" + signal + " to " + name, e);
+        }
+    }
+}
