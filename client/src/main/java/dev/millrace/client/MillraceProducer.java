@@ -77,6 +77,8 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     private volatile boolean closed;
 
     /**
+     * Connects in the background; only what is wrong with the configuration is found here.
+     *
      * @param configs keys of {@link ProducerConfig}; serializers among them
      * @throws org.apache.kafka.common.config.ConfigException a key is wrong, or Millrace cannot honour it yet
      * @throws KafkaException the producer cannot be built from it

@@ -32,7 +32,11 @@ final class PartitionChooser implements AutoCloseable {
         this.batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
     }
 
-    /** @throws IllegalArgumentException the application's partitioner chose one that the topic does not have */
+    /**
+     * The partition to append to.
+     *
+     * @throws IllegalArgumentException the application's partitioner chose one that the topic does not have
+     */
     int choose(ProducerRecord<?, ?> record, byte[] key, byte[] value, ClusterImage image, TopicImage topic) {
         if (record.partition() != null) {
             return record.partition();

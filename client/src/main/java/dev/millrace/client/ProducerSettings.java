@@ -14,6 +14,8 @@ final class ProducerSettings {
     private ProducerSettings() {}
 
     /**
+     * Parses and checks.
+     *
      * @param keySerializer null if {@code configs} names its class
      * @param valueSerializer null if {@code configs} names its class
      * @throws ConfigException a key is missing, its value makes no sense, or Millrace cannot honour it

@@ -15,7 +15,7 @@ final class RecordSerializer<K, V> implements AutoCloseable {
     private final Serializer<K> keys;
     private final Serializer<V> values;
 
-    /** @param keys, values null to make and configure the ones that {@code config} names */
+    /** Null serializers are made and configured as {@code config} names them. */
     RecordSerializer(ProducerConfig config, Serializer<K> keys, Serializer<V> values) {
         this.keys = keys != null ? keys : configured(config, ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, true);
         this.values = values != null ? values : configured(config, ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, false);

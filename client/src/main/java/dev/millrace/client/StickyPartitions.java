@@ -28,7 +28,7 @@ final class StickyPartitions {
 
     private final int bytesPerTurn;
 
-    /** @param bytesPerTurn how much goes to a partition before the next is chosen */
+    /** Gives a partition {@code bytesPerTurn} before the next is chosen. */
     StickyPartitions(int bytesPerTurn) {
         this.bytesPerTurn = bytesPerTurn;
     }

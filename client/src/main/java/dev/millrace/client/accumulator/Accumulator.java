@@ -21,7 +21,7 @@ public final class Accumulator {
     private final PartitionQueues queues = new PartitionQueues();
     private final AtomicInteger flushes = new AtomicInteger();
 
-    /** @param clock monotonic milliseconds */
+    /** Reads monotonic milliseconds from {@code clock}, once a batch. */
     public Accumulator(BufferPool pool, ReadyQueue ready, BatchCodec codec, LongSupplier clock, long lingerMs) {
         this.pool = pool;
         this.ready = ready;

@@ -23,6 +23,8 @@ public final class BufferPool {
     private final MemoryWaiters waiters;
 
     /**
+     * A pool with all of its memory free.
+     *
      * @param total bytes in all
      * @param batchSize bytes of the buffers that are kept
      * @param onPressure run by a thread that is about to wait, so that open batches are sent
@@ -44,7 +46,7 @@ public final class BufferPool {
      */
     byte[] acquire(int size, long maxBlockMs) throws InterruptedException {
         int wanted = Math.max(size, batchSize);
-        if (waiters.isEmpty() ? !tryReserve(wanted) : true) {
+        if (!waiters.isEmpty() || !tryReserve(wanted)) {
             waiters.await(wanted, maxBlockMs);
         }
         if (wanted == batchSize) {
@@ -78,8 +80,9 @@ public final class BufferPool {
 
     /** Kept buffers count as available, so memory for a large one must come out of them. */
     private void dropKept(int size) {
-        for (long dropped = 0; dropped < size && kept.poll() != null; dropped += batchSize) {
-            continue;
+        long toDrop = size;
+        while (toDrop > 0 && kept.poll() != null) {
+            toDrop -= batchSize;
         }
     }
 

@@ -14,8 +14,7 @@ import org.apache.kafka.common.KafkaException;
  * <p><b>Ordering:</b> a writer adds to {@code committed} (full fence) after its bytes, its callback slot and its
  * timestamp; whoever then reads {@code committed == claimed} of a sealed tail sees all of them. Sealer and last committer
  * each do their own write before they read the other's word, so that at least one of them sees both; {@code finishing}
- * lets only one of them go on. {@code finished} is stored with release and read with acquire by the I/O thread;
- * {@code next} is set once, by compare-and-set, and never before the batch is sealed.
+ * lets only one of them go on. {@code finished} publishes the batch to the I/O thread; {@code next} is set once, by compare-and-set, and never before the batch is sealed.
  * <p><b>Bounds:</b> at most 2^23 - 1 records and 2^31 - 1 bytes, the widths of {@link BatchTail}.
  */
 final class OpenBatch {
@@ -25,7 +24,6 @@ final class OpenBatch {
     private static final VarHandle TAIL;
     private static final VarHandle COMMITTED;
     private static final VarHandle FINISHING;
-    private static final VarHandle FINISHED;
     private static final VarHandle NEXT;
     private static final VarHandle MAX_TIMESTAMP;
 
@@ -35,7 +33,6 @@ final class OpenBatch {
             TAIL = lookup.findVarHandle(OpenBatch.class, "tail", long.class);
             COMMITTED = lookup.findVarHandle(OpenBatch.class, "committed", int.class);
             FINISHING = lookup.findVarHandle(OpenBatch.class, "finishing", boolean.class);
-            FINISHED = lookup.findVarHandle(OpenBatch.class, "finished", FinishedBatch.class);
             NEXT = lookup.findVarHandle(OpenBatch.class, "next", OpenBatch.class);
             MAX_TIMESTAMP = lookup.findVarHandle(OpenBatch.class, "maxTimestamp", long.class);
         } catch (ReflectiveOperationException e) {
@@ -62,6 +59,8 @@ final class OpenBatch {
     private volatile OpenBatch next;
 
     /**
+     * A batch without records yet.
+     *
      * @param buffer as long as the batch may become, header included
      * @param createdMs on the monotonic clock; linger and delivery timeout count from it
      * @param baseTimestamp the first record's; the others are written as deltas to it
@@ -174,7 +173,7 @@ final class OpenBatch {
     }
 
     private void finish(long sealed) {
-        if (!FINISHING.compareAndSet(this, false, true)) {
+        if (finishing || !FINISHING.compareAndSet(this, false, true)) {
             return;
         }
         int count = BatchTail.count(sealed);
@@ -187,7 +186,7 @@ final class OpenBatch {
                             "A batch of " + count + " records for " + queue.partition() + " could not be written: " + t,
                             t));
         }
-        FINISHED.setRelease(this, whenFinished);
+        finished = whenFinished;
         queue.onFinished();
     }
 
@@ -205,8 +204,8 @@ final class OpenBatch {
     }
 
     /** Null until the batch is finished. */
-    FinishedBatch finishedAcquire() {
-        return (FinishedBatch) FINISHED.getAcquire(this);
+    FinishedBatch finished() {
+        return finished;
     }
 
     boolean isSealed() {

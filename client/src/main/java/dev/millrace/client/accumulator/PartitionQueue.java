@@ -129,7 +129,7 @@ public final class PartitionQueue {
     /** The oldest batch if it is finished, else null. */
     public FinishedBatch peek() {
         OpenBatch first = taken.next();
-        return first == null ? null : first.finishedAcquire();
+        return first == null ? null : first.finished();
     }
 
     /** Takes away what {@link #peek} returned. */

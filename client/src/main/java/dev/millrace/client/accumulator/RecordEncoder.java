@@ -10,7 +10,7 @@ import org.apache.kafka.common.header.Header;
  */
 public final class RecordEncoder {
     /** The encoding of an empty list of headers: a count of zero. */
-    public static final byte[] NO_HEADERS = {0};
+    static final byte[] NO_HEADERS = {0};
 
     /** The longest that length, attributes, timestamp delta and offset delta of a record can get together. */
     private static final int MAX_RECORD_OVERHEAD = 5 + 1 + 10 + 5;

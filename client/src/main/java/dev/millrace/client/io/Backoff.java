@@ -13,13 +13,13 @@ public record Backoff(long initialMs, long maxMs) {
     private static final double JITTER = 0.2;
     private static final int MAX_DOUBLINGS = 30;
 
-    /** @param attempts how many have failed so far; none at all waits for nothing */
+    /** How long to wait, milliseconds, after {@code attempts} have failed; 0 after none. */
     long delayMs(int attempts) {
         if (attempts <= 0) {
             return 0;
         }
         double exact = (double) initialMs * (1L << Math.min(attempts - 1, MAX_DOUBLINGS));
         double spread = 1 + JITTER * (ThreadLocalRandom.current().nextDouble() * 2 - 1);
-        return (long) (Math.min(exact, Math.max(initialMs, maxMs)) * spread);
+        return (long) (Math.min(exact, (double) Math.max(initialMs, maxMs)) * spread);
     }
 }

@@ -56,6 +56,8 @@ public interface BrokerLink extends AutoCloseable {
     /** Takes the answer to a produce request. */
     interface ProduceHandler {
         /**
+         * Called once, also when the connection is lost.
+         *
          * @param answers one for every batch of the request
          * @param leaders what brokers said of new leaders meanwhile, with {@code endpoints} to reach them
          */

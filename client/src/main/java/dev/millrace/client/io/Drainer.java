@@ -125,7 +125,7 @@ final class Drainer {
     }
 
     private boolean hasSomethingFor(PartitionState p, int node, long nowMs) {
-        return p.candidate(node, nowMs) != null || p.wantsOpenBatch(node, nowMs) && isDue(p.queue(), nowMs);
+        return p.candidate(node, nowMs) != null || (p.wantsOpenBatch(node, nowMs) && isDue(p.queue(), nowMs));
     }
 
     private boolean isDue(PartitionQueue queue, long nowMs) {

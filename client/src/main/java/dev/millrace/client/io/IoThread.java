@@ -26,7 +26,7 @@ public final class IoThread implements Runnable {
     private volatile boolean forced;
     private volatile Throwable failure;
 
-    /** @param metadata shared with the threads that wait for topics */
+    /** Shares {@code metadata} with the threads that wait for topics. */
     public IoThread(IoContext context, SenderSettings settings, MetadataRefresh metadata) {
         this.context = context;
         this.metadata = metadata;

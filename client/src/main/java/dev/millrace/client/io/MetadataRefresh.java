@@ -39,7 +39,7 @@ public final class MetadataRefresh {
     private long notBeforeMs = Long.MIN_VALUE;
     private long completeSinceMs;
 
-    /** @param context what the I/O thread works on */
+    /** Listens for lost connections from here on. */
     public MetadataRefresh(IoContext context, SenderSettings settings) {
         this.images = context.images();
         this.registry = context.registry();
@@ -66,7 +66,7 @@ public final class MetadataRefresh {
         allNeeded = true;
     }
 
-    /** @return milliseconds after which to call again */
+    /** Asks if there is a reason to; returns after how many milliseconds to call again. */
     long askIfNeeded(long nowMs) {
         if (asking) {
             return Long.MAX_VALUE;

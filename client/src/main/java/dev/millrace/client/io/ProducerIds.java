@@ -61,7 +61,7 @@ final class ProducerIds {
         }
     }
 
-    /** @return milliseconds after which to call again */
+    /** Asks unless an id is known or asked for; returns after how many milliseconds to call again. */
     long askIfNeeded(long nowMs) {
         if (isKnown() || asking) {
             return Long.MAX_VALUE;

@@ -33,7 +33,7 @@ public final class KafkaBridge implements AutoCloseable {
     private final Time time = new MonotonicTime();
     private final Metrics metrics;
 
-    /** @param config already validated */
+    /** Starts metrics and clock; {@code config} is validated already. */
     public KafkaBridge(ProducerConfig config) {
         this.config = config;
         String clientId = config.getString(ProducerConfig.CLIENT_ID_CONFIG);

@@ -10,7 +10,11 @@ public final class KafkaVersion {
 
     private KafkaVersion() {}
 
-    /** @throws KafkaException the version on the class path is not one that works */
+    /**
+     * Looks at the version on the class path.
+     *
+     * @throws KafkaException it is not one that works
+     */
     public static void check() {
         check(AppInfoParser.getVersion());
     }

@@ -17,7 +17,7 @@ import org.apache.kafka.common.requests.MetadataResponse;
 final class MetadataAnswer {
     private MetadataAnswer() {}
 
-    /** @param complete whether the request named all topics in use */
+    /** {@code complete} tells whether the request named all topics in use. */
     static ClusterDelta delta(MetadataResponse response, boolean complete) {
         List<TopicImage> topics = new ArrayList<>();
         Map<String, ApiException> errors = new HashMap<>();

@@ -33,9 +33,6 @@ import org.apache.kafka.common.requests.ProduceResponse;
  * again meanwhile must not receive what was meant for its predecessor, nor be taken for it in the answer (KAFKA-19397).
  */
 final class ProduceExchange {
-    private static final ApiException MISSING =
-            new UnknownServerException("The broker's answer does not mention this partition");
-
     private final List<FinishedBatch> batches;
     private final Map<String, Uuid> idsByTopic = new HashMap<>();
     private final Map<Uuid, String> topicsById = new HashMap<>();
@@ -125,7 +122,9 @@ final class ProduceExchange {
 
     private static ProduceAnswer answer(FinishedBatch batch, PartitionProduceResponse partition) {
         if (partition == null) {
-            return new ProduceAnswer(batch, MISSING, -1, -1);
+            ApiException missing =
+                    new UnknownServerException("The broker's answer does not mention " + batch.partition());
+            return new ProduceAnswer(batch, missing, -1, -1);
         }
         Errors error = Errors.forCode(partition.errorCode());
         if (error == Errors.NONE) {

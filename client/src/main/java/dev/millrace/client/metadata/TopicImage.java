@@ -23,6 +23,8 @@ public final class TopicImage {
     public record Replicas(int[][] all, int[][] inSync, int[][] offline) {}
 
     /**
+     * Takes the arrays over; they must not change any more.
+     *
      * @param id {@link Uuid#ZERO_UUID} from brokers without topic ids
      * @param leaders broker id by partition, or {@link #NO_LEADER}
      * @param leaderEpochs by partition; -1 where unknown

@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class TopicRegistry {
     private final ConcurrentHashMap<String, Use> topics = new ConcurrentHashMap<>();
 
-    /** @return whether the topic was not known before */
+    /** Marks a topic as used; true if it was not known before. */
     public boolean add(String topic) {
         Use use = topics.get(topic);
         if (use == null) {
@@ -53,6 +53,7 @@ public final class TopicRegistry {
         }
 
         /** Set by users, cleared by the sweep: nobody has to read a clock to be seen. */
+        @SuppressWarnings("UnusedVariable") // read and written through MARKED
         private boolean marked = true;
 
         private long lastSeenMs;
