@@ -3,6 +3,7 @@ package dev.millrace.client.accumulator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.kafka.clients.producer.Callback;
@@ -48,8 +49,9 @@ public final class Accumulator {
         return queue == null ? null : queue.append(record, callback, maxBlockMs);
     }
 
-    byte[] acquire(EncodableRecord record, long maxBlockMs) throws InterruptedException {
-        return pool.acquire(RecordEncoder.batchSizeUpperBound(record), maxBlockMs);
+    /** Null if the record found room elsewhere while it waited for memory. */
+    byte[] acquire(EncodableRecord record, long maxBlockMs, BooleanSupplier stillNeeded) throws InterruptedException {
+        return pool.acquire(RecordEncoder.batchSizeUpperBound(record), maxBlockMs, stillNeeded);
     }
 
     void release(byte[] buffer) {
@@ -57,6 +59,7 @@ public final class Accumulator {
     }
 
     void onOpened(PartitionQueue queue, long createdMs) {
+        pool.onOpened();
         ready.offer(queue, isUrgent() ? createdMs : createdMs + lingerMs);
     }
 
@@ -72,9 +75,14 @@ public final class Accumulator {
         return clock.getAsLong();
     }
 
-    /** Whether open batches go now, whatever {@code linger.ms} says. */
+    /** Whether open batches go now, whatever {@code linger.ms} says: someone flushes or closes. */
     public boolean isUrgent() {
-        return queues.isClosed() || flushes.get() > 0 || pool.hasWaiters();
+        return queues.isClosed() || flushes.get() > 0;
+    }
+
+    /** Whether a thread waits for memory, so that no open batch may linger while its broker has nothing to do. */
+    public boolean isShortOfMemory() {
+        return pool.isShort();
     }
 
     /** Blocks until every record appended before this call is acknowledged or has failed. */

@@ -1,6 +1,7 @@
 package dev.millrace.client.accumulator;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.jctools.queues.MpmcArrayQueue;
 
 /**
@@ -34,20 +35,22 @@ public final class BufferPool {
         this.batchSize = batchSize;
         this.available = new AtomicLong(total);
         this.kept = new MpmcArrayQueue<>((int) Math.max(2, Math.min(MAX_KEPT, total / Math.max(1, batchSize))));
-        this.waiters = new MemoryWaiters(this::tryReserve, onPressure);
+        this.waiters = new MemoryWaiters(this::tryReserve, this::isShort, onPressure);
     }
 
     /**
      * A buffer of {@code size} bytes, or of {@code batch.size} if that is more.
      *
      * @param maxBlockMs how long to wait for memory, milliseconds
+     * @param stillNeeded asked while waiting
+     * @return null if it was no longer needed
      * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within that time
      * @throws org.apache.kafka.common.KafkaException the pool was closed
      */
-    byte[] acquire(int size, long maxBlockMs) throws InterruptedException {
+    byte[] acquire(int size, long maxBlockMs, BooleanSupplier stillNeeded) throws InterruptedException {
         int wanted = Math.max(size, batchSize);
-        if (!waiters.isEmpty() || !tryReserve(wanted)) {
-            waiters.await(wanted, maxBlockMs);
+        if ((!waiters.isEmpty() || !tryReserve(wanted)) && !waiters.await(wanted, maxBlockMs, stillNeeded)) {
+            return null;
         }
         if (wanted == batchSize) {
             byte[] buffer = kept.poll();
@@ -86,13 +89,21 @@ public final class BufferPool {
         }
     }
 
+    /** Tells waiting threads to ask again whether they still need memory; call it after a batch was opened. */
+    void onOpened() {
+        if (!waiters.isEmpty()) {
+            waiters.wakeSatisfied();
+        }
+    }
+
     /** Makes all waiting threads throw, now and later. */
     public void close() {
         waiters.close();
     }
 
-    public boolean hasWaiters() {
-        return !waiters.isEmpty();
+    /** Whether a thread waits for more than there is; one about to be served is no shortage. */
+    boolean isShort() {
+        return available.get() < waiters.firstWants();
     }
 
     /** Bytes; what is not in use by a batch. */

@@ -71,9 +71,8 @@ public final class PartitionQueue {
     /** Null when another thread's batch came first. */
     private RecordFuture open(OpenBatch last, EncodableRecord record, Callback callback, long maxBlockMs)
             throws InterruptedException {
-        byte[] buffer = accumulator.acquire(record, maxBlockMs);
-        if (last.next() != null) {
-            accumulator.release(buffer);
+        byte[] buffer = accumulator.acquire(record, maxBlockMs, () -> last.next() == null);
+        if (buffer == null) {
             return null;
         }
         OpenBatch fresh = new OpenBatch(this, buffer, accumulator.nowMs(), record.timestamp());

@@ -41,7 +41,8 @@ public interface BrokerLink extends AutoCloseable {
     /** Asks for the brokers and these topics. Only when {@link #ready}. */
     void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs);
 
-    boolean hasInFlightRequests();
+    /** Requests sent to this broker and not answered yet. */
+    int inFlightRequests(int node);
 
     /** Sends, receives and runs handlers; waits up to {@code timeoutMs} for something to do. */
     void poll(long timeoutMs, long nowMs);

@@ -67,8 +67,8 @@ final class Drainer {
         for (PartitionState p = expiring.pollDue(nowMs); p != null; p = expiring.pollDue(nowMs)) {
             expire(p, nowMs);
         }
-        boolean urgent = accumulator.isUrgent();
-        for (int i = urgent ? lingering.size() : 0; i > 0; i--) {
+        boolean all = accumulator.isUrgent() || accumulator.isShortOfMemory();
+        for (int i = all ? lingering.size() : 0; i > 0; i--) {
             lookAt(lingering.pollAny(), nowMs);
         }
         for (PartitionState p = lingering.pollDue(nowMs); p != null; p = lingering.pollDue(nowMs)) {
@@ -125,16 +125,18 @@ final class Drainer {
     }
 
     private boolean hasSomethingFor(PartitionState p, int node, long nowMs) {
-        return p.candidate(node, nowMs) != null || (p.wantsOpenBatch(node, nowMs) && isDue(p.queue(), nowMs));
+        return p.candidate(node, nowMs) != null || (p.wantsOpenBatch(node, nowMs) && isDue(p.queue(), node, nowMs));
     }
 
-    private boolean isDue(PartitionQueue queue, long nowMs) {
-        return accumulator.isUrgent() || nowMs - queue.oldestCreatedMs() >= settings.lingerMs();
+    private boolean isDue(PartitionQueue queue, int node, long nowMs) {
+        return accumulator.isUrgent()
+                || nowMs - queue.oldestCreatedMs() >= settings.lingerMs()
+                || (accumulator.isShortOfMemory() && link.inFlightRequests(node) == 0);
     }
 
     /** The partition's next batch. An open one is sealed only here, so that it fills up while its broker is busy. */
     private FinishedBatch nextBatch(PartitionState p, int node, long nowMs) {
-        if (p.wantsOpenBatch(node, nowMs) && isDue(p.queue(), nowMs)) {
+        if (p.wantsOpenBatch(node, nowMs) && isDue(p.queue(), node, nowMs)) {
             p.queue().sealOldest();
         }
         return p.candidate(node, nowMs);

@@ -159,8 +159,8 @@ final class NetworkBrokerLink implements BrokerLink {
     }
 
     @Override
-    public boolean hasInFlightRequests() {
-        return client.hasInFlightRequests();
+    public int inFlightRequests(int node) {
+        return client.inFlightRequestCount(Integer.toString(node));
     }
 
     @Override
