@@ -115,6 +115,8 @@ final class BrokerSettings {
                 // default.
                 Map.entry("broker.session.timeout.ms", "3000"),
                 Map.entry("broker.heartbeat.interval.ms", "500"),
+                // Records of any age stay until the test is over, unless a topic says otherwise.
+                Map.entry("log.retention.ms", "-1"),
                 // 128 MB of heap by default, claimed at the start.
                 Map.entry("log.cleaner.dedupe.buffer.size", "4194304"),
                 // 10 MB for each of two index files of each partition by default.

@@ -41,6 +41,9 @@ final class ChildJvm {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
         command.add("-D" + READY_FILE + "=" + readyFile);
+        // What a killed JVM leaves, such as unpacked native libraries, goes with the folder.
+        command.add("-Djava.io.tmpdir=" + folder.path());
+        command.add("-XX:-UsePerfData");
         command.add("-Dslf4j.provider=" + ChildLog.class.getName());
         command.add("-Dslf4j.internal.verbosity=ERROR");
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));

@@ -1,0 +1,63 @@
+package dev.millrace.testkit;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * How faithful a copy one topic is of another. Counts of records.
+ *
+ * @param source in the source
+ * @param target in the target
+ * @param lost in the source, and nowhere in the target
+ * @param doubled in the target once more often than in the source
+ * @param reordered in the target behind a record that it preceded in the source, not counting doubled ones
+ * @param misrouted in another partition of the target than of the source
+ * @param unexpected in the target, and nowhere in the source
+ * @param examples the first few of each fault, in words
+ */
+public record Comparison(
+        long source,
+        long target,
+        long lost,
+        long doubled,
+        long reordered,
+        long misrouted,
+        long unexpected,
+        List<String> examples) {
+
+    /** Whether the target holds the records of the source, all of them, in order, and nothing else. */
+    public boolean isExact() {
+        return isCompleteWithDuplicates() && doubled == 0;
+    }
+
+    /** Whether all records are there and in order, some perhaps again: what a restart at least once may leave. */
+    public boolean isCompleteWithDuplicates() {
+        return lost == 0 && reordered == 0 && misrouted == 0 && unexpected == 0;
+    }
+
+    /** One line, and one more for each example. */
+    @Override
+    public String toString() {
+        List<String> words = new ArrayList<>();
+        words.add(String.format(Locale.ROOT, "%,d records", source));
+        if (isCompleteWithDuplicates()) {
+            words.add("all there");
+            words.add("in order");
+        }
+        addIfAny(words, lost, "lost");
+        addIfAny(words, doubled, "doubled");
+        addIfAny(words, reordered, "reordered");
+        addIfAny(words, misrouted, "misrouted");
+        addIfAny(words, unexpected, "unexpected");
+        List<String> lines = new ArrayList<>(List.of(String.join(", ", words)));
+        lines.addAll(examples);
+        return String.join("\n  ", lines);
+    }
+
+    private static void addIfAny(List<String> words, long count, String fault) {
+        if (count > 0) {
+            words.add(String.format(Locale.ROOT, "%,d %s", count, fault));
+        }
+    }
+}

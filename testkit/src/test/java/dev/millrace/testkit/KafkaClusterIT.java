@@ -1,0 +1,177 @@
+package dev.millrace.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.SaslAuthenticationException;
+import org.apache.kafka.common.errors.TopicExistsException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class KafkaClusterIT {
+    private static KafkaCluster cluster;
+
+    @BeforeAll
+    static void start() {
+        cluster = KafkaCluster.builder()
+                .brokers(3)
+                .listeners(Listener.values())
+                .setting("message.max.bytes", "2000000")
+                .start();
+    }
+
+    @AfterAll
+    static void close() {
+        cluster.close();
+    }
+
+    @Test
+    void shouldServeWhenThereIsOneBroker() throws Exception {
+        try (KafkaCluster single = KafkaCluster.builder().start()) {
+            single.createTopic("one", 2, 1, Map.of());
+
+            Clients.produce(single.clientConfig(), "one", "hello");
+
+            assertThat(single.brokers()).isEqualTo(1);
+            assertThat(single.leader("one", 1)).isEqualTo(1);
+            assertThat(Clients.consume(single.clientConfig(), "one", 1)).containsExactly("hello");
+        }
+    }
+
+    @Test
+    void shouldSpreadLeadersWhenThereAreThreeBrokers() throws Exception {
+        cluster.createTopic("spread", 3, 3, Map.of("min.insync.replicas", "2"));
+
+        TopicDescription description = cluster.admin()
+                .describeTopics(List.of("spread"))
+                .topicNameValues()
+                .get("spread")
+                .get();
+
+        assertThat(description.partitions()).extracting(p -> p.leader().id()).containsExactlyInAnyOrder(1, 2, 3);
+    }
+
+    @Test
+    void shouldRefuseTopicWhenItExists() {
+        cluster.createTopic("twice", 1, 1, Map.of());
+
+        assertThatThrownBy(() -> cluster.createTopic("twice", 1, 1, Map.of())).isInstanceOf(TopicExistsException.class);
+    }
+
+    @Test
+    void shouldKeepDataWhenItsOnlyReplicaIsKilledAndRestarted() throws Exception {
+        cluster.createTopic("killed", 1, 1, Map.of());
+        Clients.produce(cluster.clientConfig(), "killed", "before");
+        int leader = cluster.leader("killed", 0);
+
+        cluster.kill(leader);
+        cluster.restart(leader);
+
+        Clients.produce(cluster.clientConfig(), "killed", "after");
+        assertThat(Clients.consume(cluster.clientConfig(), "killed", 2)).containsExactly("before", "after");
+    }
+
+    @Test
+    void shouldWorkOnWhenAnyBrokerIsStoppedInOrder() throws Exception {
+        cluster.createTopic("rolled", 1, 3, Map.of());
+
+        for (int broker = 1; broker <= cluster.brokers(); broker++) {
+            cluster.stop(broker);
+            Clients.produce(cluster.clientConfig(), "rolled", "without " + broker);
+            cluster.restart(broker);
+        }
+
+        assertThat(Clients.consume(cluster.clientConfig(), "rolled", 3))
+                .containsExactly("without 1", "without 2", "without 3");
+    }
+
+    @Test
+    void shouldAnswerOnlyAfterResumeWhenLeaderIsPaused() throws Exception {
+        cluster.createTopic("paused", 1, 1, Map.of());
+        Map<String, Object> config = cluster.clientConfig();
+        int leader = cluster.leader("paused", 0);
+        try (Producer<String, String> producer = Clients.producer(config)) {
+            producer.send(new ProducerRecord<>("paused", 0, null, "before")).get();
+
+            cluster.pause(leader);
+            Future<RecordMetadata> sent = producer.send(new ProducerRecord<>("paused", 0, null, "during"));
+
+            assertThatThrownBy(() -> sent.get(300, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+            cluster.resume(leader);
+            assertThat(sent.get().offset()).isEqualTo(1);
+        }
+        assertThat(Clients.consume(config, "paused", 2)).containsExactly("before", "during");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldProduceAndConsumeWhenConnectedThrough(Listener listener) throws Exception {
+        String topic = "listener-" + listener;
+        cluster.createTopic(topic, 1, 1, Map.of());
+
+        Clients.produce(cluster.clientConfig(listener), topic, "hello");
+
+        assertThat(Clients.consume(cluster.clientConfig(listener), topic, 1)).containsExactly("hello");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldProduceAndConsumeWhenAuthenticatedBy(SaslMechanism mechanism) throws Exception {
+        String topic = "mechanism-" + mechanism;
+        cluster.createTopic(topic, 1, 1, Map.of());
+        Map<String, Object> config = cluster.clientConfig(Listener.SASL_PLAINTEXT, mechanism);
+
+        Clients.produce(config, topic, "hello");
+
+        assertThat(Clients.consume(config, topic, 1)).containsExactly("hello");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldRefuseClientWhenPasswordIsWrongFor(SaslMechanism mechanism) {
+        Map<String, Object> config = cluster.clientConfig(Listener.SASL_PLAINTEXT, mechanism);
+        config.put("sasl.jaas.config", mechanism.clientJaas("millrace", "wrong"));
+
+        assertThatThrownBy(() -> Clients.produce(config, "any", "hello"))
+                .hasRootCauseInstanceOf(SaslAuthenticationException.class);
+    }
+
+    @Test
+    void shouldShowBrokersOwnWordsWhenItDoesNotStart() {
+        KafkaCluster.Builder builder = KafkaCluster.builder().setting("num.io.threads", "-1");
+
+        assertThatThrownBy(builder::start)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("broker-1 ended with exit code 1")
+                .hasMessageContaining("num.io.threads");
+    }
+
+    @Test
+    void shouldNameWhatIsWrongWhenAskedForTheImpossible() {
+        assertThatThrownBy(() -> KafkaCluster.builder().setting("node.id", "7"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("node.id=7");
+        assertThatThrownBy(() -> KafkaCluster.builder().brokers(0)).hasMessage("brokers is 0, must be 1 or more");
+        assertThatThrownBy(() -> cluster.kill(4)).hasMessage("No broker 4, only 1 to 3");
+    }
+
+    @Test
+    void shouldGiveUpWhenConditionNeverHolds() {
+        assertThatThrownBy(() -> Await.until("pigs fly", Duration.ofMillis(50), () -> false))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("Waited 50 ms in vain until pigs fly");
+    }
+}
