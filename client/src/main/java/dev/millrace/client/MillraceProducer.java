@@ -1,0 +1,389 @@
+package dev.millrace.client;
+
+import dev.millrace.client.accumulator.Accumulator;
+import dev.millrace.client.accumulator.BufferPool;
+import dev.millrace.client.accumulator.EncodableRecord;
+import dev.millrace.client.accumulator.ReadyQueue;
+import dev.millrace.client.accumulator.RecordEncoder;
+import dev.millrace.client.accumulator.RecordFuture;
+import dev.millrace.client.io.IoContext;
+import dev.millrace.client.io.IoThread;
+import dev.millrace.client.io.MetadataRefresh;
+import dev.millrace.client.io.SenderSettings;
+import dev.millrace.client.kafka.KafkaBridge;
+import dev.millrace.client.kafka.KafkaVersion;
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.TopicImage;
+import dev.millrace.client.metadata.TopicRegistry;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.SerializationException;
+import org.apache.kafka.common.metrics.KafkaMetric;
+import org.apache.kafka.common.serialization.Serializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A Kafka producer to be shared by many threads: {@link #send} takes no lock while the topic is known and memory is at
+ * hand. It is constructed, configured and used like {@code KafkaProducer}; what it cannot do yet it refuses.
+ *
+ * <p><b>Threads:</b> all methods by any thread. Callbacks run on the I/O thread, those of one partition one at a time in
+ * the order of offsets; a slow callback holds up everything behind it.
+ *
+ * @param <K> type of the keys
+ * @param <V> type of the values
+ */
+public final class MillraceProducer<K, V> implements Producer<K, V> {
+    private static final Logger log = LoggerFactory.getLogger(MillraceProducer.class);
+    private static final String IN_CALLBACK =
+            "flush() was called in a callback: it would wait for the very thread that runs it";
+
+    private final ProducerConfig config;
+    private final RecordSerializer<K, V> serializer;
+    private final PartitionChooser partitions;
+    private final KafkaBridge kafka;
+    private final ClusterImages images;
+    private final TopicLookup topics;
+    private final BufferPool memory;
+    private final Accumulator accumulator;
+    private final IoThread io;
+    private final Thread ioThread;
+    private final long maxBlockMs;
+    private final int maxRequestSize;
+    private volatile boolean closed;
+
+    /**
+     * Connects in the background; only what is wrong with the configuration is found here.
+     *
+     * @param configs keys of {@link ProducerConfig}; serializers among them
+     * @throws org.apache.kafka.common.config.ConfigException a key is wrong, or Millrace cannot honour it yet
+     * @throws KafkaException the producer cannot be built from it
+     */
+    public MillraceProducer(Map<String, Object> configs) {
+        this(configs, null, null);
+    }
+
+    /** As {@link #MillraceProducer(Map)}. */
+    public MillraceProducer(Properties properties) {
+        this(properties, null, null);
+    }
+
+    /** As {@link #MillraceProducer(Map)}, with serializers that are configured already; they are closed with it. */
+    public MillraceProducer(Properties properties, Serializer<K> keySerializer, Serializer<V> valueSerializer) {
+        this(toMap(properties), keySerializer, valueSerializer);
+    }
+
+    /** As {@link #MillraceProducer(Map)}, with serializers that are configured already; they are closed with it. */
+    public MillraceProducer(Map<String, Object> configs, Serializer<K> keySerializer, Serializer<V> valueSerializer) {
+        KafkaVersion.check();
+        config = ProducerSettings.parse(configs, keySerializer, valueSerializer);
+        maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
+        maxRequestSize = config.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
+        kafka = new KafkaBridge(config);
+        try {
+            serializer = new RecordSerializer<>(config, keySerializer, valueSerializer);
+            partitions = new PartitionChooser(config);
+            ReadyQueue ready = new ReadyQueue();
+            int batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
+            memory = new BufferPool(config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, ready::wake);
+            SenderSettings settings = ProducerSettings.senderSettings(config);
+            accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, settings.lingerMs());
+            images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
+            TopicRegistry registry = new TopicRegistry();
+            IoContext context =
+                    new IoContext(accumulator, ready, images, registry, kafka.openLink(images), kafka::nowMs);
+            MetadataRefresh refresh = new MetadataRefresh(context, settings);
+            topics = new TopicLookup(images, registry, refresh, ready);
+            io = new IoThread(context, settings, refresh);
+        } catch (RuntimeException | Error e) {
+            kafka.close();
+            throw e;
+        }
+        ioThread = new Thread(this::runIo, "millrace-io | " + config.getString(ProducerConfig.CLIENT_ID_CONFIG));
+        ioThread.setDaemon(true);
+        ioThread.start();
+        config.logUnused();
+    }
+
+    private void runIo() {
+        io.run();
+        closeQuietly(serializer);
+        closeQuietly(partitions);
+        closeQuietly(kafka);
+    }
+
+    private static Map<String, Object> toMap(Properties properties) {
+        Map<String, Object> map = new HashMap<>();
+        properties.forEach((key, value) -> map.put(key.toString(), value));
+        return map;
+    }
+
+    /** As {@link #send(ProducerRecord, Callback)} without a callback. */
+    @Override
+    public Future<RecordMetadata> send(ProducerRecord<K, V> record) {
+        return send(record, null);
+    }
+
+    /**
+     * Hands a record over for sending and returns at once, unless its topic is unknown or memory is used up: then it
+     * blocks, in all no longer than {@code max.block.ms}.
+     *
+     * @param callback run once, on the I/O thread, or by the caller if the record is refused at once; may be null
+     * @return completed when the record is acknowledged or has failed, after its callback; failed already if the record is
+     *     too large, its topic unknown or forbidden, or memory was not to be had in time
+     * @throws SerializationException key or value cannot be serialized
+     * @throws InterruptException interrupted while blocked; the flag is set again
+     * @throws IllegalStateException the producer is closed
+     * @throws IllegalArgumentException the chosen partition makes no sense
+     */
+    @Override
+    public Future<RecordMetadata> send(ProducerRecord<K, V> record, Callback callback) {
+        Objects.requireNonNull(record, "record");
+        throwIfClosed();
+        int partition = RecordMetadata.UNKNOWN_PARTITION;
+        try {
+            long leftMs = maxBlockMs;
+            ClusterImage image = topics.known(record.topic(), record.partition());
+            if (image == null) {
+                long startNs = System.nanoTime();
+                image = topics.await(record.topic(), record.partition(), maxBlockMs);
+                leftMs -= TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
+            }
+            TopicImage topic = image.topic(record.topic());
+            byte[] key = serializer.key(record);
+            byte[] value = serializer.value(record);
+            partition = partitions.choose(record, key, value, image, topic);
+            KafkaBridge.setReadOnly(record.headers());
+            byte[] headers = RecordEncoder.encodeHeaders(record.headers().toArray());
+            long timestamp = record.timestamp() == null ? System.currentTimeMillis() : record.timestamp();
+            EncodableRecord encodable = new EncodableRecord(timestamp, key, value, headers);
+            throwIfTooLarge(encodable);
+            RecordFuture future = accumulator.append(
+                    record.topic(), partition, topic.partitions(), encodable, callback, Math.max(0, leftMs));
+            if (future == null) {
+                throw closedException();
+            }
+            return future;
+        } catch (ApiException e) {
+            return refuse(new TopicPartition(record.topic(), partition), callback, e);
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
+        }
+    }
+
+    private Future<RecordMetadata> refuse(TopicPartition partition, Callback callback, ApiException reason) {
+        log.debug("A record for {} is refused", partition, reason);
+        if (callback != null) {
+            callback.onCompletion(
+                    new RecordMetadata(partition, -1, -1, RecordMetadata.UNKNOWN_PARTITION, -1, -1), reason);
+        }
+        return CompletableFuture.failedFuture(reason);
+    }
+
+    private void throwIfTooLarge(EncodableRecord record) {
+        int size = RecordEncoder.batchSizeUpperBound(record);
+        if (size > maxRequestSize) {
+            throw new RecordTooLargeException("The message is " + size
+                    + " bytes when serialized which is larger than " + maxRequestSize
+                    + ", which is the value of the max.request.size configuration.");
+        }
+        if (size > memory.total()) {
+            throw new RecordTooLargeException("The message is " + size
+                    + " bytes when serialized which is larger than the total memory buffer of " + memory.total()
+                    + " bytes, the value of the buffer.memory configuration.");
+        }
+    }
+
+    private void throwIfClosed() {
+        if (closed || io.failure() != null) {
+            throw closedException();
+        }
+    }
+
+    private IllegalStateException closedException() {
+        return new IllegalStateException("Cannot perform operation after producer has been closed", io.failure());
+    }
+
+    /**
+     * Sends everything buffered without waiting for {@code linger.ms}, and blocks until every record sent before this
+     * call is acknowledged or has failed.
+     *
+     * @throws InterruptException interrupted while blocked
+     * @throws KafkaException called in a callback, where it would wait for itself
+     */
+    @Override
+    public void flush() {
+        if (isIoThread()) {
+            throw new KafkaException(IN_CALLBACK);
+        }
+        try {
+            accumulator.flush();
+        } catch (InterruptedException e) {
+            throw new InterruptException("Flush interrupted.", e);
+        }
+    }
+
+    /**
+     * The partitions of a topic; blocks up to {@code max.block.ms} if the topic is unknown.
+     *
+     * @throws org.apache.kafka.common.errors.TimeoutException not within that time
+     * @throws InterruptException interrupted while blocked
+     */
+    @Override
+    public List<PartitionInfo> partitionsFor(String topic) {
+        Objects.requireNonNull(topic, "topic cannot be null");
+        throwIfClosed();
+        try {
+            ClusterImage image = topics.known(topic, null);
+            image = image != null ? image : topics.await(topic, null, maxBlockMs);
+            return image.partitionInfos(image.topic(topic));
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
+        }
+    }
+
+    /** The metrics of the network layer; the producer's own are not there yet. */
+    @Override
+    public Map<MetricName, ? extends Metric> metrics() {
+        return kafka.metrics();
+    }
+
+    /** Waits without limit until all records are sent; in a callback, as {@code close(Duration.ZERO)}. */
+    @Override
+    public void close() {
+        close(Duration.ofMillis(Long.MAX_VALUE));
+    }
+
+    /**
+     * Lets no further record in, sends what is buffered, and after {@code timeout} fails what has no outcome by then.
+     * In a callback nothing is waited for. Calling it again is harmless.
+     *
+     * @throws IllegalArgumentException a negative timeout
+     * @throws InterruptException interrupted while blocked; the producer goes on closing
+     */
+    @Override
+    public void close(Duration timeout) {
+        long timeoutMs = toMillis(timeout);
+        if (timeoutMs < 0) {
+            throw new IllegalArgumentException("The timeout cannot be negative.");
+        }
+        closed = true;
+        accumulator.close();
+        images.close();
+        if (isIoThread()) {
+            io.forceShutdown();
+            return; // the I/O thread cannot wait for itself; it ends when the callback has returned
+        }
+        io.shutdown();
+        try {
+            if (timeoutMs > 0) {
+                ioThread.join(timeoutMs);
+            }
+            if (ioThread.isAlive()) {
+                log.info("Closing by force: not everything was sent within {} ms", timeoutMs);
+                io.forceShutdown();
+                ioThread.join();
+            }
+        } catch (InterruptedException e) {
+            io.forceShutdown();
+            throw new InterruptException(e);
+        }
+    }
+
+    private static long toMillis(Duration timeout) {
+        try {
+            return timeout.toMillis();
+        } catch (ArithmeticException e) {
+            return timeout.isNegative() ? -1 : Long.MAX_VALUE;
+        }
+    }
+
+    private static void closeQuietly(AutoCloseable closeable) {
+        try {
+            closeable.close();
+        } catch (Exception e) {
+            log.warn("Closing {} failed", closeable.getClass().getName(), e);
+        }
+    }
+
+    private boolean isIoThread() {
+        return Thread.currentThread() == ioThread;
+    }
+
+    /** Transactions are not there yet. */
+    @Override
+    public void initTransactions() {
+        throw notThereYet("Transactions");
+    }
+
+    /** Transactions are not there yet. */
+    @Override
+    public void beginTransaction() {
+        throw notThereYet("Transactions");
+    }
+
+    /** Transactions are not there yet. */
+    @Override
+    public void sendOffsetsToTransaction(
+            Map<TopicPartition, OffsetAndMetadata> offsets, ConsumerGroupMetadata groupMetadata) {
+        throw notThereYet("Transactions");
+    }
+
+    /** Transactions are not there yet. */
+    @Override
+    public void commitTransaction() {
+        throw notThereYet("Transactions");
+    }
+
+    /** Transactions are not there yet. */
+    @Override
+    public void abortTransaction() {
+        throw notThereYet("Transactions");
+    }
+
+    /** Client telemetry (KIP-714) is not there yet. */
+    @Override
+    public void registerMetricForSubscription(KafkaMetric metric) {
+        throw notThereYet("Client telemetry");
+    }
+
+    /** Client telemetry (KIP-714) is not there yet. */
+    @Override
+    public void unregisterMetricFromSubscription(KafkaMetric metric) {
+        throw notThereYet("Client telemetry");
+    }
+
+    /** Client telemetry (KIP-714) is not there yet. */
+    @Override
+    public Uuid clientInstanceId(Duration timeout) {
+        throw notThereYet("Client telemetry");
+    }
+
+    private static UnsupportedOperationException notThereYet(String what) {
+        return new UnsupportedOperationException(what + ": Millrace does not do this yet");
+    }
+}

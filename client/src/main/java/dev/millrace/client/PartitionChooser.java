@@ -1,0 +1,82 @@
+package dev.millrace.client;
+
+import dev.millrace.client.kafka.KafkaBridge;
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.TopicImage;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.clients.producer.Partitioner;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.Cluster;
+
+/**
+ * Chooses a record's partition: its own if it names one, else the application's {@link Partitioner}'s, else by the key's
+ * hash as the stock client does, else spread over the topic.
+ *
+ * <p><b>Threads:</b> any.
+ */
+final class PartitionChooser implements AutoCloseable {
+    private final Partitioner custom;
+    private final boolean ignoreKeys;
+    private final int batchSize;
+    private final Map<String, Shown> shownByTopic = new ConcurrentHashMap<>();
+    private final Map<String, StickyPartitions> keyless = new ConcurrentHashMap<>();
+
+    PartitionChooser(ProducerConfig config) {
+        this.custom = config.getConfiguredInstance(
+                ProducerConfig.PARTITIONER_CLASS_CONFIG,
+                Partitioner.class,
+                Map.of(ProducerConfig.CLIENT_ID_CONFIG, config.getString(ProducerConfig.CLIENT_ID_CONFIG)));
+        this.ignoreKeys = config.getBoolean(ProducerConfig.PARTITIONER_IGNORE_KEYS_CONFIG);
+        this.batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
+    }
+
+    /**
+     * The partition to append to.
+     *
+     * @throws IllegalArgumentException the application's partitioner chose one that the topic does not have
+     */
+    int choose(ProducerRecord<?, ?> record, byte[] key, byte[] value, ClusterImage image, TopicImage topic) {
+        if (record.partition() != null) {
+            return record.partition();
+        }
+        if (custom != null) {
+            return askCustom(record, key, value, image, topic);
+        }
+        if (key != null && !ignoreKeys) {
+            return KafkaBridge.partitionForKey(key, topic.partitions());
+        }
+        StickyPartitions sticky = keyless.get(record.topic());
+        if (sticky == null) {
+            sticky = keyless.computeIfAbsent(record.topic(), name -> new StickyPartitions(batchSize));
+        }
+        return sticky.next(image, topic, (key == null ? 0 : key.length) + (value == null ? 0 : value.length));
+    }
+
+    private int askCustom(ProducerRecord<?, ?> record, byte[] key, byte[] value, ClusterImage image, TopicImage topic) {
+        Shown shown = shownByTopic.get(record.topic());
+        if (shown == null || shown.version() != image.version()) {
+            shown = new Shown(image.version(), image.clusterOf(topic));
+            shownByTopic.put(record.topic(), shown);
+        }
+        int chosen = custom.partition(record.topic(), record.key(), key, record.value(), value, shown.cluster());
+        if (chosen < 0 || chosen >= topic.partitions()) {
+            throw new IllegalArgumentException(
+                    "The partitioner " + custom.getClass().getName() + " chose partition "
+                            + chosen + " for topic " + record.topic() + ", which has partitions 0 to "
+                            + (topic.partitions() - 1));
+        }
+        return chosen;
+    }
+
+    @Override
+    public void close() {
+        if (custom != null) {
+            custom.close();
+        }
+    }
+
+    /** What the application's partitioner was last shown of a topic; made once an image. */
+    private record Shown(int version, Cluster cluster) {}
+}

@@ -1,0 +1,97 @@
+package dev.millrace.client;
+
+import dev.millrace.client.io.Backoff;
+import dev.millrace.client.io.SenderSettings;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.serialization.Serializer;
+
+/** Reads a {@link ProducerConfig}, and refuses what Millrace does not do yet instead of ignoring it. */
+final class ProducerSettings {
+    private ProducerSettings() {}
+
+    /**
+     * Parses and checks.
+     *
+     * @param keySerializer null if {@code configs} names its class
+     * @param valueSerializer null if {@code configs} names its class
+     * @throws ConfigException a key is missing, its value makes no sense, or Millrace cannot honour it
+     */
+    static ProducerConfig parse(
+            Map<String, Object> configs, Serializer<?> keySerializer, Serializer<?> valueSerializer) {
+        Map<String, Object> complete = new HashMap<>(configs);
+        putSerializer(complete, ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, keySerializer);
+        putSerializer(complete, ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, valueSerializer);
+        ProducerConfig config = new ProducerConfig(complete);
+        refuse(config, ProducerConfig.TRANSACTIONAL_ID_CONFIG, "transactions are not there yet");
+        refuse(config, ProducerConfig.TRANSACTION_TWO_PHASE_COMMIT_ENABLE_CONFIG, "transactions are not there yet");
+        refuse(config, ProducerConfig.INTERCEPTOR_CLASSES_CONFIG, "interceptors are not there yet");
+        refuse(config, ProducerConfig.ENABLE_METRICS_PUSH_CONFIG, "client telemetry is not there yet");
+        refuse(
+                config,
+                ProducerConfig.PARTITIONER_ADAPTIVE_PARTITIONING_ENABLE_CONFIG,
+                "spreading by load is not there yet");
+        refuse(config, ProducerConfig.PARTITIONER_AVAILABILITY_TIMEOUT_MS_CONFIG, "spreading by load is not there yet");
+        refuseRebootstrap(config);
+        checkDeliveryTimeout(config);
+        return config;
+    }
+
+    private static void putSerializer(Map<String, Object> configs, String key, Serializer<?> serializer) {
+        if (serializer != null) {
+            configs.put(key, serializer.getClass());
+        } else if (configs.get(key) == null) {
+            throw new ConfigException(key, null, "must be the class of a Serializer, or give one to the constructor.");
+        }
+    }
+
+    /** Refuses a key that was set to anything but "off". */
+    private static void refuse(ProducerConfig config, String key, String reason) {
+        Object value = config.values().get(key);
+        boolean off = value == null || value.equals(false) || value.equals(0L) || value.equals(List.of());
+        if (config.originals().containsKey(key) && !off) {
+            throw new ConfigException(key, value, "Millrace cannot honour it: " + reason + ". Leave it out.");
+        }
+    }
+
+    private static void refuseRebootstrap(ProducerConfig config) {
+        String key = "metadata.recovery.strategy";
+        if (config.originals().containsKey(key) && !"none".equalsIgnoreCase(config.getString(key))) {
+            throw new ConfigException(key, config.getString(key), "Millrace can only do \"none\" yet.");
+        }
+    }
+
+    private static void checkDeliveryTimeout(ProducerConfig config) {
+        long needed = config.getLong(ProducerConfig.LINGER_MS_CONFIG)
+                + config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG);
+        int given = config.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG);
+        if (given < needed && config.originals().containsKey(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG)) {
+            throw new ConfigException(
+                    ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
+                    given,
+                    "should be equal to or larger than linger.ms + request.timeout.ms = " + needed + ".");
+        }
+    }
+
+    static SenderSettings senderSettings(ProducerConfig config) {
+        long lingerMs = config.getLong(ProducerConfig.LINGER_MS_CONFIG);
+        long deliveryTimeoutMs = Math.max(
+                config.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG),
+                lingerMs + config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG));
+        return new SenderSettings(
+                lingerMs,
+                deliveryTimeoutMs,
+                config.getInt(ProducerConfig.RETRIES_CONFIG),
+                new Backoff(
+                        config.getLong(ProducerConfig.RETRY_BACKOFF_MS_CONFIG),
+                        config.getLong(ProducerConfig.RETRY_BACKOFF_MAX_MS_CONFIG)),
+                config.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG),
+                config.getInt(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION),
+                config.getBoolean(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG),
+                config.getLong(ProducerConfig.METADATA_MAX_AGE_CONFIG),
+                config.getLong(ProducerConfig.METADATA_MAX_IDLE_CONFIG));
+    }
+}

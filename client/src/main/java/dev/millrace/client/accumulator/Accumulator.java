@@ -1,0 +1,121 @@
+package dev.millrace.client.accumulator;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.apache.kafka.clients.producer.Callback;
+
+/**
+ * All partitions' queues, and what they share: memory, codec, clock, and the hand-over to the I/O thread.
+ *
+ * <p><b>Threads:</b> any. {@code append} takes no lock and does not wait while memory is at hand.
+ */
+public final class Accumulator {
+    private final BufferPool pool;
+    private final ReadyQueue ready;
+    private final BatchCodec codec;
+    private final LongSupplier clock;
+    private final long lingerMs;
+    private final PartitionQueues queues = new PartitionQueues();
+    private final AtomicInteger flushes = new AtomicInteger();
+
+    /** Reads monotonic milliseconds from {@code clock}, once a batch. */
+    public Accumulator(BufferPool pool, ReadyQueue ready, BatchCodec codec, LongSupplier clock, long lingerMs) {
+        this.pool = pool;
+        this.ready = ready;
+        this.codec = codec;
+        this.clock = clock;
+        this.lingerMs = lingerMs;
+    }
+
+    /**
+     * Appends a record to its partition's open batch.
+     *
+     * @param partitions how many the topic has
+     * @param maxBlockMs how long to wait for memory, milliseconds
+     * @return null when the producer is closed
+     * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within that time
+     */
+    public RecordFuture append(
+            String topic, int partition, int partitions, EncodableRecord record, Callback callback, long maxBlockMs)
+            throws InterruptedException {
+        PartitionQueue queue = queues.get(topic, partition);
+        if (queue == null) {
+            queue = queues.create(this, topic, partition, partitions);
+        }
+        return queue == null ? null : queue.append(record, callback, maxBlockMs);
+    }
+
+    /** Null if the record found room elsewhere while it waited for memory. */
+    byte[] acquire(EncodableRecord record, long maxBlockMs, BooleanSupplier stillNeeded) throws InterruptedException {
+        return pool.acquire(RecordEncoder.batchSizeUpperBound(record), maxBlockMs, stillNeeded);
+    }
+
+    void release(byte[] buffer) {
+        pool.release(buffer);
+    }
+
+    void onOpened(PartitionQueue queue, long createdMs) {
+        pool.onOpened();
+        ready.offer(queue, isUrgent() ? createdMs : createdMs + lingerMs);
+    }
+
+    void onFinished(PartitionQueue queue) {
+        ready.offer(queue, Long.MIN_VALUE);
+    }
+
+    BatchCodec codec() {
+        return codec;
+    }
+
+    long nowMs() {
+        return clock.getAsLong();
+    }
+
+    /** Whether open batches go now, whatever {@code linger.ms} says: someone flushes or closes. */
+    public boolean isUrgent() {
+        return queues.isClosed() || flushes.get() > 0;
+    }
+
+    /** Whether a thread waits for memory, so that no open batch may linger while its broker has nothing to do. */
+    public boolean isShortOfMemory() {
+        return pool.isShort();
+    }
+
+    /** Blocks until every record appended before this call is acknowledged or has failed. */
+    public void flush() throws InterruptedException {
+        flushes.incrementAndGet();
+        try {
+            ready.wake();
+            List<BatchResult> pending = new ArrayList<>();
+            queues.forEach(queue -> addIfUndone(queue.newestResult(), pending));
+            for (BatchResult result : pending) {
+                result.await();
+            }
+        } finally {
+            flushes.decrementAndGet();
+        }
+    }
+
+    /** Batches of a partition complete in order, so its newest stands for all. */
+    private static void addIfUndone(BatchResult newest, List<BatchResult> pending) {
+        if (newest != null && !newest.isDone()) {
+            pending.add(newest);
+        }
+    }
+
+    /** Lets no further record in and wakes who waits for memory; what is already here can still be taken. */
+    public void close() {
+        queues.close();
+        pool.close();
+        ready.wake();
+    }
+
+    /** Every partition that was ever appended to. */
+    public void forEachQueue(Consumer<PartitionQueue> action) {
+        queues.forEach(action);
+    }
+}

@@ -1,0 +1,34 @@
+package dev.millrace.client.accumulator;
+
+/**
+ * Compresses the records of a finished batch.
+ *
+ * <p><b>Threads:</b> called at the same time by every thread that finishes a batch.
+ */
+public interface BatchCodec {
+    /** Sends batches as they are. */
+    BatchCodec NONE = new BatchCodec() {
+        @Override
+        public int id() {
+            return 0;
+        }
+
+        @Override
+        public int compress(byte[] batch, int from, int to) {
+            return NO_GAIN;
+        }
+    };
+
+    /** What {@link #compress} returns when the compressed form would not be smaller. */
+    int NO_GAIN = -1;
+
+    /** The codec's number in the attributes of a batch. */
+    int id();
+
+    /**
+     * Replaces {@code batch[from, to)} by its compressed form, starting at {@code from}.
+     *
+     * @return the new end, or {@link #NO_GAIN} with the batch left as it was
+     */
+    int compress(byte[] batch, int from, int to);
+}

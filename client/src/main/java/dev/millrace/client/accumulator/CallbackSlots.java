@@ -1,0 +1,66 @@
+package dev.millrace.client.accumulator;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The callbacks of a batch by record index, so that they run in offset order. It grows by segments because nobody knows
+ * beforehand how many records will fit, and stays empty when no caller gave a callback.
+ *
+ * <p><b>Threads:</b> each writer stores at the index that it alone has claimed; the I/O thread reads once the batch is
+ * finished.
+ * <p><b>Ordering:</b> segments are installed by compare-and-set and found by an acquire load. The slots themselves are
+ * plain: the writer's commit and the reader's look at the finished batch order them.
+ */
+final class CallbackSlots {
+    private static final int SEGMENT_BITS = 7;
+    private static final int SEGMENT_SIZE = 1 << SEGMENT_BITS;
+    private static final VarHandle SEGMENT = MethodHandles.arrayElementVarHandle(RecordFuture.WithCallback[][].class);
+    private static final VarHandle SEGMENTS;
+
+    static {
+        try {
+            SEGMENTS = MethodHandles.lookup()
+                    .findVarHandle(CallbackSlots.class, "segments", RecordFuture.WithCallback[][].class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final int maxRecords;
+    private volatile RecordFuture.WithCallback[][] segments;
+
+    CallbackSlots(int maxRecords) {
+        this.maxRecords = maxRecords;
+    }
+
+    void put(int index, RecordFuture.WithCallback future) {
+        segment(index >>> SEGMENT_BITS)[index & (SEGMENT_SIZE - 1)] = future;
+    }
+
+    boolean isEmpty() {
+        return segments == null;
+    }
+
+    /** Null where the caller gave no callback. */
+    RecordFuture.WithCallback get(int index) {
+        RecordFuture.WithCallback[] segment = segments[index >>> SEGMENT_BITS];
+        return segment == null ? null : segment[index & (SEGMENT_SIZE - 1)];
+    }
+
+    private RecordFuture.WithCallback[] segment(int number) {
+        RecordFuture.WithCallback[][] all = segments;
+        if (all == null) {
+            RecordFuture.WithCallback[][] fresh = new RecordFuture.WithCallback[(maxRecords >>> SEGMENT_BITS) + 1][];
+            all = SEGMENTS.compareAndSet(this, null, fresh) ? fresh : segments;
+        }
+        RecordFuture.WithCallback[] segment = (RecordFuture.WithCallback[]) SEGMENT.getAcquire(all, number);
+        if (segment == null) {
+            RecordFuture.WithCallback[] fresh = new RecordFuture.WithCallback[SEGMENT_SIZE];
+            RecordFuture.WithCallback[] seen =
+                    (RecordFuture.WithCallback[]) SEGMENT.compareAndExchange(all, number, null, fresh);
+            segment = seen == null ? fresh : seen;
+        }
+        return segment;
+    }
+}

@@ -1,0 +1,19 @@
+package dev.millrace.client.accumulator;
+
+/**
+ * A record after its serializers have run: nothing in it can call code of the application any more.
+ *
+ * @param timestamp milliseconds since the epoch
+ * @param key null for a record without a key
+ * @param value null for a tombstone
+ * @param headers as {@link RecordEncoder#encodeHeaders} returned them
+ */
+public record EncodableRecord(long timestamp, byte[] key, byte[] value, byte[] headers) {
+    int keySize() {
+        return key == null ? -1 : key.length;
+    }
+
+    int valueSize() {
+        return value == null ? -1 : value.length;
+    }
+}

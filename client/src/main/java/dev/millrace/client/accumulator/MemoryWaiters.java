@@ -1,0 +1,138 @@
+package dev.millrace.client.accumulator;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.common.KafkaException;
+
+/**
+ * The threads that found no memory, served in the order of their arrival, so that a large request is not starved by
+ * small ones. This is the slow path: it may lock.
+ *
+ * <p><b>Threads:</b> any.
+ * <p><b>Ordering:</b> {@code firstWants} is set before the first look at the memory; see {@link BufferPool}.
+ */
+final class MemoryWaiters {
+    private final IntPredicate tryReserve;
+    private final BooleanSupplier isShort;
+    private final Runnable onPressure;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
+    private boolean closed;
+    private volatile int firstWants;
+
+    MemoryWaiters(IntPredicate tryReserve, BooleanSupplier isShort, Runnable onPressure) {
+        this.tryReserve = tryReserve;
+        this.isShort = isShort;
+        this.onPressure = onPressure;
+    }
+
+    boolean isEmpty() {
+        return firstWants == 0;
+    }
+
+    /** Bytes that the first in the queue waits for; 0 if nobody waits. */
+    int firstWants() {
+        return firstWants;
+    }
+
+    /**
+     * Blocks until {@code size} bytes are reserved for the caller.
+     *
+     * @param stillNeeded false once the caller's record found room elsewhere
+     * @return false if nothing is reserved because it was no longer needed
+     */
+    boolean await(int size, long maxBlockMs, BooleanSupplier stillNeeded) throws InterruptedException {
+        long remainingNs = TimeUnit.MILLISECONDS.toNanos(maxBlockMs);
+        lock.lockInterruptibly();
+        try {
+            Waiter self = new Waiter(size, lock.newCondition(), stillNeeded);
+            queue.addLast(self);
+            showFirst();
+            onPressure.run();
+            try {
+                while (stillNeeded.getAsBoolean()) {
+                    if (closed) {
+                        throw new KafkaException("Producer closed while a record waited for memory");
+                    }
+                    if (queue.peekFirst() == self && tryReserve.test(size)) {
+                        return true;
+                    }
+                    if (remainingNs <= 0) {
+                        throw new BufferExhaustedException("Failed to allocate " + size + " bytes within the configured"
+                                + " max blocking time " + maxBlockMs + " ms; buffer.memory is used up.");
+                    }
+                    remainingNs = self.turn.awaitNanos(remainingNs);
+                }
+                return false;
+            } finally {
+                queue.remove(self);
+                showFirst();
+                if (closed || !isShort.getAsBoolean()) {
+                    signalFirst();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Wakes those who need no memory any more because another thread opened the batch that they waited to open. */
+    void wakeSatisfied() {
+        lock.lock();
+        try {
+            for (Waiter waiter : queue) {
+                if (!waiter.stillNeeded.getAsBoolean()) {
+                    waiter.turn.signal();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void wakeFirst() {
+        lock.lock();
+        try {
+            signalFirst();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void close() {
+        lock.lock();
+        try {
+            closed = true;
+            queue.forEach(waiter -> waiter.turn.signal());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void showFirst() {
+        firstWants = queue.isEmpty() ? 0 : queue.peekFirst().size;
+    }
+
+    private void signalFirst() {
+        if (!queue.isEmpty()) {
+            queue.peekFirst().turn.signal();
+        }
+    }
+
+    private static final class Waiter {
+        private final int size;
+        private final Condition turn;
+        private final BooleanSupplier stillNeeded;
+
+        Waiter(int size, Condition turn, BooleanSupplier stillNeeded) {
+            this.size = size;
+            this.turn = turn;
+            this.stillNeeded = stillNeeded;
+        }
+    }
+}

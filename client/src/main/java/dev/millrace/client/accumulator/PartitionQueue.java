@@ -1,0 +1,171 @@
+package dev.millrace.client.accumulator;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * The batches of one partition in the order in which they were opened: a linked list whose last element is the open
+ * batch, and whose first the I/O thread takes away.
+ *
+ * <p><b>Threads:</b> {@code append} by any thread, without waiting while memory is at hand; the methods below
+ * "I/O thread" by the I/O thread only.
+ * <p><b>Ordering:</b> a batch is linked by compare-and-set on its predecessor's {@code next} after it holds its first
+ * record. {@code newest} is only a hint where to start looking; it may lag behind, never run ahead.
+ */
+public final class PartitionQueue {
+    private static final VarHandle NEWEST;
+
+    static {
+        try {
+            NEWEST = MethodHandles.lookup().findVarHandle(PartitionQueue.class, "newest", OpenBatch.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Accumulator accumulator;
+    private final TopicPartition partition;
+    private final int id;
+    private volatile OpenBatch newest;
+
+    /** Null until the queue is closed. */
+    private volatile OpenBatch end;
+
+    /** The I/O thread's: the last batch it has taken. */
+    private OpenBatch taken;
+
+    PartitionQueue(Accumulator accumulator, TopicPartition partition, int id) {
+        this.accumulator = accumulator;
+        this.partition = partition;
+        this.id = id;
+        this.taken = OpenBatch.start();
+        this.newest = taken;
+    }
+
+    /**
+     * Appends a record to the open batch, or opens the next one.
+     *
+     * @param maxBlockMs how long to wait for memory, milliseconds
+     * @return null when the queue is closed
+     * @throws InterruptedException interrupted while waiting for memory
+     */
+    RecordFuture append(EncodableRecord record, Callback callback, long maxBlockMs) throws InterruptedException {
+        while (true) {
+            OpenBatch last = newest();
+            RecordFuture future = last.tryAppend(record, callback);
+            if (future != null) {
+                return future;
+            }
+            if (last == end) {
+                return null;
+            }
+            future = open(last, record, callback, maxBlockMs);
+            if (future != null) {
+                return future;
+            }
+        }
+    }
+
+    /** Null when another thread's batch came first. */
+    private RecordFuture open(OpenBatch last, EncodableRecord record, Callback callback, long maxBlockMs)
+            throws InterruptedException {
+        byte[] buffer = accumulator.acquire(record, maxBlockMs, () -> last.next() == null);
+        if (buffer == null) {
+            return null;
+        }
+        OpenBatch fresh = new OpenBatch(this, buffer, accumulator.nowMs(), record.timestamp());
+        RecordFuture future = fresh.tryAppend(record, callback);
+        if (!last.casNext(fresh)) {
+            accumulator.release(buffer);
+            return null;
+        }
+        NEWEST.compareAndSet(this, last, fresh);
+        accumulator.onOpened(this, fresh.createdMs());
+        return future;
+    }
+
+    private OpenBatch newest() {
+        OpenBatch seen = newest;
+        OpenBatch next = seen.next();
+        while (next != null) {
+            NEWEST.compareAndSet(this, seen, next);
+            seen = next;
+            next = seen.next();
+        }
+        return seen;
+    }
+
+    void onFinished() {
+        accumulator.onFinished(this);
+    }
+
+    BatchCodec codec() {
+        return accumulator.codec();
+    }
+
+    void release(byte[] buffer) {
+        accumulator.release(buffer);
+    }
+
+    public TopicPartition partition() {
+        return partition;
+    }
+
+    /** Dense: 0, 1, 2, … in the order in which partitions were first used. */
+    public int id() {
+        return id;
+    }
+
+    /** The result of the newest batch, which is what {@code flush} waits for; null if there never was one. */
+    BatchResult newestResult() {
+        return newest().result();
+    }
+
+    // ---- I/O thread ----
+
+    /** The oldest batch if it is finished, else null. */
+    public FinishedBatch peek() {
+        OpenBatch first = taken.next();
+        return first == null ? null : first.finished();
+    }
+
+    /** Takes away what {@link #peek} returned. */
+    public void take() {
+        taken = taken.next();
+    }
+
+    /** Whether records wait here, finished or not. */
+    public boolean hasRecords() {
+        OpenBatch first = taken.next();
+        return first != null && !first.isMarker();
+    }
+
+    /** When the oldest batch was opened, on the monotonic clock; only while {@link #hasRecords}. */
+    public long oldestCreatedMs() {
+        return taken.next().createdMs();
+    }
+
+    /** Whether the oldest batch still takes records; only while {@link #hasRecords}. */
+    public boolean isOldestOpen() {
+        return !taken.next().isSealed();
+    }
+
+    /** Seals the oldest batch; whoever makes the last commit to it offers it to the ready queue. */
+    public void sealOldest() {
+        taken.next().seal();
+    }
+
+    /** Lets no further record in, ever. What is already there stays. */
+    void close() {
+        while (end == null) {
+            OpenBatch last = newest();
+            last.seal();
+            OpenBatch marker = OpenBatch.end(last);
+            if (last.casNext(marker)) {
+                end = marker;
+            }
+        }
+    }
+}

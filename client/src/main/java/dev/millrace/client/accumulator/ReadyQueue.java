@@ -1,0 +1,76 @@
+package dev.millrace.client.accumulator;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jctools.queues.MpscUnboundedArrayQueue;
+
+/**
+ * The one hand-over from the application's threads to the I/O thread: partitions where a batch was opened or finished.
+ *
+ * <p><b>Threads:</b> {@code offer} and {@code wake} by any thread; the rest by the I/O thread.
+ * <p><b>Ordering:</b> the offering thread puts the partition in, a full fence, then reads {@code sleepUntil}; the I/O
+ * thread writes {@code sleepUntil}, a full fence, then looks whether the queue is empty. One of the two sees the other.
+ * Only who changes {@code sleepUntil} from asleep to awake pays for the selector's wake-up, and nobody does while the
+ * I/O thread is busy or would wake in time by itself.
+ */
+public final class ReadyQueue {
+    private static final long AWAKE = Long.MIN_VALUE;
+    private static final int CHUNK = 1024;
+    private static final VarHandle SLEEP_UNTIL;
+
+    static {
+        try {
+            SLEEP_UNTIL = MethodHandles.lookup().findVarHandle(ReadyQueue.class, "sleepUntil", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final MpscUnboundedArrayQueue<PartitionQueue> queue = new MpscUnboundedArrayQueue<>(CHUNK);
+    private volatile long sleepUntil = AWAKE;
+    private volatile Runnable wakeUp = () -> {};
+
+    /** Sets what interrupts the I/O thread's wait. */
+    public void onWake(Runnable selectorWakeUp) {
+        wakeUp = selectorWakeUp;
+    }
+
+    /** Hands over a partition that the I/O thread must look at by {@code dueMs} on the monotonic clock. */
+    void offer(PartitionQueue partition, long dueMs) {
+        queue.offer(partition);
+        VarHandle.fullFence();
+        long until = sleepUntil;
+        if (until > dueMs && SLEEP_UNTIL.compareAndSet(this, until, AWAKE)) {
+            wakeUp.run();
+        }
+    }
+
+    /** Ends the I/O thread's wait, or keeps the next one from beginning; for what does not come through the queue. */
+    public void wake() {
+        wakeUp.run();
+    }
+
+    /** Null when there is nothing. */
+    public PartitionQueue poll() {
+        return queue.poll();
+    }
+
+    /**
+     * Announces that the I/O thread is about to wait.
+     *
+     * @return false when there is something to do instead
+     */
+    public boolean trySleep(long untilMs) {
+        sleepUntil = untilMs;
+        VarHandle.fullFence();
+        if (queue.isEmpty()) {
+            return true;
+        }
+        sleepUntil = AWAKE;
+        return false;
+    }
+
+    public void awake() {
+        sleepUntil = AWAKE;
+    }
+}

@@ -1,0 +1,93 @@
+package dev.millrace.client.accumulator;
+
+import java.nio.charset.StandardCharsets;
+import org.apache.kafka.common.header.Header;
+
+/**
+ * Writes one record of a v2 batch: {@code length, attributes, timestamp delta, offset delta, key, value, headers}.
+ *
+ * <p><b>Threads:</b> stateless; every caller writes to bytes that it alone has claimed.
+ */
+public final class RecordEncoder {
+    /** The encoding of an empty list of headers: a count of zero. */
+    static final byte[] NO_HEADERS = {0};
+
+    /** The longest that length, attributes, timestamp delta and offset delta of a record can get together. */
+    private static final int MAX_RECORD_OVERHEAD = 5 + 1 + 10 + 5;
+
+    private RecordEncoder() {}
+
+    /**
+     * The most that a batch of this one record can take before compression, header of the batch included. It is what
+     * {@code KafkaProducer} compares with {@code max.request.size} and {@code buffer.memory}.
+     */
+    public static int batchSizeUpperBound(EncodableRecord record) {
+        long size = (long) BatchHeader.SIZE + MAX_RECORD_OVERHEAD;
+        size += sizeOf(record.key()) + (long) sizeOf(record.value()) + record.headers().length;
+        return (int) Math.min(size, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Encodes headers ahead of the claim, so that no code of the application runs between claim and commit.
+     *
+     * @throws IllegalArgumentException a header without a key
+     */
+    public static byte[] encodeHeaders(Header[] headers) {
+        if (headers.length == 0) {
+            return NO_HEADERS;
+        }
+        byte[][] keys = new byte[headers.length][];
+        byte[][] values = new byte[headers.length][];
+        int size = Varint.sizeOf(headers.length);
+        for (int i = 0; i < headers.length; i++) {
+            if (headers[i].key() == null) {
+                throw new IllegalArgumentException("Header " + i + " has no key");
+            }
+            keys[i] = headers[i].key().getBytes(StandardCharsets.UTF_8);
+            values[i] = headers[i].value();
+            size += sizeOf(keys[i]) + sizeOf(values[i]);
+        }
+        byte[] encoded = new byte[size];
+        int at = Varint.write(encoded, 0, headers.length);
+        for (int i = 0; i < headers.length; i++) {
+            at = writeBytes(encoded, at, keys[i]);
+            at = writeBytes(encoded, at, values[i]);
+        }
+        return encoded;
+    }
+
+    /** The record's size in bytes without its own length prefix. */
+    static int bodySize(int offsetDelta, long timestampDelta, EncodableRecord record) {
+        return 1
+                + Varint.sizeOf(timestampDelta)
+                + Varint.sizeOf(offsetDelta)
+                + sizeOf(record.key())
+                + sizeOf(record.value())
+                + record.headers().length;
+    }
+
+    /** Writes the record at {@code position} and returns the position behind it. */
+    static int write(byte[] target, int position, int offsetDelta, long timestampDelta, EncodableRecord record) {
+        int at = Varint.write(target, position, bodySize(offsetDelta, timestampDelta, record));
+        target[at++] = 0; // attributes: none are defined
+        at = Varint.write(target, at, timestampDelta);
+        at = Varint.write(target, at, offsetDelta);
+        at = writeBytes(target, at, record.key());
+        at = writeBytes(target, at, record.value());
+        System.arraycopy(record.headers(), 0, target, at, record.headers().length);
+        return at + record.headers().length;
+    }
+
+    private static int sizeOf(byte[] bytes) {
+        return bytes == null ? 1 : Varint.sizeOf(bytes.length) + bytes.length;
+    }
+
+    private static int writeBytes(byte[] target, int position, byte[] bytes) {
+        if (bytes == null) {
+            return Varint.write(target, position, -1);
+        }
+        int at = Varint.write(target, position, bytes.length);
+        System.arraycopy(bytes, 0, target, at, bytes.length);
+        return at + bytes.length;
+    }
+}

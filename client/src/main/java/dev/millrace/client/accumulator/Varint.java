@@ -1,0 +1,40 @@
+package dev.millrace.client.accumulator;
+
+/** Zigzag varints as the record format v2 uses them (KIP-98): small magnitudes of either sign take few bytes. */
+final class Varint {
+    private Varint() {}
+
+    static int sizeOf(int value) {
+        int zigzag = (value << 1) ^ (value >> 31);
+        return (31 - Integer.numberOfLeadingZeros(zigzag | 1)) / 7 + 1;
+    }
+
+    static int sizeOf(long value) {
+        long zigzag = (value << 1) ^ (value >> 63);
+        return (63 - Long.numberOfLeadingZeros(zigzag | 1)) / 7 + 1;
+    }
+
+    /** Writes {@code value} at {@code position} and returns the position behind it. */
+    static int write(byte[] target, int position, int value) {
+        int rest = (value << 1) ^ (value >> 31);
+        int at = position;
+        while ((rest & ~0x7f) != 0) {
+            target[at++] = (byte) (rest | 0x80);
+            rest >>>= 7;
+        }
+        target[at++] = (byte) rest;
+        return at;
+    }
+
+    /** Writes {@code value} at {@code position} and returns the position behind it. */
+    static int write(byte[] target, int position, long value) {
+        long rest = (value << 1) ^ (value >> 63);
+        int at = position;
+        while ((rest & ~0x7fL) != 0) {
+            target[at++] = (byte) (rest | 0x80);
+            rest >>>= 7;
+        }
+        target[at++] = (byte) rest;
+        return at;
+    }
+}

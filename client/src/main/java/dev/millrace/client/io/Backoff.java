@@ -1,0 +1,25 @@
+package dev.millrace.client.io;
+
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Waiting times that double with every attempt up to a limit, with 20 % of jitter so that clients do not come back all at
+ * once (KIP-580).
+ *
+ * @param initialMs the first, milliseconds
+ * @param maxMs the longest, milliseconds
+ */
+public record Backoff(long initialMs, long maxMs) {
+    private static final double JITTER = 0.2;
+    private static final int MAX_DOUBLINGS = 30;
+
+    /** How long to wait, milliseconds, after {@code attempts} have failed; 0 after none. */
+    long delayMs(int attempts) {
+        if (attempts <= 0) {
+            return 0;
+        }
+        double exact = (double) initialMs * (1L << Math.min(attempts - 1, MAX_DOUBLINGS));
+        double spread = 1 + JITTER * (ThreadLocalRandom.current().nextDouble() * 2 - 1);
+        return (long) (Math.min(exact, (double) Math.max(initialMs, maxMs)) * spread);
+    }
+}

@@ -1,0 +1,84 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.AuthenticationException;
+
+/**
+ * The network, in the producer's own words. Requests are sent, and handlers run, only within {@link #poll}.
+ *
+ * <p><b>Threads:</b> the I/O thread's, but for {@link #wakeup}, which any thread may call.
+ */
+public interface BrokerLink extends AutoCloseable {
+    /** Whether a request can be sent to the broker now; if there is no connection, one is begun. */
+    boolean ready(Node node, long nowMs);
+
+    /** How long until it is worth asking {@link #ready} again, milliseconds; it may be "not before an event". */
+    long pollDelayMs(Node node, long nowMs);
+
+    /**
+     * Sets who is told of a lost connection: with the reason if the broker refused the login, else with null. It runs
+     * within {@link #poll} or {@link #ready}.
+     */
+    void onDisconnect(Consumer<AuthenticationException> listener);
+
+    /** The broker to ask for what any broker knows, or null while none can be reached. */
+    Node leastLoadedNode(long nowMs);
+
+    /** Sends one request with all these batches, at most one a partition. Only when {@link #ready}. */
+    void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long nowMs);
+
+    /** Asks for a producer id. Only when {@link #ready}. */
+    void initProducerId(Node node, ProducerIdHandler handler, long nowMs);
+
+    /** Asks for the brokers and these topics. Only when {@link #ready}. */
+    void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs);
+
+    /** Requests sent to this broker and not answered yet. */
+    int inFlightRequests(int node);
+
+    /** Sends, receives and runs handlers; waits up to {@code timeoutMs} for something to do. */
+    void poll(long timeoutMs, long nowMs);
+
+    /** Ends a {@link #poll} that waits, or keeps the next one from waiting. */
+    void wakeup();
+
+    /** Closes all connections. No handler runs any more. */
+    @Override
+    void close();
+
+    /** Takes the answer to a produce request. */
+    interface ProduceHandler {
+        /**
+         * Called once, also when the connection is lost.
+         *
+         * @param answers one for every batch of the request
+         * @param leaders what brokers said of new leaders meanwhile, with {@code endpoints} to reach them
+         */
+        void onAnswers(List<ProduceAnswer> answers, List<LeaderHint> leaders, List<Node> endpoints);
+    }
+
+    /** What became of one batch at the broker. */
+    record ProduceAnswer(FinishedBatch batch, ApiException error, long baseOffset, long logAppendTime) {}
+
+    /** Takes the answer to a request for a producer id. */
+    interface ProducerIdHandler {
+        void onProducerId(long producerId, short epoch);
+
+        void onError(KafkaException error);
+    }
+
+    /** Takes the answer to a metadata request. */
+    interface MetadataHandler {
+        void onMetadata(ClusterDelta delta);
+
+        void onError(KafkaException error);
+    }
+}

@@ -1,0 +1,70 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.io.BrokerLink.ProduceAnswer;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.DuplicateSequenceException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.UnknownProducerIdException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Decides what a broker's answer means for a batch: acknowledge it, send it again, or fail it. */
+final class Completion {
+    private static final Logger log = LoggerFactory.getLogger(Completion.class);
+
+    private final SenderSettings settings;
+
+    Completion(SenderSettings settings) {
+        this.settings = settings;
+    }
+
+    /** Applies one answer to the partition; callbacks do not run yet. */
+    void apply(PartitionState partition, ProduceAnswer answer, long nowMs) {
+        FinishedBatch batch = answer.batch();
+        partition.settled(batch);
+        ApiException error = answer.error();
+        if (error == null || error instanceof DuplicateSequenceException) {
+            partition.accepted(batch);
+            batch.decide(answer.baseOffset(), answer.logAppendTime(), null);
+            return;
+        }
+        if (batch.decided()) {
+            return; // it expired in flight; whether it was written stays unknown
+        }
+        boolean sequenceLost = settings.idempotent()
+                && (error instanceof OutOfOrderSequenceException || error instanceof UnknownProducerIdException);
+        if (!sequenceLost && !(error instanceof RetriableException)) {
+            fail(partition, batch, error);
+        } else if (batch.attempts() > settings.retries() || isExpired(batch, nowMs)) {
+            fail(partition, batch, error);
+        } else {
+            sendAgain(partition, batch, error, nowMs, sequenceLost);
+        }
+    }
+
+    private void sendAgain(
+            PartitionState partition, FinishedBatch batch, ApiException error, long nowMs, boolean sequenceLost) {
+        log.debug(
+                "{}: attempt {} of a batch of {} records failed, it will be sent again: {}",
+                batch.partition(),
+                batch.attempts(),
+                batch.count(),
+                error.toString());
+        if (sequenceLost && partition.isNextInLine(batch)) {
+            partition.requestNewEpoch();
+        }
+        partition.refused(nowMs + settings.retryBackoff().delayMs(batch.attempts()));
+    }
+
+    private static void fail(PartitionState partition, FinishedBatch batch, ApiException error) {
+        log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), error.toString());
+        partition.failed(batch);
+        batch.decide(-1, -1, error);
+    }
+
+    private boolean isExpired(FinishedBatch batch, long nowMs) {
+        return nowMs - batch.createdMs() >= settings.deliveryTimeoutMs();
+    }
+}

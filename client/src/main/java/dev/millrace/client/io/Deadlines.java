@@ -1,0 +1,62 @@
+package dev.millrace.client.io;
+
+import java.util.Comparator;
+import java.util.PriorityQueue;
+
+/**
+ * Partitions to look at again when their time has come. A partition is in here at most once; being early is harmless,
+ * because whoever is called looks at the partition afresh.
+ */
+final class Deadlines {
+    private final PriorityQueue<Deadline> queue = new PriorityQueue<>(Comparator.comparingLong(d -> d.dueMs));
+
+    /** Makes sure that the partition comes up by {@code dueMs}. */
+    void by(Deadline deadline, long dueMs) {
+        if (deadline.queued) {
+            if (deadline.dueMs <= dueMs) {
+                return;
+            }
+            queue.remove(deadline);
+        }
+        deadline.dueMs = dueMs;
+        deadline.queued = true;
+        queue.add(deadline);
+    }
+
+    /** A partition whose time has come, or null. */
+    PartitionState pollDue(long nowMs) {
+        Deadline first = queue.peek();
+        return first == null || first.dueMs > nowMs ? null : pollAny();
+    }
+
+    /** The partition whose time comes first, due or not, or null. */
+    PartitionState pollAny() {
+        Deadline first = queue.poll();
+        if (first == null) {
+            return null;
+        }
+        first.queued = false;
+        return first.partition;
+    }
+
+    int size() {
+        return queue.size();
+    }
+
+    /** Milliseconds until the first comes up; {@link Long#MAX_VALUE} if there is none. */
+    long delayMs(long nowMs) {
+        Deadline first = queue.peek();
+        return first == null ? Long.MAX_VALUE : Math.max(0, first.dueMs - nowMs);
+    }
+
+    /** A partition's place in one such queue. */
+    static final class Deadline {
+        private final PartitionState partition;
+        private long dueMs;
+        private boolean queued;
+
+        Deadline(PartitionState partition) {
+            this.partition = partition;
+        }
+    }
+}

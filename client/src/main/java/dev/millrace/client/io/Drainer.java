@@ -1,0 +1,277 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.Accumulator;
+import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.accumulator.PartitionQueue;
+import dev.millrace.client.accumulator.ReadyQueue;
+import dev.millrace.client.io.BrokerLink.ProduceAnswer;
+import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.TopicImage;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.errors.InvalidMetadataException;
+import org.apache.kafka.common.errors.TimeoutException;
+
+/**
+ * Brings batches to the brokers. A partition with something to send stands in the lane of its leader; a lane is served in
+ * turn, so that no partition is starved (KAFKA-13834). Partitions with nothing to do cost nothing: only those that
+ * were offered, answered, or whose deadline has come are looked at (KAFKA-20917).
+ */
+final class Drainer {
+    private final Accumulator accumulator;
+    private final ReadyQueue ready;
+    private final ClusterImages images;
+    private final MetadataRefresh metadata;
+    private final ProducerIds ids;
+    private final BrokerLink link;
+    private final SenderSettings settings;
+    private final Completion completion;
+    private final MonotonicClock clock;
+
+    private final List<PartitionState> partitions = new ArrayList<>();
+    private final Map<Integer, ArrayDeque<PartitionState>> lanes = new HashMap<>();
+    private final ArrayDeque<PartitionState> withoutLeader = new ArrayDeque<>();
+    private final ArrayDeque<PartitionState> later = new ArrayDeque<>();
+    private final Deadlines lingering = new Deadlines();
+    private final Deadlines backingOff = new Deadlines();
+    private final Deadlines expiring = new Deadlines();
+    private int routedVersion = -1;
+    private boolean idsWereKnown;
+
+    Drainer(IoContext context, SenderSettings settings, ProducerIds ids, MetadataRefresh metadata) {
+        this.accumulator = context.accumulator();
+        this.ready = context.ready();
+        this.images = context.images();
+        this.link = context.link();
+        this.clock = context.clock();
+        this.settings = settings;
+        this.ids = ids;
+        this.metadata = metadata;
+        this.completion = new Completion(settings);
+    }
+
+    /** Looks at every partition for which something may have changed. */
+    void collect(long nowMs) {
+        for (PartitionQueue queue = ready.poll(); queue != null; queue = ready.poll()) {
+            lookAt(stateOf(queue), nowMs);
+        }
+        for (PartitionState p = backingOff.pollDue(nowMs); p != null; p = backingOff.pollDue(nowMs)) {
+            lookAt(p, nowMs);
+        }
+        for (PartitionState p = expiring.pollDue(nowMs); p != null; p = expiring.pollDue(nowMs)) {
+            expire(p, nowMs);
+        }
+        boolean all = accumulator.isUrgent() || accumulator.isShortOfMemory();
+        for (int i = all ? lingering.size() : 0; i > 0; i--) {
+            lookAt(lingering.pollAny(), nowMs);
+        }
+        for (PartitionState p = lingering.pollDue(nowMs); p != null; p = lingering.pollDue(nowMs)) {
+            lookAt(p, nowMs);
+        }
+        if (images.current().version() != routedVersion) {
+            routeAnew(nowMs);
+        }
+        if (ids.isKnown() != idsWereKnown) {
+            idsWereKnown = ids.isKnown();
+            accumulator.forEachQueue(queue -> lookAt(stateOf(queue), nowMs));
+        }
+    }
+
+    private PartitionState stateOf(PartitionQueue queue) {
+        while (partitions.size() <= queue.id()) {
+            partitions.add(null);
+        }
+        PartitionState known = partitions.get(queue.id());
+        if (known == null) {
+            known = new PartitionState(queue, settings);
+            partitions.set(queue.id(), known);
+        }
+        return known;
+    }
+
+    /** Puts the partition where it will be seen again: in its leader's lane, or among the deadlines. */
+    private void lookAt(PartitionState p, long nowMs) {
+        p.failUnwritable();
+        p.deliverDecided();
+        p.settleSequences(ids);
+        if (p.isIdle()) {
+            return;
+        }
+        expiring.by(p.expiring, plus(p.oldestCreatedMs(), settings.deliveryTimeoutMs()));
+        if (p.inLane) {
+            return;
+        }
+        Node leader = images.current().leader(p.topic(), p.partition());
+        int node = leader == null ? TopicImage.NO_LEADER : leader.id();
+        if (hasSomethingFor(p, node, nowMs)) {
+            p.inLane = true;
+            if (leader == null) {
+                withoutLeader.add(p);
+                metadata.needTopic(p.topic());
+            } else {
+                lanes.computeIfAbsent(leader.id(), id -> new ArrayDeque<>()).add(p);
+            }
+        } else if (p.wantsOpenBatch(node, nowMs)) {
+            lingering.by(p.lingering, plus(p.queue().oldestCreatedMs(), settings.lingerMs()));
+        } else if (hasSomethingFor(p, node, Long.MAX_VALUE)) {
+            backingOff.by(p.backingOff, p.notBeforeMs());
+        }
+    }
+
+    private boolean hasSomethingFor(PartitionState p, int node, long nowMs) {
+        return p.candidate(node, nowMs) != null || (p.wantsOpenBatch(node, nowMs) && isDue(p.queue(), node, nowMs));
+    }
+
+    private boolean isDue(PartitionQueue queue, int node, long nowMs) {
+        return accumulator.isUrgent()
+                || nowMs - queue.oldestCreatedMs() >= settings.lingerMs()
+                || (accumulator.isShortOfMemory() && link.inFlightRequests(node) == 0);
+    }
+
+    /** The partition's next batch. An open one is sealed only here, so that it fills up while its broker is busy. */
+    private FinishedBatch nextBatch(PartitionState p, int node, long nowMs) {
+        if (p.wantsOpenBatch(node, nowMs) && isDue(p.queue(), node, nowMs)) {
+            p.queue().sealOldest();
+        }
+        return p.candidate(node, nowMs);
+    }
+
+    private void expire(PartitionState p, long nowMs) {
+        p.fail(
+                nowMs - settings.deliveryTimeoutMs() + 1,
+                batch -> new TimeoutException("Expiring " + batch.count()
+                        + " record(s) for " + batch.partition() + ": " + (nowMs - batch.createdMs())
+                        + " ms have passed since the batch was opened, more than delivery.timeout.ms = "
+                        + settings.deliveryTimeoutMs()
+                        + (batch.attempts() == 0 ? "; it was never sent" : "; sent " + batch.attempts() + " time(s)")));
+        lookAt(p, nowMs);
+    }
+
+    /** Leaders may have moved: every partition that waits finds its lane again. */
+    private void routeAnew(long nowMs) {
+        routedVersion = images.current().version();
+        ArrayDeque<PartitionState> waiting = new ArrayDeque<>(withoutLeader);
+        withoutLeader.clear();
+        for (ArrayDeque<PartitionState> lane : lanes.values()) {
+            waiting.addAll(lane);
+            lane.clear();
+        }
+        lanes.keySet().removeIf(node -> images.current().node(node) == null);
+        for (PartitionState p : waiting) {
+            p.inLane = false;
+            lookAt(p, nowMs);
+        }
+    }
+
+    /**
+     * Sends what can be sent.
+     *
+     * @return milliseconds that may be spent waiting before the next call
+     */
+    long drain(long nowMs) {
+        long waitMs = Math.min(Math.min(lingering.delayMs(nowMs), backingOff.delayMs(nowMs)), expiring.delayMs(nowMs));
+        if (!ids.isKnown()) {
+            return waitMs;
+        }
+        ClusterImage image = images.current();
+        for (Map.Entry<Integer, ArrayDeque<PartitionState>> lane : lanes.entrySet()) {
+            if (lane.getValue().isEmpty()) {
+                continue;
+            }
+            Node node = image.node(lane.getKey());
+            while (!lane.getValue().isEmpty() && link.ready(node, nowMs)) {
+                sendOneRequest(node, lane.getValue(), nowMs);
+            }
+            if (!lane.getValue().isEmpty()) {
+                waitMs = Math.min(waitMs, link.pollDelayMs(node, nowMs));
+            }
+        }
+        return waitMs;
+    }
+
+    private void sendOneRequest(Node node, ArrayDeque<PartitionState> lane, long nowMs) {
+        List<FinishedBatch> batches = new ArrayList<>();
+        List<PartitionState> senders = new ArrayList<>();
+        long size = 0;
+        while (!lane.isEmpty()) {
+            PartitionState p = lane.peek();
+            FinishedBatch batch = nextBatch(p, node.id(), nowMs);
+            if (batch != null && size > 0 && size + batch.size() > settings.maxRequestSize()) {
+                break;
+            }
+            lane.poll();
+            p.inLane = false;
+            if (batch == null) {
+                later.add(p); // something came between; it is looked at afresh
+                continue;
+            }
+            p.send(batch, node.id(), ids);
+            size += batch.size();
+            batches.add(batch);
+            senders.add(p);
+            later.add(p);
+        }
+        if (!batches.isEmpty()) {
+            link.produce(
+                    node,
+                    batches,
+                    (answers, leaders, endpoints) -> onAnswers(senders, answers, leaders, endpoints),
+                    nowMs);
+        }
+        for (PartitionState p = later.poll(); p != null; p = later.poll()) {
+            lookAt(p, nowMs);
+        }
+    }
+
+    private void onAnswers(
+            List<PartitionState> senders, List<ProduceAnswer> answers, List<LeaderHint> leaders, List<Node> endpoints) {
+        long nowMs = clock.nowMs();
+        images.apply(leaders, endpoints);
+        for (int i = 0; i < answers.size(); i++) {
+            completion.apply(senders.get(i), answers.get(i), nowMs);
+            if (answers.get(i).error() instanceof InvalidMetadataException) {
+                metadata.request();
+            }
+        }
+        for (PartitionState p : senders) {
+            lookAt(p, nowMs);
+        }
+    }
+
+    /** Fails every record without an outcome whose batch was opened before {@code createdBeforeMs}. */
+    void failAll(long createdBeforeMs, RuntimeException reason) {
+        accumulator.forEachQueue(queue -> stateOf(queue).fail(createdBeforeMs, batch -> reason));
+        for (PartitionState p : partitions) {
+            if (p != null) {
+                p.deliverDecided();
+            }
+        }
+    }
+
+    /** After {@link BrokerLink#close}: nothing is in flight any more, memory goes back. */
+    void abandonInFlight() {
+        for (PartitionState p : partitions) {
+            if (p != null) {
+                p.abandonInFlight();
+                p.deliverDecided();
+            }
+        }
+    }
+
+    /** Whether every record ever appended has its outcome. */
+    boolean isIdle() {
+        boolean[] idle = {true};
+        accumulator.forEachQueue(queue -> idle[0] &= stateOf(queue).isIdle());
+        return idle[0];
+    }
+
+    private static long plus(long timeMs, long durationMs) {
+        return timeMs > Long.MAX_VALUE - durationMs ? Long.MAX_VALUE : timeMs + durationMs;
+    }
+}

@@ -1,0 +1,15 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.Accumulator;
+import dev.millrace.client.accumulator.ReadyQueue;
+import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.TopicRegistry;
+
+/** What the I/O thread works on. */
+public record IoContext(
+        Accumulator accumulator,
+        ReadyQueue ready,
+        ClusterImages images,
+        TopicRegistry registry,
+        BrokerLink link,
+        MonotonicClock clock) {}

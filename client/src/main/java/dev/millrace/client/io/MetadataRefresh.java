@@ -1,0 +1,166 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.TopicImage;
+import dev.millrace.client.metadata.TopicRegistry;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides when to ask the cluster for metadata, and for which topics: only the unknown ones when a topic is new, so that N
+ * first uses cost O(N) (KAFKA-8904); all in use when leaders moved or the image has grown old.
+ *
+ * <p><b>Threads:</b> {@link #request} and {@link #requestNewTopics} by any thread; the rest on the I/O thread.
+ * <p><b>Ordering:</b> a request is noted by a volatile store before the asking thread wakes the I/O thread, and cleared
+ * before the topics to ask for are read, so that none is overlooked.
+ */
+public final class MetadataRefresh {
+    private static final Logger log = LoggerFactory.getLogger(MetadataRefresh.class);
+
+    private final ClusterImages images;
+    private final TopicRegistry registry;
+    private final BrokerLink link;
+    private final MonotonicClock clock;
+    private final SenderSettings settings;
+
+    private volatile boolean allNeeded = true;
+    private volatile boolean newNeeded;
+
+    private boolean asking;
+    private int fruitless;
+    private long notBeforeMs = Long.MIN_VALUE;
+    private long completeSinceMs;
+
+    /** Listens for lost connections from here on. */
+    public MetadataRefresh(IoContext context, SenderSettings settings) {
+        this.images = context.images();
+        this.registry = context.registry();
+        this.link = context.link();
+        this.clock = context.clock();
+        this.settings = settings;
+        this.completeSinceMs = clock.nowMs();
+        link.onDisconnect(this::onDisconnect);
+    }
+
+    /** Asks for all topics in use: what is known of them may be stale. */
+    public void request() {
+        allNeeded = true;
+    }
+
+    /** Asks for the topics of the registry that the image does not have. Wake the I/O thread afterwards. */
+    public void requestNewTopics() {
+        newNeeded = true;
+    }
+
+    /** Asks for one topic that records wait for. */
+    void needTopic(String topic) {
+        registry.add(topic);
+        allNeeded = true;
+    }
+
+    /** Asks if there is a reason to; returns after how many milliseconds to call again. */
+    long askIfNeeded(long nowMs) {
+        if (asking) {
+            return Long.MAX_VALUE;
+        }
+        long ageMs = nowMs - completeSinceMs;
+        if (!allNeeded && !newNeeded && ageMs < settings.metadataMaxAgeMs()) {
+            return settings.metadataMaxAgeMs() - ageMs;
+        }
+        if (nowMs < notBeforeMs) {
+            return notBeforeMs - nowMs;
+        }
+        Node node = link.leastLoadedNode(nowMs);
+        if (node == null) {
+            return settings.retryBackoff().initialMs();
+        }
+        if (!link.ready(node, nowMs)) {
+            return Math.min(
+                    link.pollDelayMs(node, nowMs), settings.retryBackoff().initialMs());
+        }
+        ask(node, nowMs);
+        return Long.MAX_VALUE;
+    }
+
+    private void ask(Node node, long nowMs) {
+        boolean complete = allNeeded || nowMs - completeSinceMs >= settings.metadataMaxAgeMs();
+        newNeeded = false;
+        if (complete) {
+            allNeeded = false;
+        }
+        ClusterImage image = images.current();
+        Set<String> topics = registry.inUse(nowMs, settings.metadataMaxIdleMs());
+        if (!complete) {
+            topics = topics.stream().filter(t -> image.topic(t) == null).collect(Collectors.toSet());
+        }
+        if (!complete && topics.isEmpty()) {
+            return;
+        }
+        asking = true;
+        link.metadata(node, topics, complete, new Answer(complete), nowMs);
+    }
+
+    private void onDisconnect(AuthenticationException refusal) {
+        allNeeded = true; // the leader may be another one by now
+        if (refusal != null) {
+            images.fail(refusal); // bad credentials do not get better by waiting
+        }
+    }
+
+    private void backOff() {
+        fruitless++;
+        notBeforeMs = clock.nowMs() + settings.retryBackoff().delayMs(fruitless);
+    }
+
+    private final class Answer implements BrokerLink.MetadataHandler {
+        private final boolean complete;
+
+        Answer(boolean complete) {
+            this.complete = complete;
+        }
+
+        @Override
+        public void onMetadata(ClusterDelta delta) {
+            asking = false;
+            if (delta.nodes().isEmpty()) { // a broker that is just starting
+                allNeeded = true;
+                backOff();
+                return;
+            }
+            boolean settled = delta.errors().values().stream().noneMatch(RetriableException.class::isInstance)
+                    && delta.topics().stream().allMatch(TopicImage::hasAllLeaders);
+            if (settled) {
+                fruitless = 0;
+                notBeforeMs = Long.MIN_VALUE;
+            } else {
+                backOff();
+            }
+            if (complete) {
+                completeSinceMs = clock.nowMs();
+            }
+            images.apply(delta);
+        }
+
+        @Override
+        public void onError(KafkaException error) {
+            asking = false;
+            log.debug("Asking for metadata failed: {}", error.toString());
+            if (complete) {
+                allNeeded = true;
+            }
+            newNeeded = true;
+            backOff();
+            if (!(error instanceof RetriableException)) {
+                images.fail(error);
+            }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.accumulator.PartitionQueue;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+
+/**
+ * What the I/O thread knows of one partition: the batches on their way, the next sequence, and whether anything stands
+ * against sending more.
+ *
+ * <p>{@code sent} holds, in the order of their sequences, the batches in flight, those to be sent again, and those whose
+ * outcome is known while an earlier one's is not. After an error only the first of them goes, alone, until the present
+ * leader has accepted it: a leader without the producer's history would take any sequence first (KAFKA-15591).
+ */
+final class PartitionState {
+    private final PartitionQueue queue;
+    private final boolean idempotent;
+    private final int maxInFlight;
+    private final ArrayDeque<FinishedBatch> sent = new ArrayDeque<>();
+
+    final Deadlines.Deadline lingering = new Deadlines.Deadline(this);
+    final Deadlines.Deadline backingOff = new Deadlines.Deadline(this);
+    final Deadlines.Deadline expiring = new Deadlines.Deadline(this);
+
+    /** Set by {@link Drainer}: whether the partition stands in a broker's lane already. */
+    boolean inLane;
+
+    private int inFlight;
+    private int leader = Integer.MIN_VALUE;
+    private boolean leaderAccepted;
+    private long notBeforeMs = Long.MIN_VALUE;
+
+    private long producerId = ProducerIds.NO_ID;
+    private short producerEpoch = ProducerIds.NO_EPOCH;
+    private int nextSequence;
+    private int nextAcknowledged;
+
+    /** A batch's fate at the broker will never be known: no new sequences until it is clear whether there is a gap. */
+    private boolean unresolved;
+
+    /** The broker waits for a sequence that will never come: a new epoch, once nothing is in flight. */
+    private boolean needsNewEpoch;
+
+    PartitionState(PartitionQueue queue, SenderSettings settings) {
+        this.queue = queue;
+        this.idempotent = settings.idempotent();
+        this.maxInFlight = settings.maxInFlight();
+    }
+
+    PartitionQueue queue() {
+        return queue;
+    }
+
+    String topic() {
+        return queue.partition().topic();
+    }
+
+    int partition() {
+        return queue.partition().partition();
+    }
+
+    // ---- what to send ----
+
+    /** The finished batch to send next to broker {@code node}, or null if there is none or something stands against it. */
+    FinishedBatch candidate(int node, long nowMs) {
+        if (isBlocked(node, nowMs)) {
+            return null;
+        }
+        FinishedBatch again = firstToSendAgain();
+        if (again != null) {
+            return again;
+        }
+        FinishedBatch first = unresolved ? null : queue.peek();
+        return first == null || first.failure() != null ? null : first;
+    }
+
+    /** Whether the open batch would be {@link #candidate} if it were sealed now. */
+    boolean wantsOpenBatch(int node, long nowMs) {
+        return !isBlocked(node, nowMs)
+                && !unresolved
+                && queue.hasRecords()
+                && queue.isOldestOpen()
+                && firstToSendAgain() == null;
+    }
+
+    private boolean isBlocked(int node, long nowMs) {
+        if (needsNewEpoch || inFlight >= (leaderAccepted && node == leader ? maxInFlight : 1)) {
+            return true;
+        }
+        // Who leads the partition now has not refused anything yet; but what is in flight elsewhere must come back
+        // first.
+        return node == leader ? nowMs < notBeforeMs : inFlight > 0;
+    }
+
+    private FinishedBatch firstToSendAgain() {
+        for (FinishedBatch batch : sent) {
+            if (!batch.decided() && !batch.inFlight()) {
+                return batch;
+            }
+        }
+        return null;
+    }
+
+    /** Marks {@link #candidate} as in flight to {@code node}, and gives it a sequence unless it has one. */
+    void send(FinishedBatch batch, int node, ProducerIds ids) {
+        if (node != leader) {
+            leader = node;
+            leaderAccepted = false;
+        }
+        if (batch == queue.peek()) {
+            queue.take();
+            stamp(batch, ids);
+            sent.addLast(batch);
+        }
+        batch.sent();
+        inFlight++;
+    }
+
+    private void stamp(FinishedBatch batch, ProducerIds ids) {
+        if (!idempotent) {
+            batch.stamp(ProducerIds.NO_ID, ProducerIds.NO_EPOCH, FinishedBatch.NO_SEQUENCE);
+            return;
+        }
+        if (sent.isEmpty() && !hasIdOf(ids)) {
+            startOver(ids);
+        }
+        batch.stamp(producerId, producerEpoch, nextSequence);
+        nextSequence = sequenceAfter(nextSequence, batch.count());
+    }
+
+    /** Until then the leader that refused a batch is left alone. */
+    long notBeforeMs() {
+        return notBeforeMs;
+    }
+
+    // ---- what came back ----
+
+    void settled(FinishedBatch batch) {
+        batch.settled();
+        inFlight--;
+    }
+
+    void accepted(FinishedBatch batch) {
+        leaderAccepted = true;
+        notBeforeMs = Long.MIN_VALUE;
+        if (idempotent) {
+            nextAcknowledged = sequenceAfter(batch.sequence(), batch.count());
+        }
+    }
+
+    /** The batch stays, to be sent again after {@code backoffUntilMs}. */
+    void refused(long backoffUntilMs) {
+        leaderAccepted = false;
+        notBeforeMs = backoffUntilMs;
+    }
+
+    /** The batch failed for good without having been written: its sequence will be missing. */
+    void failed(FinishedBatch batch) {
+        leaderAccepted = false;
+        if (idempotent && batch.sequence() != FinishedBatch.NO_SEQUENCE) {
+            needsNewEpoch = true;
+        }
+    }
+
+    /** Whether no earlier batch's absence explains that the broker did not expect this one's sequence. */
+    boolean isNextInLine(FinishedBatch batch) {
+        return batch.sequence() == nextAcknowledged || unresolved || batch == firstUndecided();
+    }
+
+    void requestNewEpoch() {
+        leaderAccepted = false;
+        needsNewEpoch = true;
+    }
+
+    private FinishedBatch firstUndecided() {
+        for (FinishedBatch batch : sent) {
+            if (!batch.decided()) {
+                return batch;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Runs callbacks and completes futures of every batch that is decided; with idempotence none before an earlier one.
+     * Memory goes back at once, unless the batch is still in flight.
+     */
+    void deliverDecided() {
+        boolean blocked = false;
+        for (Iterator<FinishedBatch> it = sent.iterator(); it.hasNext(); ) {
+            FinishedBatch batch = it.next();
+            blocked |= idempotent && !batch.decided();
+            if (batch.decided() && !batch.inFlight()) {
+                batch.release();
+            }
+            if (batch.decided() && !blocked) {
+                if (!batch.delivered()) {
+                    batch.deliver();
+                }
+                if (!batch.inFlight()) {
+                    it.remove();
+                }
+            }
+        }
+    }
+
+    /** Once nothing is in flight: closes a gap in the sequences by a new epoch, or finds that there is none. */
+    void settleSequences(ProducerIds ids) {
+        if (!idempotent || inFlight > 0) {
+            return;
+        }
+        if (unresolved && sent.isEmpty()) {
+            unresolved = false;
+            needsNewEpoch |= nextAcknowledged != nextSequence;
+        }
+        if (needsNewEpoch && ids.isKnown()) {
+            if (hasIdOf(ids)) {
+                ids.bumpEpoch();
+            }
+            if (ids.isKnown()) {
+                startOver(ids);
+            }
+        }
+    }
+
+    private boolean hasIdOf(ProducerIds ids) {
+        return producerId == ids.id() && producerEpoch == ids.epoch();
+    }
+
+    private void startOver(ProducerIds ids) {
+        producerId = ids.id();
+        producerEpoch = ids.epoch();
+        nextSequence = 0;
+        nextAcknowledged = 0;
+        needsNewEpoch = false;
+        unresolved = false;
+        for (FinishedBatch batch : sent) {
+            if (!batch.decided()) {
+                batch.stamp(producerId, producerEpoch, nextSequence);
+                nextSequence = sequenceAfter(nextSequence, batch.count());
+            }
+        }
+    }
+
+    // ---- what takes too long ----
+
+    boolean isIdle() {
+        return sent.isEmpty() && !queue.hasRecords();
+    }
+
+    /** When the oldest batch without an outcome was opened; only while not {@link #isIdle}. */
+    long oldestCreatedMs() {
+        FinishedBatch first = firstUndecided();
+        if (first != null) {
+            return first.createdMs();
+        }
+        return queue.hasRecords() ? queue.oldestCreatedMs() : Long.MAX_VALUE;
+    }
+
+    /** Fails every batch opened before {@code createdBeforeMs}, the oldest first. Deliver them afterwards. */
+    void fail(long createdBeforeMs, Failure reason) {
+        for (FinishedBatch batch : sent) {
+            if (!batch.decided() && batch.createdMs() < createdBeforeMs) {
+                unresolved |= idempotent && batch.attempts() > 0;
+                batch.decide(-1, -1, reason.of(batch));
+            }
+        }
+        while (queue.hasRecords() && queue.oldestCreatedMs() < createdBeforeMs) {
+            queue.sealOldest();
+            FinishedBatch batch = queue.peek();
+            if (batch == null) {
+                return; // a writer is about to commit; it will offer the partition to the ready queue
+            }
+            queue.take();
+            batch.decide(-1, -1, batch.failure() != null ? batch.failure() : reason.of(batch));
+            sent.addLast(batch);
+        }
+    }
+
+    /** Takes away finished batches that must not be sent because they could not be written. */
+    void failUnwritable() {
+        for (FinishedBatch batch = queue.peek(); batch != null && batch.failure() != null; batch = queue.peek()) {
+            queue.take();
+            batch.decide(-1, -1, batch.failure());
+            sent.addLast(batch);
+        }
+    }
+
+    /** After the connections are gone: nothing can be in flight any more. */
+    void abandonInFlight() {
+        sent.forEach(FinishedBatch::settled);
+        inFlight = 0;
+    }
+
+    private static int sequenceAfter(int sequence, int count) {
+        return (sequence + count) & Integer.MAX_VALUE; // wraps to 0 behind 2^31 - 1
+    }
+
+    /** Says why a batch fails. */
+    interface Failure {
+        RuntimeException of(FinishedBatch batch);
+    }
+}

@@ -1,0 +1,25 @@
+package dev.millrace.client.io;
+
+/**
+ * The settings of the I/O thread, all times in milliseconds.
+ *
+ * @param lingerMs how long an open batch waits for more records
+ * @param deliveryTimeoutMs from the opening of a batch until it fails
+ * @param retries how often a batch is sent again
+ * @param retryBackoff how long to wait before that
+ * @param maxRequestSize bytes of a produce request
+ * @param maxInFlight requests to one broker, and batches of one partition
+ * @param idempotent whether batches carry producer id and sequence
+ * @param metadataMaxAgeMs after which the cluster is asked again without need
+ * @param metadataMaxIdleMs after which a topic that nobody uses is forgotten
+ */
+public record SenderSettings(
+        long lingerMs,
+        long deliveryTimeoutMs,
+        int retries,
+        Backoff retryBackoff,
+        int maxRequestSize,
+        int maxInFlight,
+        boolean idempotent,
+        long metadataMaxAgeMs,
+        long metadataMaxIdleMs) {}

@@ -1,0 +1,65 @@
+package dev.millrace.client.kafka;
+
+import dev.millrace.client.accumulator.BatchCodec;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.compress.Compression;
+import org.apache.kafka.common.record.internal.CompressionType;
+import org.apache.kafka.common.record.internal.RecordBatch;
+import org.apache.kafka.common.utils.ByteBufferOutputStream;
+
+/** gzip, snappy, lz4 and zstd as Kafka frames them, at the levels of KIP-390. */
+final class CompressionCodec implements BatchCodec {
+    private static final int MIN_OUTPUT = 512;
+
+    private final Compression compression;
+
+    private CompressionCodec(Compression compression) {
+        this.compression = compression;
+    }
+
+    static BatchCodec of(ProducerConfig config) {
+        CompressionType type = CompressionType.forName(config.getString(ProducerConfig.COMPRESSION_TYPE_CONFIG));
+        return switch (type) {
+            case NONE -> BatchCodec.NONE;
+            case GZIP ->
+                new CompressionCodec(Compression.gzip()
+                        .level(config.getInt(ProducerConfig.COMPRESSION_GZIP_LEVEL_CONFIG))
+                        .build());
+            case LZ4 ->
+                new CompressionCodec(Compression.lz4()
+                        .level(config.getInt(ProducerConfig.COMPRESSION_LZ4_LEVEL_CONFIG))
+                        .build());
+            case ZSTD ->
+                new CompressionCodec(Compression.zstd()
+                        .level(config.getInt(ProducerConfig.COMPRESSION_ZSTD_LEVEL_CONFIG))
+                        .build());
+            default -> new CompressionCodec(Compression.of(type).build());
+        };
+    }
+
+    @Override
+    public int id() {
+        return compression.type().id;
+    }
+
+    @Override
+    public int compress(byte[] batch, int from, int to) {
+        int length = to - from;
+        ByteBufferOutputStream output = new ByteBufferOutputStream(Math.max(MIN_OUTPUT, length / 2));
+        try (OutputStream stream = compression.wrapForOutput(output, RecordBatch.CURRENT_MAGIC_VALUE)) {
+            stream.write(batch, from, length);
+        } catch (IOException e) {
+            throw new UncheckedIOException("Compression with " + compression.type().name + " failed", e);
+        }
+        int compressedLength = output.position();
+        if (compressedLength >= length) {
+            return NO_GAIN;
+        }
+        output.buffer().flip();
+        output.buffer().get(batch, from, compressedLength);
+        return from + compressedLength;
+    }
+}

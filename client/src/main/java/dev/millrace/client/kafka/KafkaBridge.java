@@ -1,0 +1,98 @@
+package dev.millrace.client.kafka;
+
+import dev.millrace.client.accumulator.BatchCodec;
+import dev.millrace.client.io.BrokerLink;
+import dev.millrace.client.metadata.ClusterImages;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.ClientUtils;
+import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.metrics.KafkaMetricsContext;
+import org.apache.kafka.common.metrics.MetricConfig;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.metrics.Sensor;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.common.utils.Utils;
+
+/**
+ * What one producer needs of Kafka's internals: clock, metrics, network, codec.
+ *
+ * <p><b>Threads:</b> built by one, then read by all; {@link #close} once.
+ */
+public final class KafkaBridge implements AutoCloseable {
+    private static final String JMX_PREFIX = "kafka.producer";
+
+    private final ProducerConfig config;
+    private final Time time = new MonotonicTime();
+    private final Metrics metrics;
+
+    /** Starts metrics and clock; {@code config} is validated already. */
+    public KafkaBridge(ProducerConfig config) {
+        this.config = config;
+        String clientId = config.getString(ProducerConfig.CLIENT_ID_CONFIG);
+        MetricConfig metricConfig = new MetricConfig()
+                .samples(config.getInt(ProducerConfig.METRICS_NUM_SAMPLES_CONFIG))
+                .timeWindow(config.getLong(ProducerConfig.METRICS_SAMPLE_WINDOW_MS_CONFIG), TimeUnit.MILLISECONDS)
+                .recordLevel(
+                        Sensor.RecordingLevel.forName(config.getString(ProducerConfig.METRICS_RECORDING_LEVEL_CONFIG)))
+                .tags(Map.of("client-id", clientId));
+        this.metrics = new Metrics(
+                metricConfig,
+                CommonClientConfigs.metricsReporters(clientId, config),
+                time,
+                new KafkaMetricsContext(
+                        JMX_PREFIX, config.originalsWithPrefix(CommonClientConfigs.METRICS_CONTEXT_PREFIX)));
+    }
+
+    /** Milliseconds that no change of the wall clock moves. */
+    public long nowMs() {
+        return time.milliseconds();
+    }
+
+    /**
+     * The addresses of {@code bootstrap.servers}.
+     *
+     * @throws org.apache.kafka.common.config.ConfigException none of them can be resolved
+     */
+    public List<InetSocketAddress> bootstrapServers() {
+        return ClientUtils.parseAndValidateAddresses(config);
+    }
+
+    /** A network whose brokers are those of the current image. */
+    public BrokerLink openLink(ClusterImages images) {
+        return new NetworkBrokerLink(config, metrics, images, time);
+    }
+
+    /** The codec of {@code compression.type}. */
+    public BatchCodec codec() {
+        return CompressionCodec.of(config);
+    }
+
+    public Map<MetricName, ? extends Metric> metrics() {
+        return Map.copyOf(metrics.metrics());
+    }
+
+    @Override
+    public void close() {
+        metrics.close();
+    }
+
+    /** Where the stock client sends records with this key: murmur2, sign bit off, modulo. */
+    public static int partitionForKey(byte[] key, int partitions) {
+        return Utils.toPositive(Utils.murmur2(key)) % partitions;
+    }
+
+    /** From here on nobody may change the headers; of headers that are not Kafka's own we cannot know how. */
+    public static void setReadOnly(Headers headers) {
+        if (headers instanceof RecordHeaders recordHeaders) {
+            recordHeaders.setReadOnly();
+        }
+    }
+}

@@ -1,0 +1,219 @@
+package dev.millrace.client.kafka;
+
+import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.io.BrokerLink;
+import dev.millrace.client.metadata.ClusterImages;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.ApiVersions;
+import org.apache.kafka.clients.ClientRequest;
+import org.apache.kafka.clients.ClientResponse;
+import org.apache.kafka.clients.ClientUtils;
+import org.apache.kafka.clients.DefaultHostResolver;
+import org.apache.kafka.clients.MetadataUpdater;
+import org.apache.kafka.clients.NetworkClient;
+import org.apache.kafka.clients.RequestCompletionHandler;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.NetworkException;
+import org.apache.kafka.common.message.InitProducerIdRequestData;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.AbstractRequest;
+import org.apache.kafka.common.requests.InitProducerIdRequest;
+import org.apache.kafka.common.requests.InitProducerIdResponse;
+import org.apache.kafka.common.requests.MetadataRequest;
+import org.apache.kafka.common.requests.MetadataResponse;
+import org.apache.kafka.common.requests.RequestHeader;
+import org.apache.kafka.common.utils.LogContext;
+import org.apache.kafka.common.utils.Time;
+
+/** {@link BrokerLink} on kafka-clients' {@link NetworkClient}: TLS, SASL, protocol versions and time-outs are its work. */
+final class NetworkBrokerLink implements BrokerLink {
+    private final NetworkClient client;
+    private final ClusterImages images;
+    private final int requestTimeoutMs;
+    private final short acks;
+    private Consumer<AuthenticationException> onDisconnect = refusal -> {};
+    private Throwable handlerFailure;
+
+    NetworkBrokerLink(ProducerConfig config, Metrics metrics, ClusterImages images, Time time) {
+        this.images = images;
+        this.requestTimeoutMs = config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG);
+        this.acks = Short.parseShort(config.getString(ProducerConfig.ACKS_CONFIG));
+        String clientId = config.getString(ProducerConfig.CLIENT_ID_CONFIG);
+        this.client = ClientUtils.createNetworkClient(
+                config,
+                clientId,
+                metrics,
+                "producer",
+                new LogContext("[Producer clientId=" + clientId + "] "),
+                new ApiVersions(),
+                time,
+                config.getInt(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION),
+                requestTimeoutMs,
+                null,
+                new ImageNodes(),
+                new DefaultHostResolver(),
+                null,
+                null);
+    }
+
+    @Override
+    public void onDisconnect(Consumer<AuthenticationException> listener) {
+        onDisconnect = listener;
+    }
+
+    @Override
+    public boolean ready(Node node, long nowMs) {
+        return client.ready(node, nowMs);
+    }
+
+    @Override
+    public long pollDelayMs(Node node, long nowMs) {
+        return client.pollDelayMs(node, nowMs);
+    }
+
+    @Override
+    public Node leastLoadedNode(long nowMs) {
+        return client.leastLoadedNode(nowMs).node();
+    }
+
+    @Override
+    public void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long nowMs) {
+        ProduceExchange exchange = new ProduceExchange(batches, images.current());
+        send(
+                node,
+                exchange.request(acks, requestTimeoutMs),
+                acks != 0,
+                nowMs,
+                response -> exchange.answer(response, handler));
+    }
+
+    @Override
+    public void initProducerId(Node node, ProducerIdHandler handler, long nowMs) {
+        InitProducerIdRequestData data =
+                new InitProducerIdRequestData().setTransactionalId(null).setTransactionTimeoutMs(Integer.MAX_VALUE);
+        send(node, new InitProducerIdRequest.Builder(data), true, nowMs, response -> {
+            KafkaException failure = failureOf(response);
+            if (failure != null) {
+                handler.onError(failure);
+                return;
+            }
+            InitProducerIdResponse answer = (InitProducerIdResponse) response.responseBody();
+            if (answer.error() == Errors.NONE) {
+                handler.onProducerId(answer.data().producerId(), answer.data().producerEpoch());
+            } else {
+                handler.onError(answer.error().exception());
+            }
+        });
+    }
+
+    @Override
+    public void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs) {
+        MetadataRequest.Builder request = MetadataRequest.Builder.forTopicNames(new ArrayList<>(topics), true);
+        send(node, request, true, nowMs, response -> {
+            KafkaException failure = failureOf(response);
+            if (failure != null) {
+                handler.onError(failure);
+            } else {
+                handler.onMetadata(MetadataAnswer.delta((MetadataResponse) response.responseBody(), complete));
+            }
+        });
+    }
+
+    private void send(
+            Node node,
+            AbstractRequest.Builder<?> request,
+            boolean expectResponse,
+            long nowMs,
+            RequestCompletionHandler handler) {
+        RequestCompletionHandler guarded = response -> {
+            try {
+                handler.onComplete(response);
+            } catch (Throwable t) { // the network client would only log it, and the batches would be forgotten
+                handlerFailure = t;
+            }
+        };
+        ClientRequest clientRequest =
+                client.newClientRequest(node.idString(), request, nowMs, expectResponse, requestTimeoutMs, guarded);
+        client.send(clientRequest, nowMs);
+    }
+
+    /** Why there is no answer to look at, or null if there is one. */
+    static KafkaException failureOf(ClientResponse response) {
+        if (response.authenticationException() != null) {
+            return response.authenticationException();
+        }
+        if (response.versionMismatch() != null) {
+            return response.versionMismatch();
+        }
+        return response.wasDisconnected()
+                ? new NetworkException("Disconnected from node " + response.destination())
+                : null;
+    }
+
+    @Override
+    public int inFlightRequests(int node) {
+        return client.inFlightRequestCount(Integer.toString(node));
+    }
+
+    @Override
+    public void poll(long timeoutMs, long nowMs) {
+        client.poll(timeoutMs, nowMs);
+        if (handlerFailure != null) {
+            throw new IllegalStateException("An answer could not be handled", handlerFailure);
+        }
+    }
+
+    @Override
+    public void wakeup() {
+        client.wakeup();
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+
+    /** Tells the network client which brokers there are; metadata itself is asked for by our own requests. */
+    private final class ImageNodes implements MetadataUpdater {
+        @Override
+        public List<Node> fetchNodes() {
+            return images.current().nodes();
+        }
+
+        @Override
+        public boolean isUpdateDue(long now) {
+            return false;
+        }
+
+        @Override
+        public long maybeUpdate(long now) {
+            return Long.MAX_VALUE;
+        }
+
+        @Override
+        public void handleServerDisconnect(long now, String nodeId, Optional<AuthenticationException> refusal) {
+            onDisconnect.accept(refusal.orElse(null));
+        }
+
+        @Override
+        public void handleFailedRequest(long now, Optional<KafkaException> failure) {
+            throw new IllegalStateException("No metadata request of the network client's own");
+        }
+
+        @Override
+        public void handleSuccessfulResponse(RequestHeader header, long now, MetadataResponse response) {
+            throw new IllegalStateException("No metadata request of the network client's own");
+        }
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,137 @@
+package dev.millrace.client.kafka;
+
+import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.io.BrokerLink.ProduceAnswer;
+import dev.millrace.client.io.BrokerLink.ProduceHandler;
+import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.TopicImage;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.ClientResponse;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.UnknownServerException;
+import org.apache.kafka.common.message.ProduceRequestData;
+import org.apache.kafka.common.message.ProduceRequestData.PartitionProduceData;
+import org.apache.kafka.common.message.ProduceRequestData.TopicProduceData;
+import org.apache.kafka.common.message.ProduceResponseData.PartitionProduceResponse;
+import org.apache.kafka.common.message.ProduceResponseData.TopicProduceResponse;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.record.internal.MemoryRecords;
+import org.apache.kafka.common.requests.ProduceRequest;
+import org.apache.kafka.common.requests.ProduceResponse;
+
+/**
+ * One produce request and its answer. Topic ids are those of the moment of sending: a topic that is deleted and created
+ * again meanwhile must not receive what was meant for its predecessor, nor be taken for it in the answer (KAFKA-19397).
+ */
+final class ProduceExchange {
+    private final List<FinishedBatch> batches;
+    private final Map<String, Uuid> idsByTopic = new HashMap<>();
+    private final Map<Uuid, String> topicsById = new HashMap<>();
+
+    ProduceExchange(List<FinishedBatch> batches, ClusterImage image) {
+        this.batches = batches;
+        for (FinishedBatch batch : batches) {
+            String topic = batch.partition().topic();
+            if (!idsByTopic.containsKey(topic)) {
+                TopicImage known = image.topic(topic);
+                Uuid id = known == null ? Uuid.ZERO_UUID : known.id();
+                idsByTopic.put(topic, id);
+                topicsById.put(id, topic);
+            }
+        }
+    }
+
+    ProduceRequest.Builder request(short acks, int timeoutMs) {
+        ProduceRequestData data =
+                new ProduceRequestData().setAcks(acks).setTimeoutMs(timeoutMs).setTransactionalId(null);
+        for (FinishedBatch batch : batches) {
+            String topic = batch.partition().topic();
+            Uuid id = idsByTopic.get(topic);
+            TopicProduceData topicData = data.topicData().find(topic, id);
+            if (topicData == null) {
+                topicData = new TopicProduceData().setName(topic).setTopicId(id);
+                data.topicData().add(topicData);
+            }
+            MemoryRecords records = MemoryRecords.readableRecords(ByteBuffer.wrap(batch.buffer(), 0, batch.size()));
+            topicData
+                    .partitionData()
+                    .add(new PartitionProduceData()
+                            .setIndex(batch.partition().partition())
+                            .setRecords(records));
+        }
+        return ProduceRequest.builder(data);
+    }
+
+    /** Finds an answer for every batch, whatever came back. */
+    void answer(ClientResponse response, ProduceHandler handler) {
+        KafkaException failure = NetworkBrokerLink.failureOf(response);
+        if (failure != null) {
+            ApiException error = failure instanceof ApiException api ? api : new UnknownServerException(failure);
+            handler.onAnswers(sameForAll(error), List.of(), List.of());
+        } else if (!response.hasResponse()) { // acks=0: written to the socket is all there will be
+            handler.onAnswers(sameForAll(null), List.of(), List.of());
+        } else {
+            answerFromBroker((ProduceResponse) response.responseBody(), handler);
+        }
+    }
+
+    private List<ProduceAnswer> sameForAll(ApiException error) {
+        List<ProduceAnswer> answers = new ArrayList<>(batches.size());
+        for (FinishedBatch batch : batches) {
+            answers.add(new ProduceAnswer(batch, error, -1, -1));
+        }
+        return answers;
+    }
+
+    private void answerFromBroker(ProduceResponse response, ProduceHandler handler) {
+        Map<TopicPartition, PartitionProduceResponse> byPartition = new HashMap<>();
+        List<LeaderHint> leaders = new ArrayList<>();
+        for (TopicProduceResponse topic : response.data().responses()) {
+            String name =
+                    topic.name() == null || topic.name().isEmpty() ? topicsById.get(topic.topicId()) : topic.name();
+            for (PartitionProduceResponse partition : topic.partitionResponses()) {
+                byPartition.put(new TopicPartition(name, partition.index()), partition);
+                if (partition.currentLeader().leaderId() >= 0) {
+                    leaders.add(new LeaderHint(
+                            name,
+                            partition.index(),
+                            partition.currentLeader().leaderId(),
+                            partition.currentLeader().leaderEpoch()));
+                }
+            }
+        }
+        List<ProduceAnswer> answers = new ArrayList<>(batches.size());
+        for (FinishedBatch batch : batches) {
+            answers.add(answer(batch, byPartition.get(batch.partition())));
+        }
+        List<Node> endpoints = new ArrayList<>();
+        response.data()
+                .nodeEndpoints()
+                .forEach(node -> endpoints.add(new Node(node.nodeId(), node.host(), node.port(), node.rack())));
+        handler.onAnswers(answers, leaders, endpoints);
+    }
+
+    private static ProduceAnswer answer(FinishedBatch batch, PartitionProduceResponse partition) {
+        if (partition == null) {
+            ApiException missing =
+                    new UnknownServerException("The broker's answer does not mention " + batch.partition());
+            return new ProduceAnswer(batch, missing, -1, -1);
+        }
+        Errors error = Errors.forCode(partition.errorCode());
+        if (error == Errors.NONE) {
+            return new ProduceAnswer(batch, null, partition.baseOffset(), partition.logAppendTimeMs());
+        }
+        ApiException exception =
+                partition.errorMessage() == null ? error.exception() : error.exception(partition.errorMessage());
+        return new ProduceAnswer(batch, exception, -1, -1);
+    }
+}

@@ -1,0 +1,26 @@
+package dev.millrace.client.metadata;
+
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.errors.ApiException;
+
+/**
+ * What makes the next image.
+ *
+ * @param clusterId null if the answer did not tell
+ * @param nodes the brokers alive; empty for "as before"
+ * @param topics those that the answer described
+ * @param errors by topic, for those that it could not describe
+ * @param complete whether topics that are not in here are to be forgotten
+ */
+public record ClusterDelta(
+        String clusterId,
+        List<Node> nodes,
+        List<TopicImage> topics,
+        Map<String, ApiException> errors,
+        boolean complete) {
+
+    /** A leader that a broker named when it refused a batch (KIP-951). */
+    public record LeaderHint(String topic, int partition, int leader, int leaderEpoch) {}
+}

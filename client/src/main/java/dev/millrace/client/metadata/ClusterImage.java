@@ -1,0 +1,152 @@
+package dev.millrace.client.metadata;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.common.Cluster;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.errors.ApiException;
+
+/**
+ * All that the producer knows of the cluster at one moment.
+ *
+ * <p><b>Threads:</b> immutable, its maps included. A new version is made by the I/O thread and published through
+ * {@link ClusterImages}.
+ */
+public final class ClusterImage {
+    private final int version;
+    private final String clusterId;
+    private final Map<Integer, Node> nodes;
+    private final Map<String, TopicImage> topics;
+    private final Map<String, ApiException> errors;
+
+    private ClusterImage(
+            int version,
+            String clusterId,
+            Map<Integer, Node> nodes,
+            Map<String, TopicImage> topics,
+            Map<String, ApiException> errors) {
+        this.version = version;
+        this.clusterId = clusterId;
+        this.nodes = nodes;
+        this.topics = topics;
+        this.errors = errors;
+    }
+
+    /** The image before the first answer: bootstrap servers under negative ids, no topics. */
+    public static ClusterImage bootstrap(List<InetSocketAddress> servers) {
+        Map<Integer, Node> nodes = new HashMap<>();
+        int id = -1;
+        for (InetSocketAddress server : servers) {
+            nodes.put(id, new Node(id, server.getHostString(), server.getPort()));
+            id--;
+        }
+        return new ClusterImage(0, null, nodes, Map.of(), Map.of());
+    }
+
+    /** Grows by one with every image; a later image never has a smaller one. */
+    public int version() {
+        return version;
+    }
+
+    /** Null if unknown. */
+    public TopicImage topic(String name) {
+        return topics.get(name);
+    }
+
+    /** Why the cluster did not describe this topic when last asked, or null. */
+    public ApiException error(String topic) {
+        return errors.get(topic);
+    }
+
+    /** Null if unknown. */
+    public Node node(int id) {
+        return nodes.get(id);
+    }
+
+    public List<Node> nodes() {
+        return new ArrayList<>(nodes.values());
+    }
+
+    /** The leader of a partition, or null while there is none or its broker is unknown. */
+    public Node leader(String topic, int partition) {
+        TopicImage image = topics.get(topic);
+        if (image == null || partition >= image.partitions() || image.leader(partition) == TopicImage.NO_LEADER) {
+            return null;
+        }
+        return nodes.get(image.leader(partition));
+    }
+
+    /** The next image. Leaders never go back to an older epoch of the same topic. */
+    ClusterImage apply(ClusterDelta delta) {
+        Map<Integer, Node> nextNodes = nodes;
+        if (!delta.nodes().isEmpty()) {
+            nextNodes = new HashMap<>();
+            for (Node node : delta.nodes()) {
+                nextNodes.put(node.id(), node);
+            }
+        }
+        Map<String, TopicImage> nextTopics = delta.complete() ? new HashMap<>() : new HashMap<>(topics);
+        Map<String, ApiException> nextErrors = delta.complete() ? new HashMap<>() : new HashMap<>(errors);
+        for (TopicImage topic : delta.topics()) {
+            nextTopics.put(topic.name(), topic.withNewerLeadersOf(topics.get(topic.name())));
+            nextErrors.remove(topic.name());
+        }
+        delta.errors().forEach((topic, error) -> {
+            nextTopics.remove(topic);
+            nextErrors.put(topic, error);
+        });
+        String nextClusterId = delta.clusterId() == null ? clusterId : delta.clusterId();
+        return new ClusterImage(version + 1, nextClusterId, nextNodes, nextTopics, nextErrors);
+    }
+
+    /** The next image after a broker named new leaders, or this one if none of them is news. */
+    ClusterImage apply(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
+        Map<Integer, Node> nextNodes = new HashMap<>(nodes);
+        endpoints.forEach(node -> nextNodes.put(node.id(), node));
+        Map<String, TopicImage> nextTopics = new HashMap<>(topics);
+        boolean changed = false;
+        for (ClusterDelta.LeaderHint hint : hints) {
+            TopicImage topic = nextTopics.get(hint.topic());
+            if (topic != null && nextNodes.containsKey(hint.leader())) {
+                TopicImage next = topic.withLeader(hint.partition(), hint.leader(), hint.leaderEpoch());
+                changed |= next != topic;
+                nextTopics.put(hint.topic(), next);
+            }
+        }
+        return changed ? new ClusterImage(version + 1, clusterId, nextNodes, nextTopics, errors) : this;
+    }
+
+    /** One topic in the form of {@code Producer.partitionsFor}. */
+    public List<PartitionInfo> partitionInfos(TopicImage topic) {
+        List<PartitionInfo> infos = new ArrayList<>(topic.partitions());
+        for (int p = 0; p < topic.partitions(); p++) {
+            infos.add(new PartitionInfo(
+                    topic.name(),
+                    p,
+                    nodes.get(topic.leader(p)),
+                    nodesOf(topic.replicas().all()[p]),
+                    nodesOf(topic.replicas().inSync()[p]),
+                    nodesOf(topic.replicas().offline()[p])));
+        }
+        return infos;
+    }
+
+    /** The part of this image that a {@code Partitioner} is shown: all brokers, and one topic. */
+    public Cluster clusterOf(TopicImage topic) {
+        return new Cluster(clusterId, nodes.values(), partitionInfos(topic), Set.of(), Set.of());
+    }
+
+    private Node[] nodesOf(int[] ids) {
+        Node[] found = new Node[ids.length];
+        for (int i = 0; i < ids.length; i++) {
+            Node node = nodes.get(ids[i]);
+            found[i] = node != null ? node : new Node(ids[i], "", -1);
+        }
+        return found;
+    }
+}

@@ -1,0 +1,104 @@
+package dev.millrace.client.metadata;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+
+/**
+ * The current image, and the threads that wait for the next.
+ *
+ * <p><b>Threads:</b> {@code current} by any thread, a single volatile read; {@code awaitNewerThan} by any thread, it
+ * blocks; {@code apply} and {@code fail} by the I/O thread only; {@code close} by any.
+ * <p><b>Ordering:</b> images are published by a volatile store under the lock under which waiters compare versions, so
+ * that a waiter either sees the new image or is woken.
+ */
+public final class ClusterImages {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private volatile ClusterImage current;
+    private int failures;
+    private KafkaException failure;
+    private boolean closed;
+
+    public ClusterImages(ClusterImage bootstrap) {
+        this.current = bootstrap;
+    }
+
+    public ClusterImage current() {
+        return current;
+    }
+
+    public void apply(ClusterDelta delta) {
+        publish(current.apply(delta));
+    }
+
+    /** Takes over leaders that brokers named; older ones than known are ignored. */
+    public void apply(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
+        ClusterImage next = current.apply(hints, endpoints);
+        if (next != current) {
+            publish(next);
+        }
+    }
+
+    private void publish(ClusterImage next) {
+        lock.lock();
+        try {
+            current = next;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Makes those who wait now throw {@code cause}: asking the cluster failed in a way that waiting does not mend. */
+    public void fail(KafkaException cause) {
+        lock.lock();
+        try {
+            failures++;
+            failure = cause;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Blocks until there is an image newer than {@code version}, but no longer than {@code timeoutMs}.
+     *
+     * @return the current image, newer or not
+     * @throws KafkaException {@link #fail} was called meanwhile, or the producer closed
+     */
+    public ClusterImage awaitNewerThan(int version, long timeoutMs) throws InterruptedException {
+        long remainingNs = TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        lock.lockInterruptibly();
+        try {
+            int failuresBefore = failures;
+            while (current.version() <= version && remainingNs > 0 && !closed && failures == failuresBefore) {
+                remainingNs = changed.awaitNanos(remainingNs);
+            }
+            if (closed) {
+                throw new KafkaException("Producer closed while waiting for metadata");
+            }
+            if (failures != failuresBefore) {
+                throw failure;
+            }
+            return current;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Wakes all who wait; they throw. */
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+}
