@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import dev.millrace.client.MillraceProducer;
 import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -10,7 +11,7 @@ enum ProducerKind {
     MILLRACE {
         @Override
         Producer<byte[], byte[]> create(Map<String, Object> config) {
-            throw MirrorException.failed("--producer millrace: not built in yet; use --producer stock");
+            return new MillraceProducer<>(config);
         }
     },
     STOCK {

@@ -22,16 +22,40 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.quota.ClientQuotaAlteration;
+import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** A source and a target cluster of one broker each, and what tests do with them. */
 final class MirrorFixture implements AutoCloseable {
+    private static final String SLOW = "slow";
+    private static final double SLOW_BYTES_PER_SECOND = 1e6;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final KafkaCluster source = KafkaCluster.builder()
-            .setting("group.initial.rebalance.delay.ms", "0")
+            .setting("group.min.session.timeout.ms", "1000")
             .start();
     private final KafkaCluster target = KafkaCluster.builder().start();
+
+    MirrorFixture() {
+        // Small steps at a limited rate, so that there is time to do something midway, however fast the machine.
+        List<ClientQuotaAlteration> limits = IntStream.range(0, 3)
+                .mapToObj(thread -> new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, SLOW + "-" + thread)))
+                .map(entity -> new ClientQuotaAlteration(
+                        entity, List.of(new ClientQuotaAlteration.Op("consumer_byte_rate", SLOW_BYTES_PER_SECOND))))
+                .toList();
+        get(source.admin().alterClientQuotas(limits).all());
+    }
+
+    /** Consumer configuration of a mirror whose threads read about 10,000 records a second, at most three threads. */
+    static String slowConsumer() {
+        return """
+                client.id=%s
+                fetch.min.bytes=1
+                max.partition.fetch.bytes=20000
+                fetch.max.bytes=20000
+                """.formatted(SLOW);
+    }
 
     KafkaCluster source() {
         return source;

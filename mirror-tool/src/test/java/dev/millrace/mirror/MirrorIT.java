@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -65,7 +66,7 @@ class MirrorIT {
     @EnumSource
     void shouldLoseNothingWhenKilledMidway(ProducerKind kind) throws Exception {
         String topic = topic("killed-" + kind.label());
-        int records = 200_000;
+        int records = 100_000;
         clusters.fill(topic, PARTITIONS, records, seed);
 
         try (MirrorProcess mirror = clusters.mirror(topic, 3, kind, slowly())) {
@@ -87,7 +88,7 @@ class MirrorIT {
     @Test
     void shouldDrainAndCommitOnSigterm() throws Exception {
         String topic = topic("stopped");
-        int records = 200_000;
+        int records = 100_000;
         clusters.fill(topic, PARTITIONS, records, seed);
 
         try (MirrorProcess mirror = clusters.mirror(topic, 3, ProducerKind.STOCK, slowly())) {
@@ -125,21 +126,26 @@ class MirrorIT {
     @Test
     void shouldLoseNothingWhenASecondMirrorJoinsTheGroup() throws Exception {
         String topic = topic("shared");
-        int records = 300_000;
-        clusters.fill(topic, PARTITIONS, records, seed);
+        int step = 2_000;
+        clusters.fill(topic, PARTITIONS, step, seed);
 
-        try (MirrorProcess first = clusters.mirror(topic, 2, ProducerKind.STOCK, slowly())) {
-            await("some is mirrored", () -> clusters.mirrored(topic) > 0, first);
-            try (MirrorProcess second = clusters.mirror(topic, 2, ProducerKind.STOCK, slowly())) {
-                await("the group has four members", () -> members(topic) == 4, first, second);
-                assertThat(clusters.mirrored(topic))
-                        .as("records before the second joined")
-                        .isLessThan(records);
-                await("all is committed", () -> clusters.committed(topic) >= records, first, second);
+        try (MirrorProcess first = clusters.mirror(topic, 2, ProducerKind.MILLRACE)) {
+            await("the first is at work", () -> clusters.mirrored(topic) == step, first);
+            long records = step;
+            try (MirrorProcess second = clusters.mirror(topic, 2, ProducerKind.STOCK)) {
+                while (members(topic) < 4) { // Records keep coming while partitions change hands.
+                    clusters.fill(topic, PARTITIONS, step, seed + records);
+                    records += step;
+                }
+                long atLeast = records;
+                await("all is committed", () -> clusters.committed(topic) >= atLeast, first, second);
                 assertThat(second.terminate().awaitExit(STOP))
                         .as(second.output())
                         .isZero();
             }
+            clusters.fill(topic, PARTITIONS, step, seed - 1);
+            long all = records + step;
+            await("the rest too", () -> clusters.committed(topic) >= all, first);
             assertThat(first.terminate().awaitExit(STOP)).as(first.output()).isZero();
         }
 
@@ -190,19 +196,17 @@ class MirrorIT {
     private static int members(String group) {
         return MirrorFixture.get(clusters.source()
                         .admin()
-                        .describeConsumerGroups(java.util.List.of(group))
+                        .describeConsumerGroups(List.of(group))
                         .all())
                 .get(group)
                 .members()
                 .size();
     }
 
-    /** Small polls, so that there is time to do something midway. */
+    /** Slow enough to do something midway; and the group soon misses a killed member. */
     private String slowly() throws IOException {
-        return "--consumer.config="
-                + Files.writeString(
-                        folder.resolve("slow.properties"),
-                        "max.poll.records=20\nmax.partition.fetch.bytes=2000\nfetch.max.bytes=2000\nfetch.min.bytes=1\n");
+        String config = MirrorFixture.slowConsumer() + "session.timeout.ms=3000\nheartbeat.interval.ms=500\n";
+        return "--consumer.config=" + Files.writeString(folder.resolve("slow.properties"), config);
     }
 
     /** Records that cannot be written must not take others of their batch with them, for a certain outcome. */
