@@ -3,6 +3,9 @@ package dev.millrace.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -147,6 +150,18 @@ class KafkaClusterIT {
 
         assertThatThrownBy(() -> Clients.produce(config, "any", "hello"))
                 .hasRootCauseInstanceOf(SaslAuthenticationException.class);
+    }
+
+    @Test
+    void shouldSayThatPortIsTakenWhenBrokerCannotComeBack() throws Exception {
+        URI address = URI.create("tcp://" + cluster.bootstrapServers().split(",", 2)[0]);
+        cluster.kill(1);
+
+        try (ServerSocket thief = new ServerSocket(address.getPort(), 1, InetAddress.getByName(address.getHost()))) {
+            assertThat(thief.isBound()).isTrue();
+            assertThatThrownBy(() -> cluster.restart(1)).hasMessageContaining("Address already in use");
+        }
+        cluster.restart(1);
     }
 
     @Test
