@@ -52,8 +52,8 @@ final class Completion {
                 batch.attempts(),
                 batch.count(),
                 error.toString());
-        if (sequenceLost && partition.isNextInLine(batch)) {
-            partition.requestNewEpoch();
+        if (sequenceLost) {
+            partition.unexpected(batch);
         }
         partition.refused(nowMs + settings.retryBackoff().delayMs(batch.attempts()));
     }

@@ -48,7 +48,7 @@ public final class IoThread implements Runnable {
         end();
     }
 
-    private void runOnce() {
+    void runOnce() {
         long nowMs = context.clock().nowMs();
         drainer.collect(nowMs);
         failOnRefusedId(nowMs);

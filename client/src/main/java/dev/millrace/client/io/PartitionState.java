@@ -155,22 +155,18 @@ final class PartitionState {
         notBeforeMs = backoffUntilMs;
     }
 
-    /** The batch failed for good without having been written: its sequence will be missing. */
+    /** The batch failed for good; it may have been written all the same, or its sequence may be missing. */
     void failed(FinishedBatch batch) {
         leaderAccepted = false;
-        if (idempotent && batch.sequence() != FinishedBatch.NO_SEQUENCE) {
-            needsNewEpoch = true;
-        }
+        unresolved |= idempotent && batch.sequence() != FinishedBatch.NO_SEQUENCE;
     }
 
-    /** Whether no earlier batch's absence explains that the broker did not expect this one's sequence. */
-    boolean isNextInLine(FinishedBatch batch) {
-        return batch.sequence() == nextAcknowledged || unresolved || batch == firstUndecided();
-    }
-
-    void requestNewEpoch() {
-        leaderAccepted = false;
-        needsNewEpoch = true;
+    /**
+     * The broker did not expect this batch's sequence. If no earlier one is on its way any more, it waits for one that
+     * will never come: then neither this batch nor any later one was written, so they can go under a new epoch.
+     */
+    void unexpected(FinishedBatch batch) {
+        needsNewEpoch |= batch == firstUndecided();
     }
 
     private FinishedBatch firstUndecided() {
