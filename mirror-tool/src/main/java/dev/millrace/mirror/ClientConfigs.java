@@ -1,0 +1,188 @@
+package dev.millrace.mirror;
+
+import static java.util.Map.entry;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.AbstractConfig;
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * The Kafka configurations of a mirror. Each is made of three layers, the later ones winning: the mirror's defaults, the
+ * user's file, the command line. A file that contradicts what the mirror's promises rest on is refused.
+ */
+final class ClientConfigs {
+    private static final Pattern ADDRESSES = Pattern.compile("[^,\\s]+:\\d{1,5}(\\s*,\\s*[^,\\s]+:\\d{1,5})*");
+
+    private static final Map<String, Object> CONSUMER_DEFAULTS = Map.ofEntries(
+            entry(ConsumerConfig.CLIENT_ID_CONFIG, "mirror-consumer"),
+            entry(ConsumerConfig.GROUP_ID_CONFIG, "millrace-mirror"),
+            entry(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"),
+            // A partition that stays where it is goes on being mirrored during a rebalance.
+            entry(ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, CooperativeStickyAssignor.class.getName()),
+            // Whatever blocks a thread ends by itself, and ends the mirror if it ends badly: see MirrorThread.
+            entry(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, Integer.MAX_VALUE),
+            entry(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 5_000),
+            // Many consumers of few records each would else fetch for every handful.
+            entry(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, 64 * 1024),
+            entry(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100),
+            // A bound for each of the threads, whatever the number of its partitions.
+            entry(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 16 * 1024 * 1024));
+
+    private static final Map<String, Object> CONSUMER_OWNED = Map.of(
+            ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false",
+            ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class.getName(),
+            ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class.getName());
+
+    private static final Map<String, Object> PRODUCER_DEFAULTS = Map.of(
+            ProducerConfig.CLIENT_ID_CONFIG,
+            "mirror-producer",
+            ProducerConfig.ACKS_CONFIG,
+            "all",
+            ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG,
+            true,
+            ProducerConfig.LINGER_MS_CONFIG,
+            20,
+            ProducerConfig.BATCH_SIZE_CONFIG,
+            128 * 1024,
+            ProducerConfig.BUFFER_MEMORY_CONFIG,
+            64 * 1024 * 1024L,
+            ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
+            120_000);
+
+    private static final Map<String, Object> PRODUCER_OWNED = Map.of(
+            ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class.getName(),
+            ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class.getName());
+
+    private ClientConfigs() {}
+
+    /**
+     * The configuration of the mirror's consumers.
+     *
+     * @param file the user's, or null
+     * @param source from the command line, or null; so is the group
+     * @throws MirrorException naming the option or the file that is wrong
+     */
+    static Map<String, Object> consumer(Path file, String source, String group) {
+        Map<String, Object> config = layers(CONSUMER_DEFAULTS, file, "--consumer.config", CONSUMER_OWNED);
+        putIfGiven(config, ConsumerConfig.GROUP_ID_CONFIG, group);
+        putAddress(config, "--source", source, "--consumer.config");
+        ConsumerConfig unused = validated("--consumer.config", file, () -> new ConsumerConfig(config));
+        return config;
+    }
+
+    /**
+     * The configuration of the mirror's producer, the same for either kind.
+     *
+     * @param file the user's, or null
+     * @param target from the command line, or null
+     * @throws MirrorException naming the option or the file that is wrong
+     */
+    static Map<String, Object> producer(Path file, String target) {
+        Map<String, Object> config = layers(PRODUCER_DEFAULTS, file, "--producer.config", PRODUCER_OWNED);
+        putAddress(config, "--target", target, "--producer.config");
+        if (config.containsKey(ProducerConfig.TRANSACTIONAL_ID_CONFIG)) {
+            throw MirrorException.usage("--producer.config " + file
+                    + ": transactional.id is set, but the mirror writes without transactions; remove it");
+        }
+        ProducerConfig checked = validated("--producer.config", file, () -> new ProducerConfig(config));
+        // Memory comes free when a record is delivered or fails, so a send that waits for it longer has another reason.
+        config.putIfAbsent(
+                ProducerConfig.MAX_BLOCK_MS_CONFIG,
+                checked.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG) + 30_000L);
+        return config;
+    }
+
+    /** What of a consumer's or producer's configuration an admin client of the same cluster takes. */
+    static Map<String, Object> admin(Map<String, Object> client) {
+        Map<String, Object> config = new HashMap<>(client);
+        config.keySet().retainAll(AdminClientConfig.configNames());
+        config.put(AdminClientConfig.CLIENT_ID_CONFIG, client.get(AdminClientConfig.CLIENT_ID_CONFIG) + "-admin");
+        return config;
+    }
+
+    /** The consumer's configuration for one of several threads: what must be unique to a consumer is numbered. */
+    static Map<String, Object> numbered(Map<String, Object> consumer, int number) {
+        Map<String, Object> config = new HashMap<>(consumer);
+        config.computeIfPresent(ConsumerConfig.CLIENT_ID_CONFIG, (key, id) -> id + "-" + number);
+        config.computeIfPresent(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG, (key, id) -> id + "-" + number);
+        return config;
+    }
+
+    private static Map<String, Object> layers(
+            Map<String, Object> defaults, Path file, String option, Map<String, Object> owned) {
+        Map<String, Object> config = new HashMap<>(defaults);
+        if (file != null) {
+            Properties properties = read(file, option);
+            owned.forEach((key, value) -> {
+                String given = properties.getProperty(key);
+                if (given != null && !given.strip().equals(value)) {
+                    throw MirrorException.usage(option + " " + file + ": " + key + "=" + given
+                            + " would break the mirror, which needs " + value + "; remove the line");
+                }
+            });
+            properties.stringPropertyNames().forEach(key -> config.put(key, properties.getProperty(key)));
+        }
+        config.putAll(owned);
+        return config;
+    }
+
+    private static Properties read(Path file, String option) {
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            properties.load(reader);
+        } catch (NoSuchFileException e) {
+            throw MirrorException.usage(option + " " + file + ": there is no such file");
+        } catch (IOException | IllegalArgumentException e) {
+            // The reader's own message may be a mere repetition of the path, or empty.
+            String why = Files.isDirectory(file)
+                    ? "it is a directory"
+                    : Files.isReadable(file) ? "it is no properties file in UTF-8" : "permission denied";
+            throw MirrorException.usage(option + " " + file + ": cannot be read, " + why);
+        }
+        return properties;
+    }
+
+    private static void putIfGiven(Map<String, Object> config, String key, String value) {
+        if (value != null) {
+            config.put(key, value);
+        }
+    }
+
+    private static void putAddress(Map<String, Object> config, String option, String given, String fileOption) {
+        putIfGiven(config, AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, given);
+        Object address = config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG);
+        if (address == null) {
+            throw MirrorException.usage(
+                    "Which cluster? Give " + option + " HOST:PORT, or bootstrap.servers in the file of " + fileOption);
+        }
+        if (!ADDRESSES.matcher(address.toString().strip()).matches()) {
+            throw MirrorException.usage((given == null ? fileOption + " bootstrap.servers=" : option + " ") + address
+                    + ": HOST:PORT[,HOST:PORT...] is expected");
+        }
+    }
+
+    /** Lets Kafka check the values, for a message that names the file instead of the client that would not start. */
+    private static <C extends AbstractConfig> C validated(String option, Path file, Supplier<C> check) {
+        try {
+            return check.get();
+        } catch (ConfigException e) {
+            throw MirrorException.usage(
+                    (file == null ? "Configuration" : option + " " + file) + ": " + MirrorException.reason(e));
+        }
+    }
+}

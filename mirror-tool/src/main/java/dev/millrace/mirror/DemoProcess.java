@@ -1,0 +1,78 @@
+package dev.millrace.mirror;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongConsumer;
+
+/** Starts a {@link DemoRun} in a JVM of its own, with the options of this one, and reads what it prints. */
+final class DemoProcess {
+    private static final String PROGRESS = "progress ";
+    private static final String FIGURES = "figures ";
+
+    private DemoProcess() {}
+
+    /**
+     * Blocks until the run has ended.
+     *
+     * @param progress told how many records have been mirrored so far
+     * @throws MirrorException with what the run printed, when it fails
+     */
+    static Measurement.Figures run(List<String> args, LongConsumer progress) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), DemoRun.class.getName()));
+        command.addAll(args);
+        try {
+            Process process =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+                return read(lines, progress);
+            } finally {
+                process.destroyForcibly();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Measurement.Figures read(BufferedReader lines, LongConsumer progress) throws IOException {
+        List<String> others = new ArrayList<>();
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.startsWith(PROGRESS)) {
+                progress.accept(Long.parseLong(line.substring(PROGRESS.length())));
+            } else if (line.startsWith(FIGURES)) {
+                return parse(line.substring(FIGURES.length()).split(" "));
+            } else {
+                others.add(line);
+            }
+        }
+        throw MirrorException.failed("A run of the demo failed; it said: " + String.join("; ", others));
+    }
+
+    private static Measurement.Figures parse(String[] fields) {
+        return new Measurement.Figures(
+                Long.parseLong(fields[0]),
+                Long.parseLong(fields[1]),
+                Long.parseLong(fields[2]),
+                Double.parseDouble(fields[3]),
+                Double.parseDouble(fields[4]));
+    }
+
+    /** Called in the child. */
+    static void print(long records) {
+        System.out.println(PROGRESS + records);
+    }
+
+    /** Called in the child, as the last. */
+    static void print(Measurement.Figures figures) {
+        System.out.println(FIGURES + figures.records() + " " + figures.nanos() + " " + figures.cpuNanos() + " "
+                + figures.sendMeanNanos() + " " + figures.sendP99Nanos());
+    }
+}

@@ -1,0 +1,69 @@
+package dev.millrace.mirror;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.TopicPartition;
+import picocli.CommandLine;
+
+/**
+ * One run of the demo, in a process of its own: a mirror as {@code mirror run} with the same options starts it, but one
+ * that compresses with snappy, and stops when it has mirrored what the source had at the start.
+ *
+ * <p>{@link DemoProcess} reads its standard output: how many records it has mirrored so far, and at the end the figures.
+ * It ends with its parent, whose end closes its standard input.
+ */
+final class DemoRun {
+    private DemoRun() {}
+
+    /** Takes the options of {@code mirror run}; the topics must be one topic's name. */
+    public static void main(String[] args) {
+        Thread parent = new Thread(DemoRun::exitWithParent, "parent");
+        parent.setDaemon(true);
+        parent.start();
+
+        try {
+            DemoProcess.print(measure(compressed(CommandLine.populateCommand(new RunCommand(stop -> {}), args)
+                    .config())));
+        } catch (MirrorException e) {
+            System.out.println(e.getMessage());
+            System.exit(e.exitCode());
+        }
+    }
+
+    private static Measurement.Figures measure(MirrorConfig config) {
+        Measurement measurement = new Measurement(ends(config));
+        Mirror mirror = new Mirror(config, measurement);
+        measurement.onEnd(mirror::stop);
+        mirror.run();
+        return measurement.figures();
+    }
+
+    private static MirrorConfig compressed(MirrorConfig config) {
+        Map<String, Object> producer = new HashMap<>(config.producer());
+        producer.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "snappy");
+        return new MirrorConfig(config.topics(), config.threads(), config.kind(), config.consumer(), producer);
+    }
+
+    private static Map<TopicPartition, Long> ends(MirrorConfig config) {
+        try (Admin source = Clusters.connect("source", ClientConfigs.admin(config.consumer()))) {
+            Map<TopicPartition, Long> ends =
+                    Clusters.endOffsets(source, config.topics().pattern());
+            ends.values().removeIf(end -> end == 0);
+            return ends;
+        }
+    }
+
+    private static void exitWithParent() {
+        try {
+            while (System.in.read() >= 0) {
+                // The parent sends nothing.
+            }
+        } catch (IOException e) {
+            // It is gone all the same.
+        }
+        Runtime.getRuntime().halt(1);
+    }
+}

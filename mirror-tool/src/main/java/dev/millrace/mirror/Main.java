@@ -1,0 +1,61 @@
+package dev.millrace.mirror;
+
+import java.io.PrintWriter;
+import java.util.function.Consumer;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The {@code mirror} command. Whatever goes wrong is told in one line on standard error. */
+@Command(
+        name = "mirror",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        description = "Mirrors topics from one Kafka cluster to another.")
+public final class Main implements Runnable {
+    @Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    public static void main(String[] args) {
+        Shutdown.exit(commandLine(Shutdown::onSignal).execute(args));
+    }
+
+    /**
+     * The command, ready to be executed.
+     *
+     * @param onSignal takes what is to run when the process is told to end
+     */
+    static CommandLine commandLine(Consumer<Runnable> onSignal) {
+        return new CommandLine(new Main())
+                .addSubcommand(new RunCommand(onSignal))
+                .addSubcommand(new DemoCommand())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(Main::explainUsage)
+                .setExecutionExceptionHandler(Main::explainFailure);
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "What to do? Give a command: run or demo");
+    }
+
+    private static int explainUsage(ParameterException e, String[] args) {
+        CommandLine command = e.getCommandLine();
+        String name = command.getCommandSpec().qualifiedName();
+        command.getErr().println(name + ": " + e.getMessage() + " (see " + name + " --help)");
+        return ExitCode.USAGE;
+    }
+
+    private static int explainFailure(Exception e, CommandLine command, CommandLine.ParseResult parsed) {
+        PrintWriter err = command.getErr();
+        err.println(command.getCommandSpec().qualifiedName() + ": "
+                + (e instanceof MirrorException ? e.getMessage() : MirrorException.reason(e)));
+        if (command.getCommand() instanceof RunCommand run && run.isVerbose()) {
+            e.printStackTrace(err);
+        }
+        return e instanceof MirrorException known ? known.exitCode() : ExitCode.SOFTWARE;
+    }
+}

@@ -1,0 +1,106 @@
+package dev.millrace.mirror;
+
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.HdrHistogram.Histogram;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * Measures a mirror from the first record polled until the target has acknowledged the last one that the source had at
+ * the start.
+ *
+ * <p>Each {@code send} is timed by two readings of the clock and a histogram of the thread's own; that costs about 0.1 µs
+ * a record, the same for every producer.
+ *
+ * <p><b>Threads:</b> see {@link MirrorObserver}; {@link #figures} only when the mirror has ended.
+ * <p><b>Ordering:</b> the start is written by whoever wins {@code started}, the end by whoever removes the last
+ * partition; both are read after the mirror has joined its threads, the histograms too.
+ */
+final class Measurement implements MirrorObserver {
+    private static final long LONGEST_SEND_NANOS = 3_600_000_000_000L;
+    private static final com.sun.management.OperatingSystemMXBean PROCESS =
+            ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class);
+
+    private final Map<TopicPartition, Long> ends;
+    private final List<Histogram> sendTimes = new ArrayList<>();
+    private final AtomicBoolean started = new AtomicBoolean();
+    private Runnable onEnd;
+    private long startNanos;
+    private long startCpuNanos;
+    private long nanos;
+    private long cpuNanos;
+
+    /**
+     * @param ends the offset after the last record, of every partition that has records
+     */
+    Measurement(Map<TopicPartition, Long> ends) {
+        this.ends = new ConcurrentHashMap<>(ends);
+    }
+
+    /** Sets what to do when all is acknowledged, in a consumer thread; to be called before the mirror runs. */
+    void onEnd(Runnable action) {
+        onEnd = action;
+    }
+
+    @Override
+    public Sender sender(Producer<byte[], byte[]> producer) {
+        Histogram times = new Histogram(LONGEST_SEND_NANOS, 2);
+        sendTimes.add(times);
+        return (record, callback) -> {
+            long before = System.nanoTime();
+            Future<?> unused = producer.send(record, callback);
+            times.recordValue(Math.min(System.nanoTime() - before, LONGEST_SEND_NANOS));
+        };
+    }
+
+    @Override
+    public void polled() {
+        if (!started.get() && started.compareAndSet(false, true)) {
+            startCpuNanos = PROCESS.getProcessCpuTime();
+            startNanos = System.nanoTime();
+        }
+    }
+
+    @Override
+    public void acknowledged(TopicPartition partition, long offset) {
+        Long end = ends.get(partition);
+        if (end != null && offset >= end && ends.remove(partition) != null && ends.isEmpty()) {
+            nanos = System.nanoTime() - startNanos;
+            cpuNanos = PROCESS.getProcessCpuTime() - startCpuNanos;
+            onEnd.run();
+        }
+    }
+
+    @Override
+    public void progress(ThreadCounters.Totals totals) {
+        DemoProcess.print(totals.acked());
+    }
+
+    Figures figures() {
+        Histogram all = new Histogram(LONGEST_SEND_NANOS, 2);
+        sendTimes.forEach(all::add);
+        return new Figures(all.getTotalCount(), nanos, cpuNanos, all.getMean(), all.getValueAtPercentile(99));
+    }
+
+    /**
+     * What was measured.
+     *
+     * @param cpuNanos of the whole process
+     * @param sendMeanNanos of a call of {@code send}, as the next
+     */
+    record Figures(long records, long nanos, long cpuNanos, double sendMeanNanos, double sendP99Nanos) {
+        double recordsPerSecond() {
+            return records * 1e9 / nanos;
+        }
+
+        double cpuNanosPerRecord() {
+            return (double) cpuNanos / records;
+        }
+    }
+}

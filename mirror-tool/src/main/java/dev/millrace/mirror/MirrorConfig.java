@@ -1,0 +1,21 @@
+package dev.millrace.mirror;
+
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * What to mirror, and with what.
+ *
+ * @param topics names of the topics to mirror match it as a whole; internal ones, whose names start with two
+ *     underscores, are never mirrored
+ * @param threads the number of consumers, each with a thread of its own, at least 1
+ * @param consumer configuration of every consumer, complete but for what tells the threads apart
+ * @param producer configuration of the one producer, complete
+ */
+record MirrorConfig(
+        Pattern topics, int threads, ProducerKind kind, Map<String, Object> consumer, Map<String, Object> producer) {
+    MirrorConfig {
+        consumer = Map.copyOf(consumer);
+        producer = Map.copyOf(producer);
+    }
+}

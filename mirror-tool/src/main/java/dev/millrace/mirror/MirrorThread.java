@@ -1,0 +1,250 @@
+package dev.millrace.mirror;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One consumer of the mirror, and the thread that polls it: poll, send each record to the same partition of the target,
+ * commit what has been acknowledged.
+ *
+ * <p>Nothing is flushed. Offsets are committed in the background about once a second, each partition up to its
+ * {@link AckedPrefix}. A partition that is revoked is given up only when its own outstanding records are acknowledged
+ * and committed; the others go on being acknowledged meanwhile. Closing the consumer revokes all its partitions, so this
+ * is how the mirror drains, too.
+ *
+ * <p>Backpressure is the producer's: when its {@code buffer.memory} is full, {@code send} blocks, and with it this
+ * thread. That is safe, for such a wait ends by itself: memory comes free when a record is acknowledged, or fails after
+ * {@code delivery.timeout.ms} and stops the mirror. So the consumer need not be thrown out of its group for polling late
+ * ({@code max.poll.interval.ms} is as good as infinite; a process that hangs is noticed by its missing heartbeats), and
+ * {@code max.block.ms} exceeds {@code delivery.timeout.ms}, so that full memory is never mistaken for a failure.
+ *
+ * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. Rebalance callbacks come from within
+ * {@code poll} and {@code close}, hence in the same thread.
+ * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}; everything else belongs to the thread.
+ */
+final class MirrorThread implements Runnable, ConsumerRebalanceListener {
+    private static final Logger LOG = LoggerFactory.getLogger(MirrorThread.class);
+
+    private static final Duration IDLE_POLL = Duration.ofMillis(200);
+    /** While acknowledgements are due, look for them soon: what is in flight and what may be committed stay fresh. */
+    private static final Duration BUSY_POLL = Duration.ofMillis(5);
+
+    private static final long COMMIT_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long DRAIN_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final Mirror mirror;
+    private final Consumer<byte[], byte[]> consumer;
+    private final MirrorObserver observer;
+    private final MirrorObserver.Sender sender;
+    private final ThreadCounters counters = new ThreadCounters();
+    private final Map<TopicPartition, AckedPrefix> prefixes = new HashMap<>();
+    private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
+    private long lastCommitNanos = System.nanoTime();
+
+    MirrorThread(
+            Mirror mirror, Consumer<byte[], byte[]> consumer, MirrorObserver observer, MirrorObserver.Sender sender) {
+        this.mirror = mirror;
+        this.consumer = consumer;
+        this.observer = observer;
+        this.sender = sender;
+    }
+
+    /** Mirrors until the mirror stops; a failure of any kind, an Error too, stops the mirror. */
+    @Override
+    public void run() {
+        try {
+            consumer.subscribe(mirror.topics(), this);
+            while (mirror.isRunning()) {
+                forward(consumer.poll(outstanding() == 0 ? IDLE_POLL : BUSY_POLL));
+                advance();
+                if (System.nanoTime() - lastCommitNanos > COMMIT_INTERVAL_NANOS) {
+                    commitInBackground();
+                    counters.setBehind(behind());
+                }
+            }
+        } catch (Throwable failure) {
+            mirror.fail(failure);
+        } finally {
+            close();
+        }
+    }
+
+    private void forward(ConsumerRecords<byte[], byte[]> records) {
+        if (!records.isEmpty()) {
+            observer.polled();
+        }
+        for (TopicPartition partition : records.partitions()) {
+            forward(partition, records.records(partition), records.nextOffsets().get(partition));
+        }
+    }
+
+    private void forward(
+            TopicPartition partition, List<ConsumerRecord<byte[], byte[]>> records, OffsetAndMetadata next) {
+        AckedPrefix prefix = prefixes.get(partition);
+        AckedPrefix.Page page = prefix.open(records.size(), next);
+        long bytes = 0;
+        int sent = 0;
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+            if (!mirror.isRunning()) {
+                break; // What is not sent is not in the prefix, and will be read again.
+            }
+            try {
+                sender.send(copyOf(record), page.add(record.offset()));
+            } catch (KafkaException | IllegalStateException | IllegalArgumentException e) {
+                throw prefix.failure(record.offset(), e);
+            }
+            bytes += Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
+            sent++;
+        }
+        counters.addSent(sent, bytes);
+    }
+
+    private static ProducerRecord<byte[], byte[]> copyOf(ConsumerRecord<byte[], byte[]> record) {
+        // Records of the oldest format have no timestamp; the target then gives them one.
+        Long timestamp = record.timestamp() < 0 ? null : record.timestamp();
+        return new ProducerRecord<>(
+                record.topic(), record.partition(), timestamp, record.key(), record.value(), record.headers());
+    }
+
+    private void advance() {
+        long acked = 0;
+        for (Map.Entry<TopicPartition, AckedPrefix> entry : prefixes.entrySet()) {
+            AckedPrefix prefix = entry.getValue();
+            long more = prefix.advance();
+            if (more > 0) {
+                acked += more;
+                observer.acknowledged(entry.getKey(), prefix.position().offset());
+            }
+        }
+        counters.addAcked(acked);
+    }
+
+    private long outstanding() {
+        return prefixes.values().stream().mapToLong(AckedPrefix::outstanding).sum();
+    }
+
+    private long behind() {
+        return prefixes.keySet().stream()
+                .mapToLong(partition -> consumer.currentLag(partition).orElse(0))
+                .sum();
+    }
+
+    private void commitInBackground() {
+        lastCommitNanos = System.nanoTime();
+        Map<TopicPartition, OffsetAndMetadata> positions = positions(prefixes.keySet());
+        positions.entrySet().removeIf(entry -> entry.getValue().equals(committed.get(entry.getKey())));
+        if (!positions.isEmpty()) {
+            committed.putAll(positions);
+            consumer.commitAsync(positions, (offsets, exception) -> {
+                if (exception != null) {
+                    LOG.warn("Could not commit yet, will try again: {}", MirrorException.reason(exception));
+                    committed.keySet().removeAll(offsets.keySet());
+                }
+            });
+        }
+    }
+
+    private Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        for (TopicPartition partition : partitions) {
+            AckedPrefix prefix = prefixes.get(partition);
+            if (prefix != null && prefix.position() != null) {
+                positions.put(partition, prefix.position());
+            }
+        }
+        return positions;
+    }
+
+    @Override
+    public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+        for (TopicPartition partition : partitions) {
+            mirror.targetTopics().ensure(partition);
+            prefixes.put(partition, new AckedPrefix(partition, mirror::fail));
+        }
+    }
+
+    /** Waits until the partitions' own records are acknowledged, at most 20 s, and commits them. */
+    @Override
+    public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+        drain(partitions);
+        Map<TopicPartition, OffsetAndMetadata> positions = positions(partitions);
+        forget(partitions);
+        try {
+            if (!positions.isEmpty()) {
+                consumer.commitSync(positions);
+            }
+        } catch (KafkaException e) {
+            LOG.warn(
+                    "Could not commit {}, its last records will be mirrored again: {}",
+                    positions,
+                    MirrorException.reason(e));
+        }
+    }
+
+    /** Commits nothing: the partitions are somebody else's already. */
+    @Override
+    public void onPartitionsLost(Collection<TopicPartition> partitions) {
+        LOG.warn("Lost {} to another member of the group; their last records may be mirrored twice", partitions);
+        forget(partitions);
+    }
+
+    private void drain(Collection<TopicPartition> partitions) {
+        List<AckedPrefix> draining =
+                partitions.stream().map(prefixes::get).filter(Objects::nonNull).toList();
+        long start = System.nanoTime();
+        advance();
+        while (draining.stream().anyMatch(prefix -> prefix.outstanding() > 0 && !prefix.hasFailed())) {
+            if (System.nanoTime() - start > DRAIN_NANOS) {
+                giveUp(partitions);
+                return;
+            }
+            LockSupport.parkNanos(DRAIN_CHECK_NANOS);
+            advance();
+        }
+    }
+
+    private void giveUp(Collection<TopicPartition> partitions) {
+        String message = "The target has not acknowledged the last records of " + partitions
+                + " in time; they are not committed, and will be mirrored again";
+        if (mirror.isRunning()) {
+            LOG.warn(message);
+        } else {
+            mirror.fail(MirrorException.failed(message));
+        }
+    }
+
+    private void forget(Collection<TopicPartition> partitions) {
+        prefixes.keySet().removeAll(partitions);
+        committed.keySet().removeAll(partitions);
+    }
+
+    /** Closes the consumer, which revokes, and thereby drains and commits, all it has. */
+    private void close() {
+        try {
+            consumer.close();
+        } catch (Throwable failure) {
+            mirror.fail(failure);
+        }
+    }
+
+    ThreadCounters.Totals totals() {
+        return counters.totals();
+    }
+}

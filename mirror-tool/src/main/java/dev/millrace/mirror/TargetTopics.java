@@ -1,0 +1,141 @@
+package dev.millrace.mirror;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitions;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.InvalidPartitionsException;
+import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes sure that a partition exists on the target before a record is sent to it: a missing topic is created with the
+ * partition count of the source and the target's default replication, a smaller one grows.
+ *
+ * <p><b>Threads:</b> any. A rebalance makes all consumer threads ask at once, mostly for the same topics: the cache lets
+ * one of them work on a topic while the others wait for its answer.
+ * <p><b>Ordering:</b> Caffeine publishes what it computed to whoever reads it.
+ */
+final class TargetTopics {
+    private static final Logger LOG = LoggerFactory.getLogger(TargetTopics.class);
+    /** Not for ever: somebody may delete the topic and expect the next assignment to bring it back. */
+    private static final Duration TRUSTED = Duration.ofMinutes(1);
+
+    private final Admin source;
+    private final Admin target;
+    private final Cache<String, Integer> partitions =
+            Caffeine.newBuilder().expireAfterWrite(TRUSTED).build();
+
+    TargetTopics(Admin source, Admin target) {
+        this.source = source;
+        this.target = target;
+    }
+
+    /**
+     * Returns once the target has the partition. Blocks for as long as the clusters take to answer, up to the time-outs
+     * of their clients.
+     *
+     * @throws MirrorException when a cluster refuses or does not answer
+     */
+    void ensure(TopicPartition wanted) {
+        partitions
+                .asMap()
+                .compute(
+                        wanted.topic(),
+                        (topic, known) -> known != null && known > wanted.partition() ? known : createOrGrow(topic));
+    }
+
+    private int createOrGrow(String topic) {
+        try {
+            int wanted = describe(source, topic)
+                    .orElseThrow(() -> MirrorException.failed("Topic " + topic + " has gone from the source"));
+            int present = describe(target, topic).orElseGet(() -> create(topic, wanted));
+            if (present < wanted) {
+                grow(topic, present, wanted);
+            }
+            awaitLeaders(topic, Math.max(present, wanted));
+            return Math.max(present, wanted);
+        } catch (ExecutionException e) {
+            throw failure(topic, e);
+        }
+    }
+
+    private int create(String topic, int count) {
+        try {
+            await(target.createTopics(List.of(new NewTopic(topic, Optional.of(count), Optional.empty())))
+                    .all());
+            LOG.info("Created topic {} on the target, {} partitions", topic, count);
+            return count;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof TopicExistsException) {
+                return count; // Another mirror was faster, and counted the same partitions.
+            }
+            throw failure(topic, e);
+        }
+    }
+
+    private void grow(String topic, int from, int to) throws ExecutionException {
+        try {
+            await(target.createPartitions(Map.of(topic, NewPartitions.increaseTo(to)))
+                    .all());
+            LOG.info("Topic {} on the target grew from {} to {} partitions, as the source has", topic, from, to);
+        } catch (ExecutionException e) {
+            Integer now = describe(target, topic).orElse(from);
+            if (!(e.getCause() instanceof InvalidPartitionsException) || now < to) {
+                throw e;
+            }
+        }
+    }
+
+    /**
+     * Waits until the leaders of new partitions serve them. Until then one may refuse a producer's first batch and take
+     * the second, which the stock producer's idempotence does not survive (KAFKA-15591).
+     */
+    private void awaitLeaders(String topic, int count) throws ExecutionException {
+        Map<TopicPartition, OffsetSpec> latest = IntStream.range(0, count)
+                .boxed()
+                .collect(Collectors.toMap(partition -> new TopicPartition(topic, partition), p -> OffsetSpec.latest()));
+        await(target.listOffsets(latest).all());
+    }
+
+    private static Optional<Integer> describe(Admin cluster, String topic) throws ExecutionException {
+        try {
+            return Optional.of(await(cluster.describeTopics(List.of(topic))
+                            .topicNameValues()
+                            .get(topic))
+                    .partitions()
+                    .size());
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof UnknownTopicOrPartitionException) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    private static <T> T await(KafkaFuture<T> future) throws ExecutionException {
+        try {
+            return future.get();
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
+        }
+    }
+
+    private static MirrorException failure(String topic, ExecutionException e) {
+        return MirrorException.failed("Could not make topic " + topic + " ready on the target", e.getCause());
+    }
+}

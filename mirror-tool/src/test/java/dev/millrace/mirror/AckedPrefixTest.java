@@ -1,0 +1,174 @@
+package dev.millrace.mirror;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+
+class AckedPrefixTest {
+    private final List<MirrorException> failures = Collections.synchronizedList(new ArrayList<>());
+    private final AckedPrefix prefix = new AckedPrefix(new TopicPartition("orders", 3), failures::add);
+
+    @Test
+    void shouldHaveNoPositionBeforeTheFirstAcknowledgement() {
+        prefix.open(1, next(8)).add(7);
+
+        prefix.advance();
+
+        assertThat(prefix.position()).isNull();
+        assertThat(prefix.outstanding()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldStayBeforeTheFirstGap() {
+        AckedPrefix.Page page = prefix.open(3, next(13));
+        Callback first = page.add(10);
+        Callback second = page.add(11);
+        Callback third = page.add(12);
+
+        acknowledge(third);
+        acknowledge(first);
+
+        assertThat(prefix.advance()).isEqualTo(1);
+        assertThat(prefix.position().offset()).isEqualTo(11);
+        acknowledge(second);
+        assertThat(prefix.advance()).isEqualTo(2);
+        assertThat(prefix.position().offset()).isEqualTo(13);
+    }
+
+    @Test
+    void shouldSkipWhatThePollSkippedWhenItsLastRecordIsAcknowledged() {
+        AckedPrefix.Page page = prefix.open(2, next(50)); // Offsets 21 to 49 are markers of transactions, say.
+        Callback first = page.add(10);
+        Callback second = page.add(20);
+
+        acknowledge(first);
+        prefix.advance();
+        assertThat(prefix.position().offset()).isEqualTo(11);
+
+        acknowledge(second);
+        prefix.advance();
+        assertThat(prefix.position().offset()).isEqualTo(50);
+    }
+
+    @Test
+    void shouldNotPassRecordsThatWerePolledButNeverSent() {
+        AckedPrefix.Page page = prefix.open(3, next(3));
+
+        acknowledge(page.add(0));
+        prefix.advance();
+
+        assertThat(prefix.position().offset()).isEqualTo(1);
+        assertThat(prefix.outstanding()).isZero();
+    }
+
+    @Test
+    void shouldNameAndNeverPassARecordThatCouldNotBeWritten() {
+        AckedPrefix.Page page = prefix.open(3, next(13));
+        acknowledge(page.add(10));
+        page.add(11).onCompletion(null, new RecordTooLargeException("too large"));
+        acknowledge(page.add(12));
+
+        prefix.advance();
+
+        assertThat(prefix.hasFailed()).isTrue();
+        assertThat(prefix.position().offset()).isEqualTo(11);
+        assertThat(failures)
+                .singleElement()
+                .satisfies(failure -> assertThat(failure.getMessage())
+                        .contains("orders partition 3 offset 11")
+                        .contains("too large"));
+    }
+
+    @RepeatedTest(50)
+    void shouldAgreeWithAModelWhateverTheOrderOfAcknowledgements() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        List<Long> offsets = new ArrayList<>();
+        List<Long> nexts = new ArrayList<>(); // For each offset, the position once it and all before are acknowledged.
+        List<Boolean> acked = new ArrayList<>();
+        List<Runnable> outstanding = new ArrayList<>();
+        long offset = random.nextInt(1000);
+        for (int poll = 0; poll < 40; poll++) {
+            int size = 1 + random.nextInt(20);
+            long[] polled = new long[size];
+            for (int i = 0; i < size; i++) {
+                polled[i] = offset;
+                offset += 1 + (random.nextInt(5) == 0 ? random.nextInt(100) : 0);
+            }
+            AckedPrefix.Page page = prefix.open(size, next(offset));
+            for (int i = 0; i < size; i++) {
+                int index = offsets.size();
+                offsets.add(polled[i]);
+                nexts.add(i == size - 1 ? offset : polled[i] + 1);
+                acked.add(false);
+                Callback callback = page.add(polled[i]);
+                outstanding.add(() -> {
+                    acknowledge(callback);
+                    acked.set(index, true);
+                });
+            }
+            Collections.shuffle(outstanding, random);
+            for (int i = random.nextInt(outstanding.size() + 1); i > 0; i--) {
+                outstanding.remove(outstanding.size() - 1).run();
+            }
+
+            prefix.advance();
+
+            int contiguous = acked.contains(false) ? acked.indexOf(false) : acked.size();
+            assertThat(prefix.outstanding()).as("seed %d", seed).isEqualTo(offsets.size() - contiguous);
+            assertThat(prefix.position())
+                    .as("seed %d", seed)
+                    .isEqualTo(contiguous == 0 ? null : next(nexts.get(contiguous - 1)));
+        }
+    }
+
+    @Test
+    void shouldComeToTheEndWhileManyThreadsAcknowledge() throws Exception {
+        int records = 100_000;
+        int threads = 4;
+        AckedPrefix.Page page = prefix.open(records, next(records));
+        List<Callback> callbacks = new ArrayList<>();
+        for (int i = 0; i < records; i++) {
+            callbacks.add(page.add(i));
+        }
+        ExecutorService executor = Executors.newFixedThreadPool(threads);
+        for (int t = 0; t < threads; t++) {
+            int first = t;
+            executor.execute(() -> {
+                for (int i = first; i < records; i += threads) {
+                    acknowledge(callbacks.get(i));
+                }
+            });
+        }
+        executor.shutdown();
+
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (prefix.outstanding() > 0 && System.nanoTime() < deadline) {
+            prefix.advance();
+        }
+
+        assertThat(prefix.outstanding()).isZero();
+        assertThat(prefix.position().offset()).isEqualTo(records);
+        assertThat(executor.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private static void acknowledge(Callback callback) {
+        callback.onCompletion(null, null);
+    }
+
+    private static OffsetAndMetadata next(long offset) {
+        return new OffsetAndMetadata(offset);
+    }
+}

@@ -1,0 +1,65 @@
+package dev.millrace.mirror;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ClientConfigsTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldPreferTheCommandLineToTheFileAndTheFileToTheDefaults() throws IOException {
+        Path file = file("bootstrap.servers=file:1\ngroup.id=from-file\nmax.poll.records=7\n");
+
+        Map<String, Object> config = ClientConfigs.consumer(file, "line:1", null);
+
+        assertThat(config)
+                .containsEntry("bootstrap.servers", "line:1")
+                .containsEntry("group.id", "from-file")
+                .containsEntry("max.poll.records", "7")
+                .containsEntry("auto.offset.reset", "earliest")
+                .containsEntry("enable.auto.commit", "false");
+        assertThat(ClientConfigs.consumer(file, null, "from-line"))
+                .containsEntry("bootstrap.servers", "file:1")
+                .containsEntry("group.id", "from-line");
+    }
+
+    @Test
+    void shouldWaitForMemoryLongerThanForDelivery() throws IOException {
+        assertThat(ClientConfigs.producer(file("delivery.timeout.ms=200000"), "a:1"))
+                .containsEntry("max.block.ms", 230_000L);
+        assertThat(ClientConfigs.producer(file("max.block.ms=5"), "a:1")).containsEntry("max.block.ms", "5");
+    }
+
+    @Test
+    void shouldNumberWhatMustBeUniqueToAConsumer() throws IOException {
+        Path file = file("client.id=me\ngroup.instance.id=static\n");
+
+        Map<String, Object> config = ClientConfigs.numbered(ClientConfigs.consumer(file, "a:1", null), 4);
+
+        assertThat(config).containsEntry("client.id", "me-4").containsEntry("group.instance.id", "static-4");
+    }
+
+    @Test
+    void shouldPassSecurityButNothingForeignToTheAdminClient() throws IOException {
+        Path file = file("security.protocol=SSL\nssl.truststore.location=store\nisolation.level=read_committed\n");
+
+        Map<String, Object> config = ClientConfigs.admin(ClientConfigs.consumer(file, "a:1", null));
+
+        assertThat(config)
+                .containsEntry("security.protocol", "SSL")
+                .containsEntry("ssl.truststore.location", "store")
+                .containsEntry("bootstrap.servers", "a:1")
+                .doesNotContainKeys("isolation.level", "group.id");
+    }
+
+    private Path file(String content) throws IOException {
+        return Files.writeString(folder.resolve("client.properties"), content);
+    }
+}

@@ -1,0 +1,109 @@
+package dev.millrace.mirror;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class MainTest {
+    @TempDir
+    private Path folder;
+
+    private final StringWriter err = new StringWriter();
+    private final StringWriter out = new StringWriter();
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    ''                                                            | Give a command
+                    fly                                                           | fly
+                    run --source a:1 --target b:1                                 | --topics
+                    run --source a:1 --target b:1 --topics x --frobnicate         | --frobnicate
+                    run --source a:1 --target b:1 --topics [                      | --topics '['
+                    run --source a:1 --target b:1 --topics x --threads 0          | --threads 0: at least 1
+                    run --source a:1 --target b:1 --topics x --threads -3         | --threads -3: at least 1
+                    run --source a:1 --target b:1 --topics x --threads many       | many
+                    run --source a:1 --target b:1 --topics x --producer fast      | fast
+                    run --source a:1 --target b:1 --topics x --consumer.config no | --consumer.config no: there is no such file
+                    run --source a:1 --target b:1 --topics x --producer.config .  | --producer.config .: cannot be read
+                    run --target b:1 --topics x                                   | --source HOST:PORT
+                    run --source a:1 --topics x                                   | --target HOST:PORT
+                    run --source a --target b:1 --topics x                        | --source a: HOST:PORT
+                    demo --records 0                                              | --records 0: at least 1
+                    demo --threads 0                                              | --threads 0: at least 1
+                    demo --size 1                                                 | --size 1: from 20
+                    """)
+    void shouldExplainWrongUsageInOneLineAndExitWith2(String commandLine, String expected) {
+        int exitCode = execute(commandLine.isEmpty() ? new String[0] : commandLine.split(" "));
+
+        assertThat(exitCode).isEqualTo(2);
+        assertThat(err.toString()).hasLineCount(1).contains(expected);
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    consumer | enable.auto.commit=true           | enable.auto.commit=true
+                    consumer | value.deserializer=com.acme.Mine  | value.deserializer
+                    consumer | max.poll.records=all              | max.poll.records
+                    producer | key.serializer=com.acme.Mine      | key.serializer
+                    producer | transactional.id=me               | transactional.id
+                    producer | delivery.timeout.ms=soon          | delivery.timeout.ms
+                    """)
+    void shouldNameTheFileThatContradictsTheMirror(String client, String line, String expected) throws IOException {
+        Path file = Files.writeString(folder.resolve("client.properties"), line);
+
+        int exitCode = execute("run", "--topics=x", "--source=a:1", "--target=b:1", "--" + client + ".config=" + file);
+
+        assertThat(exitCode).isEqualTo(2);
+        assertThat(err.toString()).hasLineCount(1).contains(expected);
+    }
+
+    @Test
+    void shouldNameAnAddressWhereNobodyAnswersAndExitWith1() {
+        int exitCode = execute("run", "--source=127.0.0.1:1", "--target=127.0.0.1:2", "--topics=x");
+
+        assertThat(exitCode).isEqualTo(1);
+        assertThat(err.toString()).hasLineCount(1).contains("source cluster at 127.0.0.1:1");
+    }
+
+    @Test
+    void shouldNameAHostThatDoesNotExistAndExitWith1() {
+        int exitCode = execute("run", "--source=no.such.host.invalid:1", "--target=127.0.0.1:2", "--topics=x");
+
+        assertThat(exitCode).isEqualTo(1);
+        assertThat(err.toString()).hasLineCount(1).contains("no.such.host.invalid:1");
+    }
+
+    @Test
+    void shouldTakeAddressesFromTheFiles() throws IOException {
+        Path file = Files.writeString(folder.resolve("client.properties"), "bootstrap.servers=here");
+
+        int exitCode = execute("run", "--topics=x", "--source=a:1", "--producer.config=" + file);
+
+        assertThat(exitCode).isEqualTo(2);
+        assertThat(err.toString()).hasLineCount(1).contains("--producer.config bootstrap.servers=here: HOST:PORT");
+    }
+
+    @Test
+    void shouldDescribeItsOptions() {
+        assertThat(execute("run", "--help")).isZero();
+        assertThat(out.toString()).contains("--topics", "--consumer.config", "Exit codes:");
+        assertThat(execute("--version")).isZero();
+        assertThat(out.toString()).contains("mirror ");
+    }
+
+    private int execute(String... args) {
+        CommandLine command = Main.commandLine(stop -> {});
+        command.setErr(new PrintWriter(err, true));
+        command.setOut(new PrintWriter(out, true));
+        return command.execute(args);
+    }
+}

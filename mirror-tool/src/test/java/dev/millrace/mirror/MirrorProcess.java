@@ -1,0 +1,83 @@
+package dev.millrace.mirror;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/** {@code mirror} in a process of its own, as a user starts it. Killed on close. */
+final class MirrorProcess implements AutoCloseable {
+    private final Process process;
+    private final CompletableFuture<String> output;
+
+    private MirrorProcess(Process process) {
+        this.process = process;
+        this.output = CompletableFuture.supplyAsync(() -> readAll(process));
+    }
+
+    static MirrorProcess start(String... args) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx512m",
+                "-XX:TieredStopAtLevel=1", // Starts sooner, and these runs are short.
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName()));
+        command.addAll(Arrays.asList(args));
+        try {
+            return new MirrorProcess(
+                    new ProcessBuilder(command).redirectErrorStream(true).start());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** SIGTERM. */
+    MirrorProcess terminate() {
+        process.destroy();
+        return this;
+    }
+
+    /** SIGKILL. */
+    MirrorProcess kill() {
+        process.destroyForcibly();
+        return this;
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    int awaitExit(Duration timeout) throws InterruptedException {
+        if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new AssertionError("The mirror has not ended within " + timeout);
+        }
+        return process.exitValue();
+    }
+
+    /** What it printed, to either stream; blocks until it has ended. */
+    String output() {
+        return output.join();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+
+    private static String readAll(Process process) {
+        try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+            return lines.lines().collect(Collectors.joining("\n"));
+        } catch (UncheckedIOException | IOException e) {
+            return "(closed: " + e + ")";
+        }
+    }
+}
