@@ -130,10 +130,13 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     private void runIo() {
-        io.run();
-        closeQuietly(serializer);
-        closeQuietly(partitions);
-        closeQuietly(kafka);
+        try {
+            io.run();
+        } finally {
+            closeQuietly(serializer);
+            closeQuietly(partitions);
+            closeQuietly(kafka);
+        }
     }
 
     private static Map<String, Object> toMap(Properties properties) {
@@ -164,7 +167,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     public Future<RecordMetadata> send(ProducerRecord<K, V> record, Callback callback) {
         Objects.requireNonNull(record, "record");
         throwIfClosed();
-        int partition = RecordMetadata.UNKNOWN_PARTITION;
+        int partition = record.partition() == null ? RecordMetadata.UNKNOWN_PARTITION : record.partition();
         try {
             long leftMs = maxBlockMs;
             ClusterImage image = topics.known(record.topic(), record.partition());

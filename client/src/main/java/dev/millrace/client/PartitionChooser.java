@@ -17,6 +17,9 @@ import org.apache.kafka.common.Cluster;
  * <p><b>Threads:</b> any.
  */
 final class PartitionChooser implements AutoCloseable {
+    /** About what a record takes beside key and value: empty ones must fill a batch, too. */
+    private static final int RECORD_OVERHEAD = 8;
+
     private final Partitioner custom;
     private final boolean ignoreKeys;
     private final int batchSize;
@@ -51,7 +54,8 @@ final class PartitionChooser implements AutoCloseable {
         if (sticky == null) {
             sticky = keyless.computeIfAbsent(record.topic(), name -> new StickyPartitions(batchSize));
         }
-        return sticky.next(image, topic, (key == null ? 0 : key.length) + (value == null ? 0 : value.length));
+        int size = RECORD_OVERHEAD + (key == null ? 0 : key.length) + (value == null ? 0 : value.length);
+        return sticky.next(image, topic, size);
     }
 
     private int askCustom(ProducerRecord<?, ?> record, byte[] key, byte[] value, ClusterImage image, TopicImage topic) {

@@ -37,6 +37,7 @@ final class ProducerSettings {
         refuse(config, ProducerConfig.PARTITIONER_AVAILABILITY_TIMEOUT_MS_CONFIG, "spreading by load is not there yet");
         refuseRebootstrap(config);
         checkDeliveryTimeout(config);
+        checkMemory(config);
         return config;
     }
 
@@ -61,6 +62,17 @@ final class ProducerSettings {
         String key = "metadata.recovery.strategy";
         if (config.originals().containsKey(key) && !"none".equalsIgnoreCase(config.getString(key))) {
             throw new ConfigException(key, config.getString(key), "Millrace can only do \"none\" yet.");
+        }
+    }
+
+    private static void checkMemory(ProducerConfig config) {
+        int batchSize = config.getInt(ProducerConfig.BATCH_SIZE_CONFIG);
+        long memory = config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
+        if (batchSize > memory) {
+            throw new ConfigException(
+                    ProducerConfig.BATCH_SIZE_CONFIG,
+                    batchSize,
+                    "must not be larger than buffer.memory = " + memory + ".");
         }
     }
 

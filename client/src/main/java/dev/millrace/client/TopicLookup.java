@@ -57,9 +57,6 @@ final class TopicLookup {
         ClusterImage image = images.current();
         long leftMs = maxBlockMs;
         while (!has(image, topic, partition)) {
-            if (leftMs <= 0) {
-                throw timeout(image, topic, partition, maxBlockMs);
-            }
             registry.add(topic);
             if (image.topic(topic) == null) {
                 refresh.requestNewTopics();
@@ -67,6 +64,9 @@ final class TopicLookup {
                 refresh.request();
             }
             ready.wake();
+            if (leftMs <= 0) {
+                throw timeout(image, topic, partition, maxBlockMs);
+            }
             image = images.awaitNewerThan(image.version(), leftMs);
             throwIfHopeless(image.error(topic));
             leftMs = maxBlockMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);

@@ -60,7 +60,10 @@ public final class Accumulator {
 
     void onOpened(PartitionQueue queue, long createdMs) {
         pool.onOpened();
-        ready.offer(queue, isUrgent() ? createdMs : createdMs + lingerMs);
+        ready.offer(queue, createdMs + lingerMs);
+        if (isUrgent() || isShortOfMemory()) {
+            ready.wakeIfAsleep();
+        }
     }
 
     void onFinished(PartitionQueue queue) {
@@ -91,7 +94,7 @@ public final class Accumulator {
         try {
             ready.wake();
             List<BatchResult> pending = new ArrayList<>();
-            queues.forEach(queue -> addIfUndone(queue.newestResult(), pending));
+            queues.forEach(queue -> addUndone(queue.newestResult(), pending));
             for (BatchResult result : pending) {
                 result.await();
             }
@@ -100,10 +103,11 @@ public final class Accumulator {
         }
     }
 
-    /** Batches of a partition complete in order, so its newest stands for all. */
-    private static void addIfUndone(BatchResult newest, List<BatchResult> pending) {
-        if (newest != null && !newest.isDone()) {
-            pending.add(newest);
+    private static void addUndone(BatchResult newest, List<BatchResult> pending) {
+        for (BatchResult result = newest; result != null; result = result.previous()) {
+            if (!result.isDone()) {
+                pending.add(result);
+            }
         }
     }
 

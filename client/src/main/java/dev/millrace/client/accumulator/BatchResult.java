@@ -15,12 +15,16 @@ public final class BatchResult {
     private final TopicPartition partition;
     private final CountDownLatch done = new CountDownLatch(1);
 
+    /** The partition's result before this one, until it is done; {@code flush} goes back along these. */
+    private volatile BatchResult previous;
+
     private long baseOffset = -1;
     private long logAppendTime = -1;
     private RuntimeException error;
 
-    BatchResult(TopicPartition partition) {
+    BatchResult(TopicPartition partition, BatchResult previous) {
         this.partition = partition;
+        this.previous = previous;
     }
 
     void decide(long givenBaseOffset, long givenLogAppendTime, RuntimeException failure) {
@@ -31,6 +35,14 @@ public final class BatchResult {
 
     void publish() {
         done.countDown();
+        while (previous != null && previous.isDone()) { // keeps the chain as short as what is on its way
+            previous = previous.previous;
+        }
+    }
+
+    /** The result of the batch opened before this one, or null if that one is done for good. */
+    BatchResult previous() {
+        return previous;
     }
 
     boolean isDone() {

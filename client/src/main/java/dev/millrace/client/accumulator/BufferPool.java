@@ -52,19 +52,30 @@ public final class BufferPool {
         if ((!waiters.isEmpty() || !tryReserve(wanted)) && !waiters.await(wanted, maxBlockMs, stillNeeded)) {
             return null;
         }
-        if (wanted == batchSize) {
-            byte[] buffer = kept.poll();
-            return buffer != null ? buffer : new byte[batchSize];
+        byte[] buffer = null;
+        try {
+            buffer = wanted == batchSize ? kept.poll() : null;
+            if (buffer == null) {
+                dropKept(wanted == batchSize ? 0 : wanted);
+                buffer = new byte[wanted];
+            }
+            return buffer;
+        } finally {
+            if (buffer == null) { // the heap is used up: what was reserved must not stay so
+                giveBack(wanted);
+            }
         }
-        dropKept(wanted);
-        return new byte[wanted];
     }
 
     void release(byte[] buffer) {
         if (buffer.length == batchSize) {
             kept.offer(buffer);
         }
-        available.addAndGet(buffer.length);
+        giveBack(buffer.length);
+    }
+
+    private void giveBack(int size) {
+        available.addAndGet(size);
         if (!waiters.isEmpty()) {
             waiters.wakeFirst();
         }

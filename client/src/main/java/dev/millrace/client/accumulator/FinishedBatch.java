@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,18 +19,19 @@ public final class FinishedBatch {
 
     private final PartitionQueue queue;
     private final BatchResult result;
-    private final CallbackSlots callbacks;
     private final long createdMs;
     private byte[] buffer;
+    private CallbackSlots callbacks;
     private int count;
     private int size;
     private int payloadChecksum;
-    private RuntimeException failure;
+    private Throwable failure;
 
     private int sequence = NO_SEQUENCE;
     private int attempts;
     private boolean inFlight;
     private boolean decided;
+    private boolean accepted;
     private boolean delivered;
 
     /** Made together with the open batch, so that finishing it cannot fail for want of memory. */
@@ -49,14 +51,20 @@ public final class FinishedBatch {
     }
 
     /** The last writer's: the batch must not be sent. */
-    void fail(int records, RuntimeException cause) {
+    void fail(int records, Throwable cause) {
         count = records;
         failure = cause;
     }
 
-    /** Null, or why this batch must not be sent. */
-    public RuntimeException failure() {
-        return failure;
+    /** Whether this batch could not be written and must not be sent. */
+    public boolean isUnwritable() {
+        return failure != null;
+    }
+
+    /** Why it {@link #isUnwritable}. */
+    public KafkaException failure() {
+        return new KafkaException(
+                "A batch of " + count + " records for " + partition() + " could not be written: " + failure, failure);
     }
 
     public TopicPartition partition() {
@@ -119,8 +127,14 @@ public final class FinishedBatch {
     public void decide(long baseOffset, long logAppendTime, RuntimeException error) {
         if (!decided) {
             decided = true;
+            accepted = error == null;
             result.decide(baseOffset, logAppendTime, error);
         }
+    }
+
+    /** Whether success is known. */
+    public boolean accepted() {
+        return accepted;
     }
 
     public boolean delivered() {
@@ -138,6 +152,7 @@ public final class FinishedBatch {
                 }
             }
         }
+        callbacks = null; // they are the application's objects, and this one may still wait for its request
         result.publish();
     }
 

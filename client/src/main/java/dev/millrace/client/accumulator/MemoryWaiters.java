@@ -74,6 +74,8 @@ final class MemoryWaiters {
                 showFirst();
                 if (closed || !isShort.getAsBoolean()) {
                     signalFirst();
+                } else {
+                    onPressure.run(); // the next one waits for more than there is left
                 }
             }
         } finally {

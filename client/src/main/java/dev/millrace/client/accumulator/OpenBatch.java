@@ -3,7 +3,6 @@ package dev.millrace.client.accumulator;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.apache.kafka.clients.producer.Callback;
-import org.apache.kafka.common.KafkaException;
 
 /**
  * A batch of one partition while records are still written to it. Many threads claim room by one compare-and-set and
@@ -42,11 +41,16 @@ final class OpenBatch {
 
     private final PartitionQueue queue;
     private final BatchResult result;
-    private final byte[] buffer;
+    private final boolean end;
+    private final int capacity;
     private final long createdMs;
     private final long baseTimestamp;
-    private final CallbackSlots callbacks;
-    private final FinishedBatch whenFinished;
+
+    /** These three are dropped by the I/O thread when it takes the batch, after which no writer looks at them. */
+    private byte[] buffer;
+
+    private CallbackSlots callbacks;
+    private FinishedBatch whenFinished;
 
     /** Set by a writer that could not write what it had claimed; the batch then fails whole. */
     private volatile Throwable poison;
@@ -61,13 +65,16 @@ final class OpenBatch {
     /**
      * A batch without records yet.
      *
+     * @param previous the result of the batch before, or null
      * @param buffer as long as the batch may become, header included
      * @param createdMs on the monotonic clock; linger and delivery timeout count from it
      * @param baseTimestamp the first record's; the others are written as deltas to it
      */
-    OpenBatch(PartitionQueue queue, byte[] buffer, long createdMs, long baseTimestamp) {
+    OpenBatch(PartitionQueue queue, BatchResult previous, byte[] buffer, long createdMs, long baseTimestamp) {
         this.queue = queue;
-        this.result = new BatchResult(queue.partition());
+        this.result = new BatchResult(queue.partition(), previous);
+        this.end = false;
+        this.capacity = buffer.length;
         this.buffer = buffer;
         this.createdMs = createdMs;
         this.baseTimestamp = baseTimestamp;
@@ -76,25 +83,24 @@ final class OpenBatch {
         this.whenFinished = new FinishedBatch(queue, result, callbacks, buffer, createdMs);
     }
 
-    private OpenBatch(BatchResult result) {
+    private OpenBatch(BatchResult result, boolean end) {
         this.queue = null;
         this.result = result;
-        this.buffer = null;
+        this.end = end;
+        this.capacity = 0;
         this.createdMs = 0;
         this.baseTimestamp = 0;
-        this.callbacks = null;
-        this.whenFinished = null;
         this.tail = BatchTail.seal(BatchTail.of(0, 0));
     }
 
     /** What stands before the first batch of a queue: sealed, and without records. */
     static OpenBatch start() {
-        return new OpenBatch(null);
+        return new OpenBatch(null, false);
     }
 
     /** What stands behind the last batch of a closed queue. It has no successor and takes no records. */
     static OpenBatch end(OpenBatch last) {
-        return new OpenBatch(last.result);
+        return new OpenBatch(last.result, true);
     }
 
     /**
@@ -112,12 +118,12 @@ final class OpenBatch {
             int index = BatchTail.count(seen);
             int position = BatchTail.position(seen);
             int bodySize = RecordEncoder.bodySize(index, timestampDelta, record);
-            long end = (long) position + Varint.sizeOf(bodySize) + bodySize;
-            if (end > buffer.length || index == BatchTail.MAX_RECORDS) {
+            long claimEnd = (long) position + Varint.sizeOf(bodySize) + bodySize;
+            if (claimEnd > capacity || index == BatchTail.MAX_RECORDS) {
                 seal();
                 return null;
             }
-            if (TAIL.compareAndSet(this, seen, BatchTail.of(index + 1, (int) end))) {
+            if (TAIL.compareAndSet(this, seen, BatchTail.of(index + 1, (int) claimEnd))) {
                 return write(index, position, timestampDelta, record, callback);
             }
         }
@@ -180,11 +186,7 @@ final class OpenBatch {
         try {
             finish(count, BatchTail.position(sealed));
         } catch (Throwable t) { // a codec's native library may be missing: an Error, and still only this batch's
-            whenFinished.fail(
-                    count,
-                    new KafkaException(
-                            "A batch of " + count + " records for " + queue.partition() + " could not be written: " + t,
-                            t));
+            whenFinished.fail(count, t);
         }
         finished = whenFinished;
         queue.onFinished();
@@ -220,6 +222,19 @@ final class OpenBatch {
     /** Hangs the successor on; only ever after this batch is sealed, so that no record can overtake another. */
     boolean casNext(OpenBatch successor) {
         return NEXT.compareAndSet(this, null, successor);
+    }
+
+    /** The I/O thread has taken the batch: what it holds must not stay reachable while it waits to be unlinked. */
+    void forget() {
+        buffer = null;
+        callbacks = null;
+        whenFinished = null;
+        finished = null;
+    }
+
+    /** Whether the queue is closed behind this. */
+    boolean isEnd() {
+        return end;
     }
 
     /** Whether this is a start or an end, not a batch. */

@@ -2,6 +2,7 @@ package dev.millrace.client.accumulator;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.common.TopicPartition;
 
@@ -30,9 +31,6 @@ public final class PartitionQueue {
     private final int id;
     private volatile OpenBatch newest;
 
-    /** Null until the queue is closed. */
-    private volatile OpenBatch end;
-
     /** The I/O thread's: the last batch it has taken. */
     private OpenBatch taken;
 
@@ -52,20 +50,18 @@ public final class PartitionQueue {
      * @throws InterruptedException interrupted while waiting for memory
      */
     RecordFuture append(EncodableRecord record, Callback callback, long maxBlockMs) throws InterruptedException {
-        while (true) {
-            OpenBatch last = newest();
-            RecordFuture future = last.tryAppend(record, callback);
-            if (future != null) {
-                return future;
-            }
-            if (last == end) {
-                return null;
-            }
-            future = open(last, record, callback, maxBlockMs);
-            if (future != null) {
-                return future;
+        OpenBatch last = newest();
+        RecordFuture future = last.tryAppend(record, callback);
+        long startNs = future == null ? System.nanoTime() : 0;
+        while (future == null && !last.isEnd()) {
+            long waitedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
+            future = open(last, record, callback, Math.max(0, maxBlockMs - waitedMs));
+            if (future == null) {
+                last = newest();
+                future = last.tryAppend(record, callback);
             }
         }
+        return future;
     }
 
     /** Null when another thread's batch came first. */
@@ -75,10 +71,19 @@ public final class PartitionQueue {
         if (buffer == null) {
             return null;
         }
-        OpenBatch fresh = new OpenBatch(this, buffer, accumulator.nowMs(), record.timestamp());
-        RecordFuture future = fresh.tryAppend(record, callback);
-        if (!last.casNext(fresh)) {
-            accumulator.release(buffer);
+        OpenBatch fresh = null;
+        RecordFuture future;
+        boolean linked = false;
+        try {
+            fresh = new OpenBatch(this, last.result(), buffer, accumulator.nowMs(), record.timestamp());
+            future = fresh.tryAppend(record, callback);
+            linked = last.casNext(fresh);
+        } finally {
+            if (!linked) {
+                accumulator.release(buffer);
+            }
+        }
+        if (!linked) {
             return null;
         }
         NEWEST.compareAndSet(this, last, fresh);
@@ -118,7 +123,7 @@ public final class PartitionQueue {
         return id;
     }
 
-    /** The result of the newest batch, which is what {@code flush} waits for; null if there never was one. */
+    /** The result of the newest batch, where {@code flush} starts; null if there never was one. */
     BatchResult newestResult() {
         return newest().result();
     }
@@ -134,6 +139,7 @@ public final class PartitionQueue {
     /** Takes away what {@link #peek} returned. */
     public void take() {
         taken = taken.next();
+        taken.forget();
     }
 
     /** Whether records wait here, finished or not. */
@@ -159,13 +165,11 @@ public final class PartitionQueue {
 
     /** Lets no further record in, ever. What is already there stays. */
     void close() {
-        while (end == null) {
-            OpenBatch last = newest();
+        OpenBatch last = newest();
+        while (!last.isEnd()) {
             last.seal();
-            OpenBatch marker = OpenBatch.end(last);
-            if (last.casNext(marker)) {
-                end = marker;
-            }
+            last.casNext(OpenBatch.end(last));
+            last = newest();
         }
     }
 }

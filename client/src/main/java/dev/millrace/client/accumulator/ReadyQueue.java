@@ -39,6 +39,15 @@ public final class ReadyQueue {
     void offer(PartitionQueue partition, long dueMs) {
         queue.offer(partition);
         VarHandle.fullFence();
+        wakeIfAsleepPast(dueMs);
+    }
+
+    /** Ends the I/O thread's wait if it is waiting; only after an {@link #offer}, which keeps the next wait away. */
+    void wakeIfAsleep() {
+        wakeIfAsleepPast(AWAKE);
+    }
+
+    private void wakeIfAsleepPast(long dueMs) {
         long until = sleepUntil;
         if (until > dueMs && SLEEP_UNTIL.compareAndSet(this, until, AWAKE)) {
             wakeUp.run();

@@ -33,27 +33,30 @@ final class Completion {
         if (batch.decided()) {
             return; // it expired in flight; whether it was written stays unknown
         }
-        boolean sequenceLost = settings.idempotent()
+        boolean unexpected = settings.idempotent()
                 && (error instanceof OutOfOrderSequenceException || error instanceof UnknownProducerIdException);
-        if (!sequenceLost && !(error instanceof RetriableException)) {
+        if (unexpected && partition.isProvedByLater(batch)) {
+            partition.accepted(batch);
+            batch.decide(-1, -1, null);
+        } else if (!unexpected && !(error instanceof RetriableException)) {
             fail(partition, batch, error);
         } else if (batch.attempts() > settings.retries() || isExpired(batch, nowMs)) {
             fail(partition, batch, error);
         } else {
-            sendAgain(partition, batch, error, nowMs, sequenceLost);
+            sendAgain(partition, batch, error, nowMs, unexpected);
         }
     }
 
     private void sendAgain(
-            PartitionState partition, FinishedBatch batch, ApiException error, long nowMs, boolean sequenceLost) {
+            PartitionState partition, FinishedBatch batch, ApiException error, long nowMs, boolean unexpected) {
         log.debug(
                 "{}: attempt {} of a batch of {} records failed, it will be sent again: {}",
                 batch.partition(),
                 batch.attempts(),
                 batch.count(),
                 error.toString());
-        if (sequenceLost && partition.isNextInLine(batch)) {
-            partition.requestNewEpoch();
+        if (unexpected) {
+            partition.unexpected(batch);
         }
         partition.refused(nowMs + settings.retryBackoff().delayMs(batch.attempts()));
     }

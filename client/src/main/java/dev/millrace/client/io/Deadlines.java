@@ -1,6 +1,8 @@
 package dev.millrace.client.io;
 
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.PriorityQueue;
 
 /**
@@ -26,21 +28,23 @@ final class Deadlines {
     /** A partition whose time has come, or null. */
     PartitionState pollDue(long nowMs) {
         Deadline first = queue.peek();
-        return first == null || first.dueMs > nowMs ? null : pollAny();
-    }
-
-    /** The partition whose time comes first, due or not, or null. */
-    PartitionState pollAny() {
-        Deadline first = queue.poll();
-        if (first == null) {
+        if (first == null || first.dueMs > nowMs) {
             return null;
         }
+        queue.poll();
         first.queued = false;
         return first.partition;
     }
 
-    int size() {
-        return queue.size();
+    /** Takes out all partitions, due or not. */
+    List<PartitionState> pollAll() {
+        List<PartitionState> all = new ArrayList<>(queue.size());
+        for (Deadline deadline : queue) {
+            deadline.queued = false;
+            all.add(deadline.partition);
+        }
+        queue.clear();
+        return all;
     }
 
     /** Milliseconds until the first comes up; {@link Long#MAX_VALUE} if there is none. */

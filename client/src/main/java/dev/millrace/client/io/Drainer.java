@@ -6,7 +6,6 @@ import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.ReadyQueue;
 import dev.millrace.client.io.BrokerLink.ProduceAnswer;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
-import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.TopicImage;
 import java.util.ArrayDeque;
@@ -67,9 +66,8 @@ final class Drainer {
         for (PartitionState p = expiring.pollDue(nowMs); p != null; p = expiring.pollDue(nowMs)) {
             expire(p, nowMs);
         }
-        boolean all = accumulator.isUrgent() || accumulator.isShortOfMemory();
-        for (int i = all ? lingering.size() : 0; i > 0; i--) {
-            lookAt(lingering.pollAny(), nowMs);
+        if (accumulator.isUrgent() || accumulator.isShortOfMemory()) {
+            lookAtAll(lingering.pollAll(), nowMs);
         }
         for (PartitionState p = lingering.pollDue(nowMs); p != null; p = lingering.pollDue(nowMs)) {
             lookAt(p, nowMs);
@@ -80,6 +78,12 @@ final class Drainer {
         if (ids.isKnown() != idsWereKnown) {
             idsWereKnown = ids.isKnown();
             accumulator.forEachQueue(queue -> lookAt(stateOf(queue), nowMs));
+        }
+    }
+
+    private void lookAtAll(List<PartitionState> waiting, long nowMs) {
+        for (PartitionState p : waiting) {
+            lookAt(p, nowMs);
         }
     }
 
@@ -103,7 +107,8 @@ final class Drainer {
         if (p.isIdle()) {
             return;
         }
-        expiring.by(p.expiring, plus(p.oldestCreatedMs(), settings.deliveryTimeoutMs()));
+        long expiryMs = plus(p.oldestCreatedMs(), settings.deliveryTimeoutMs());
+        expiring.by(p.expiring, Math.max(expiryMs, nowMs + 1)); // a writer may hold up what is due already
         if (p.inLane) {
             return;
         }
@@ -167,6 +172,7 @@ final class Drainer {
             p.inLane = false;
             lookAt(p, nowMs);
         }
+        lookAtAll(backingOff.pollAll(), nowMs);
     }
 
     /**
@@ -175,16 +181,16 @@ final class Drainer {
      * @return milliseconds that may be spent waiting before the next call
      */
     long drain(long nowMs) {
-        long waitMs = Math.min(Math.min(lingering.delayMs(nowMs), backingOff.delayMs(nowMs)), expiring.delayMs(nowMs));
-        if (!ids.isKnown()) {
-            return waitMs;
-        }
-        ClusterImage image = images.current();
+        long waitMs = ids.isKnown() ? drainLanes(nowMs) : Long.MAX_VALUE;
+        waitMs = Math.min(waitMs, lingering.delayMs(nowMs));
+        waitMs = Math.min(waitMs, backingOff.delayMs(nowMs));
+        return Math.min(waitMs, expiring.delayMs(nowMs));
+    }
+
+    private long drainLanes(long nowMs) {
+        long waitMs = Long.MAX_VALUE;
         for (Map.Entry<Integer, ArrayDeque<PartitionState>> lane : lanes.entrySet()) {
-            if (lane.getValue().isEmpty()) {
-                continue;
-            }
-            Node node = image.node(lane.getKey());
+            Node node = images.current().node(lane.getKey());
             while (!lane.getValue().isEmpty() && link.ready(node, nowMs)) {
                 sendOneRequest(node, lane.getValue(), nowMs);
             }

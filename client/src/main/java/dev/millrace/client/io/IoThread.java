@@ -48,18 +48,18 @@ public final class IoThread implements Runnable {
         end();
     }
 
-    private void runOnce() {
+    void runOnce() {
         long nowMs = context.clock().nowMs();
         drainer.collect(nowMs);
         failOnRefusedId(nowMs);
         long waitMs = metadata.askIfNeeded(nowMs);
         waitMs = Math.min(waitMs, ids.askIfNeeded(nowMs));
         waitMs = Math.min(waitMs, drainer.drain(nowMs));
-        if (waitMs > 0 && !stopping && context.ready().trySleep(plus(nowMs, waitMs))) {
+        if (waitMs > 0 && context.ready().trySleep(plus(nowMs, waitMs))) {
             context.link().poll(waitMs, nowMs);
             context.ready().awake();
         } else {
-            context.link().poll(stopping ? Math.min(waitMs, 1) : 0, nowMs);
+            context.link().poll(0, nowMs);
         }
     }
 
@@ -74,7 +74,11 @@ public final class IoThread implements Runnable {
     private void end() {
         context.accumulator().close();
         context.images().close();
-        context.link().close();
+        try {
+            context.link().close();
+        } catch (RuntimeException e) {
+            log.warn("Closing the connections failed", e);
+        }
         RuntimeException reason = failure == null
                 ? new KafkaException("Producer is closed forcefully.")
                 : new KafkaException("The producer's I/O thread failed", failure);

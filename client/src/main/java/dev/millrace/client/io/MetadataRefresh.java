@@ -25,6 +25,9 @@ import org.slf4j.LoggerFactory;
 public final class MetadataRefresh {
     private static final Logger log = LoggerFactory.getLogger(MetadataRefresh.class);
 
+    /** How long until it is worth asking again whether a broker can be reached. */
+    static final long NO_BROKER_WAIT_MS = 50;
+
     private final ClusterImages images;
     private final TopicRegistry registry;
     private final BrokerLink link;
@@ -35,8 +38,10 @@ public final class MetadataRefresh {
     private volatile boolean newNeeded;
 
     private boolean asking;
-    private int fruitless;
+    private int failures;
+    private int withoutNews;
     private long notBeforeMs = Long.MIN_VALUE;
+    private long completeNotBeforeMs = Long.MIN_VALUE;
     private long completeSinceMs;
 
     /** Listens for lost connections from here on. */
@@ -71,27 +76,27 @@ public final class MetadataRefresh {
         if (asking) {
             return Long.MAX_VALUE;
         }
-        long ageMs = nowMs - completeSinceMs;
-        if (!allNeeded && !newNeeded && ageMs < settings.metadataMaxAgeMs()) {
-            return settings.metadataMaxAgeMs() - ageMs;
-        }
-        if (nowMs < notBeforeMs) {
-            return notBeforeMs - nowMs;
+        long earliestMs = newNeeded ? notBeforeMs : Math.max(notBeforeMs, completeDueMs());
+        if (nowMs < earliestMs) {
+            return earliestMs - nowMs;
         }
         Node node = link.leastLoadedNode(nowMs);
         if (node == null) {
-            return settings.retryBackoff().initialMs();
+            return NO_BROKER_WAIT_MS;
         }
         if (!link.ready(node, nowMs)) {
-            return Math.min(
-                    link.pollDelayMs(node, nowMs), settings.retryBackoff().initialMs());
+            return Math.min(link.pollDelayMs(node, nowMs), NO_BROKER_WAIT_MS);
         }
         ask(node, nowMs);
-        return Long.MAX_VALUE;
+        return asking ? Long.MAX_VALUE : Math.max(1, completeDueMs() - nowMs);
+    }
+
+    private long completeDueMs() {
+        return allNeeded ? completeNotBeforeMs : completeSinceMs + settings.metadataMaxAgeMs();
     }
 
     private void ask(Node node, long nowMs) {
-        boolean complete = allNeeded || nowMs - completeSinceMs >= settings.metadataMaxAgeMs();
+        boolean complete = nowMs >= completeDueMs();
         newNeeded = false;
         if (complete) {
             allNeeded = false;
@@ -101,11 +106,10 @@ public final class MetadataRefresh {
         if (!complete) {
             topics = topics.stream().filter(t -> image.topic(t) == null).collect(Collectors.toSet());
         }
-        if (!complete && topics.isEmpty()) {
-            return;
+        asking = complete || !topics.isEmpty();
+        if (asking) {
+            link.metadata(node, topics, complete, new Answer(complete), nowMs);
         }
-        asking = true;
-        link.metadata(node, topics, complete, new Answer(complete), nowMs);
     }
 
     private void onDisconnect(AuthenticationException refusal) {
@@ -116,8 +120,8 @@ public final class MetadataRefresh {
     }
 
     private void backOff() {
-        fruitless++;
-        notBeforeMs = clock.nowMs() + settings.retryBackoff().delayMs(fruitless);
+        failures++;
+        notBeforeMs = clock.nowMs() + settings.retryBackoff().delayMs(failures);
     }
 
     private final class Answer implements BrokerLink.MetadataHandler {
@@ -138,15 +142,16 @@ public final class MetadataRefresh {
             boolean settled = delta.errors().values().stream().noneMatch(RetriableException.class::isInstance)
                     && delta.topics().stream().allMatch(TopicImage::hasAllLeaders);
             if (settled) {
-                fruitless = 0;
+                failures = 0;
                 notBeforeMs = Long.MIN_VALUE;
             } else {
                 backOff();
             }
-            if (complete) {
+            withoutNews = images.apply(delta) ? 0 : withoutNews + 1;
+            if (complete) { // asking again for what has not changed must not become a loop
                 completeSinceMs = clock.nowMs();
+                completeNotBeforeMs = completeSinceMs + settings.retryBackoff().delayMs(withoutNews);
             }
-            images.apply(delta);
         }
 
         @Override

@@ -72,7 +72,7 @@ final class PartitionState {
             return again;
         }
         FinishedBatch first = unresolved ? null : queue.peek();
-        return first == null || first.failure() != null ? null : first;
+        return first == null || first.isUnwritable() ? null : first;
     }
 
     /** Whether the open batch would be {@link #candidate} if it were sealed now. */
@@ -141,9 +141,12 @@ final class PartitionState {
         inFlight--;
     }
 
+    /** The broker has the batch. Call it before the batch is decided. */
     void accepted(FinishedBatch batch) {
-        leaderAccepted = true;
-        notBeforeMs = Long.MIN_VALUE;
+        if (isFirstUndecided(batch)) {
+            leaderAccepted = true;
+            notBeforeMs = Long.MIN_VALUE;
+        }
         if (idempotent) {
             nextAcknowledged = sequenceAfter(batch.sequence(), batch.count());
         }
@@ -155,22 +158,47 @@ final class PartitionState {
         notBeforeMs = backoffUntilMs;
     }
 
-    /** The batch failed for good without having been written: its sequence will be missing. */
+    /** The batch failed for good; it may have been written all the same, or its sequence may be missing. */
     void failed(FinishedBatch batch) {
         leaderAccepted = false;
-        if (idempotent && batch.sequence() != FinishedBatch.NO_SEQUENCE) {
-            needsNewEpoch = true;
+        unresolved |= idempotent && batch.sequence() != FinishedBatch.NO_SEQUENCE;
+    }
+
+    /**
+     * The broker did not expect this batch's sequence. If no earlier one is on its way any more, it waits for one that
+     * will never come: then neither this batch nor any later one was written, so they can go under a new epoch.
+     */
+    void unexpected(FinishedBatch batch) {
+        needsNewEpoch |= isFirstUndecided(batch);
+    }
+
+    /** Whether the broker has taken a later batch: then it has this one too, and has only forgotten its offset. */
+    boolean isProvedByLater(FinishedBatch batch) {
+        boolean later = false;
+        for (FinishedBatch other : sent) {
+            if (later && other.accepted()) {
+                return true;
+            }
+            later |= isSame(other, batch);
         }
+        return false;
     }
 
-    /** Whether no earlier batch's absence explains that the broker did not expect this one's sequence. */
-    boolean isNextInLine(FinishedBatch batch) {
-        return batch.sequence() == nextAcknowledged || unresolved || batch == firstUndecided();
+    private boolean isFirstUndecided(FinishedBatch batch) {
+        for (FinishedBatch other : sent) {
+            if (isSame(other, batch)) {
+                return true;
+            }
+            if (!other.decided()) {
+                return false;
+            }
+        }
+        return false;
     }
 
-    void requestNewEpoch() {
-        leaderAccepted = false;
-        needsNewEpoch = true;
+    @SuppressWarnings("ReferenceEquality") // batches have no value, only an identity
+    private static boolean isSame(FinishedBatch one, FinishedBatch other) {
+        return one == other;
     }
 
     private FinishedBatch firstUndecided() {
@@ -235,6 +263,7 @@ final class PartitionState {
         nextAcknowledged = 0;
         needsNewEpoch = false;
         unresolved = false;
+        leaderAccepted = false;
         for (FinishedBatch batch : sent) {
             if (!batch.decided()) {
                 batch.stamp(producerId, producerEpoch, nextSequence);
@@ -273,14 +302,14 @@ final class PartitionState {
                 return; // a writer is about to commit; it will offer the partition to the ready queue
             }
             queue.take();
-            batch.decide(-1, -1, batch.failure() != null ? batch.failure() : reason.of(batch));
+            batch.decide(-1, -1, batch.isUnwritable() ? batch.failure() : reason.of(batch));
             sent.addLast(batch);
         }
     }
 
     /** Takes away finished batches that must not be sent because they could not be written. */
     void failUnwritable() {
-        for (FinishedBatch batch = queue.peek(); batch != null && batch.failure() != null; batch = queue.peek()) {
+        for (FinishedBatch batch = queue.peek(); batch != null && batch.isUnwritable(); batch = queue.peek()) {
             queue.take();
             batch.decide(-1, -1, batch.failure());
             sent.addLast(batch);

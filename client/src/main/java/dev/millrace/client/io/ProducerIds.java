@@ -71,10 +71,10 @@ final class ProducerIds {
         }
         Node node = link.leastLoadedNode(nowMs);
         if (node == null) {
-            return backoff.initialMs();
+            return MetadataRefresh.NO_BROKER_WAIT_MS;
         }
         if (!link.ready(node, nowMs)) {
-            return Math.min(link.pollDelayMs(node, nowMs), backoff.initialMs());
+            return Math.min(link.pollDelayMs(node, nowMs), MetadataRefresh.NO_BROKER_WAIT_MS);
         }
         asking = true;
         link.initProducerId(node, new Answer(nowMs), nowMs);

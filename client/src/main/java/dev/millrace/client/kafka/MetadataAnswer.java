@@ -7,7 +7,10 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.InvalidTopicException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.message.MetadataResponseData.MetadataResponsePartition;
 import org.apache.kafka.common.message.MetadataResponseData.MetadataResponseTopic;
 import org.apache.kafka.common.protocol.Errors;
@@ -15,6 +18,8 @@ import org.apache.kafka.common.requests.MetadataResponse;
 
 /** Turns a metadata response into a delta. */
 final class MetadataAnswer {
+    private static final int[] NOBODY = {};
+
     private MetadataAnswer() {}
 
     /** {@code complete} tells whether the request named all topics in use. */
@@ -26,20 +31,36 @@ final class MetadataAnswer {
             if (error == Errors.NONE) {
                 topics.add(image(topic));
             } else {
-                errors.put(topic.name(), error.exception());
+                errors.put(topic.name(), exception(error, topic.name()));
             }
         }
         return new ClusterDelta(response.clusterId(), new ArrayList<>(response.brokers()), topics, errors, complete);
     }
 
+    /** Errors that carry topics are made with them, as the stock client's. */
+    private static ApiException exception(Errors error, String topic) {
+        return switch (error) {
+            case TOPIC_AUTHORIZATION_FAILED -> new TopicAuthorizationException(topic);
+            case INVALID_TOPIC_EXCEPTION -> new InvalidTopicException(Set.of(topic));
+            default -> error.exception();
+        };
+    }
+
     private static TopicImage image(MetadataResponseTopic topic) {
-        int partitions = topic.partitions().size();
+        int partitions = topic.partitions().stream()
+                .mapToInt(partition -> partition.partitionIndex() + 1)
+                .max()
+                .orElse(0);
         int[] leaders = new int[partitions];
         int[] leaderEpochs = new int[partitions];
         int[][] all = new int[partitions][];
         int[][] inSync = new int[partitions][];
         int[][] offline = new int[partitions][];
-        Arrays.fill(leaders, TopicImage.NO_LEADER);
+        Arrays.fill(leaders, TopicImage.NO_LEADER); // also of partitions that the answer leaves out
+        Arrays.fill(leaderEpochs, -1);
+        Arrays.fill(all, NOBODY);
+        Arrays.fill(inSync, NOBODY);
+        Arrays.fill(offline, NOBODY);
         for (MetadataResponsePartition partition : topic.partitions()) {
             int p = partition.partitionIndex();
             leaders[p] = partition.leaderId(); // -1 with LEADER_NOT_AVAILABLE

@@ -21,6 +21,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.NetworkException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.message.InitProducerIdRequestData;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.protocol.Errors;
@@ -152,6 +153,9 @@ final class NetworkBrokerLink implements BrokerLink {
         }
         if (response.versionMismatch() != null) {
             return response.versionMismatch();
+        }
+        if (response.wasTimedOut()) {
+            return new TimeoutException("No answer from node " + response.destination() + " within request.timeout.ms");
         }
         return response.wasDisconnected()
                 ? new NetworkException("Disconnected from node " + response.destination())

@@ -11,12 +11,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.kafka.clients.ClientResponse;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.ClusterAuthorizationException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.UnknownServerException;
 import org.apache.kafka.common.message.ProduceRequestData;
 import org.apache.kafka.common.message.ProduceRequestData.PartitionProduceData;
@@ -130,8 +133,15 @@ final class ProduceExchange {
         if (error == Errors.NONE) {
             return new ProduceAnswer(batch, null, partition.baseOffset(), partition.logAppendTimeMs());
         }
-        ApiException exception =
-                partition.errorMessage() == null ? error.exception() : error.exception(partition.errorMessage());
-        return new ProduceAnswer(batch, exception, -1, -1);
+        return new ProduceAnswer(batch, exception(error, partition.errorMessage(), batch.partition()), -1, -1);
+    }
+
+    private static ApiException exception(Errors error, String message, TopicPartition partition) {
+        return switch (error) {
+            case TOPIC_AUTHORIZATION_FAILED -> new TopicAuthorizationException(Set.of(partition.topic()));
+            case CLUSTER_AUTHORIZATION_FAILED ->
+                new ClusterAuthorizationException("The producer is not authorized to do idempotent sends");
+            default -> message == null ? error.exception() : error.exception(message);
+        };
     }
 }

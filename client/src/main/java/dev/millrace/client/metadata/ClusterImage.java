@@ -104,6 +104,16 @@ public final class ClusterImage {
         return new ClusterImage(version + 1, nextClusterId, nextNodes, nextTopics, nextErrors);
     }
 
+    /** Whether this image, made from {@code older} by {@code delta}, says anything else than {@code older} did. */
+    boolean isNews(ClusterImage older, ClusterDelta delta) {
+        if (!nodes.equals(older.nodes)
+                || topics.size() != older.topics.size()
+                || !errors.keySet().equals(older.errors.keySet())) {
+            return true;
+        }
+        return delta.topics().stream().anyMatch(t -> !topics.get(t.name()).isSameAs(older.topics.get(t.name())));
+    }
+
     /** The next image after a broker named new leaders, or this one if none of them is news. */
     ClusterImage apply(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
         Map<Integer, Node> nextNodes = new HashMap<>(nodes);

@@ -31,8 +31,12 @@ public final class ClusterImages {
         return current;
     }
 
-    public void apply(ClusterDelta delta) {
-        publish(current.apply(delta));
+    /** Publishes the next image; tells whether it says anything new. */
+    public boolean apply(ClusterDelta delta) {
+        ClusterImage older = current;
+        ClusterImage next = older.apply(delta);
+        publish(next);
+        return next.isNews(older, delta);
     }
 
     /** Takes over leaders that brokers named; older ones than known are ignored. */

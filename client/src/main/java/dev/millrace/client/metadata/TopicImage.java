@@ -91,6 +91,17 @@ public final class TopicImage {
         return mergedLeaders == leaders ? this : new TopicImage(name, id, mergedLeaders, mergedEpochs, replicas);
     }
 
+    /** Whether the other describes the same partitions with the same leaders and replicas. */
+    boolean isSameAs(TopicImage other) {
+        return other != null
+                && id.equals(other.id)
+                && Arrays.equals(leaders, other.leaders)
+                && Arrays.equals(leaderEpochs, other.leaderEpochs)
+                && Arrays.deepEquals(replicas.all, other.replicas.all)
+                && Arrays.deepEquals(replicas.inSync, other.replicas.inSync)
+                && Arrays.deepEquals(replicas.offline, other.replicas.offline);
+    }
+
     /** This topic with another leader of one partition, or this very object if the hint is not newer. */
     TopicImage withLeader(int partition, int leader, int leaderEpoch) {
         if (partition >= partitions() || leaderEpoch <= leaderEpochs[partition]) {

@@ -1,0 +1,42 @@
+package dev.millrace.client.accumulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.kafka.common.record.internal.MemoryRecords;
+import org.apache.kafka.common.record.internal.MutableRecordBatch;
+import org.apache.kafka.common.record.internal.Record;
+
+/** Reads our batches with Kafka's own classes, as a broker would. */
+final class ReadBack {
+    private ReadBack() {}
+
+    /** The one batch in there, its checksum verified. */
+    static MutableRecordBatch batch(FinishedBatch finished) {
+        MemoryRecords records = MemoryRecords.readableRecords(ByteBuffer.wrap(finished.buffer(), 0, finished.size()));
+        List<MutableRecordBatch> batches = new ArrayList<>();
+        records.batches().forEach(batches::add);
+        assertThat(batches).hasSize(1);
+        assertThat(records.validBytes()).isEqualTo(finished.size());
+        batches.get(0).ensureValid();
+        return batches.get(0);
+    }
+
+    static List<Record> records(FinishedBatch finished) {
+        List<Record> read = new ArrayList<>();
+        for (Record record : batch(finished)) {
+            record.ensureValid();
+            read.add(record);
+        }
+        return read;
+    }
+
+    static List<String> values(FinishedBatch finished) {
+        return records(finished).stream()
+                .map(record -> StandardCharsets.UTF_8.decode(record.value()).toString())
+                .toList();
+    }
+}

@@ -1,0 +1,96 @@
+package dev.millrace.client.accumulator;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** Threads that start together; the first failure of any of them is the test's. */
+final class Workers {
+    /** How long a test may stand still before it counts as hung; far above what any of them takes. */
+    static final long HANG_MS = 60_000;
+
+    private final List<Thread> threads = new ArrayList<>();
+    private final List<Work> works = new ArrayList<>();
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+
+    /** What one thread does. */
+    interface Work {
+        void run() throws Exception;
+    }
+
+    Workers add(int count, Work work) {
+        for (int i = 0; i < count; i++) {
+            works.add(work);
+        }
+        return this;
+    }
+
+    Workers start() {
+        CyclicBarrier together = new CyclicBarrier(works.size());
+        for (Work work : works) {
+            Thread thread = new Thread(() -> run(work, together), "worker-" + threads.size());
+            thread.setDaemon(true);
+            thread.start();
+            threads.add(thread);
+        }
+        return this;
+    }
+
+    private void run(Work work, CyclicBarrier together) {
+        try {
+            together.await();
+            work.run();
+        } catch (InterruptedException | BrokenBarrierException e) {
+            failure.compareAndSet(null, new AssertionError("Interrupted by nobody", e));
+        } catch (Throwable t) { // handed to the test's thread
+            failure.compareAndSet(null, t);
+        }
+    }
+
+    boolean hasFailed() {
+        return failure.get() != null;
+    }
+
+    /** Waits for all to end, and throws what any of them threw. */
+    void join() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(HANG_MS);
+        for (Thread thread : threads) {
+            while (thread.isAlive() && !hasFailed()) {
+                thread.join(100);
+                if (thread.isAlive() && System.nanoTime() - deadline > 0) {
+                    AssertionError hung = new AssertionError(thread.getName() + " hangs");
+                    hung.setStackTrace(thread.getStackTrace());
+                    throw hung;
+                }
+            }
+        }
+        if (hasFailed()) {
+            throw new AssertionError("A worker failed: " + failure.get(), failure.get());
+        }
+    }
+
+    Thread thread(int index) {
+        return threads.get(index);
+    }
+
+    /** Waits for something that other threads bring about. */
+    static void until(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(HANG_MS);
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("Waited in vain until " + what);
+            }
+            LockSupport.parkNanos(50_000);
+        }
+    }
+
+    /** Waits until the thread is parked with a time limit, as those who wait for memory or an image are. */
+    static void untilWaiting(Thread thread) {
+        until(thread.getName() + " waits", () -> thread.getState() == Thread.State.TIMED_WAITING);
+    }
+}

@@ -1,0 +1,189 @@
+package dev.millrace.client.io;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.client.accumulator.Accumulator;
+import dev.millrace.client.accumulator.BatchCodec;
+import dev.millrace.client.accumulator.BufferPool;
+import dev.millrace.client.accumulator.EncodableRecord;
+import dev.millrace.client.accumulator.ReadyQueue;
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.TopicRegistry;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Thousands of runs of the I/O thread's code against a simulated cluster whose connections break, whose leaders move and
+ * whose replicas fail: what is acknowledged stands in the log once, in the order of sending, at the offset told.
+ */
+class ExactlyOnceSimulationTest {
+    private static final int PARTITIONS = 3;
+    private static final int RECORDS = 400;
+    private static final int MAX_ROUNDS = 200_000;
+
+    @Test
+    void shouldWriteEveryRecordOnceAndInOrderWhenNothingExpires() throws Exception {
+        long first = System.nanoTime() & 0xffffffL;
+        for (long seed = first; seed < first + 1500; seed++) {
+            Run run = new Run(seed, 0.15, 1_000_000, true);
+
+            run.play();
+
+            for (int p = 0; p < PARTITIONS; p++) {
+                assertThat(run.cluster.log(p))
+                        .as("seed %d partition %d", seed, p)
+                        .isEqualTo(run.sent.get(p));
+            }
+            assertThat(run.failed).as("seed %d", seed).isEmpty();
+            run.assertOffsetsTold();
+            run.assertMemoryReturned();
+        }
+    }
+
+    @Test
+    void shouldWriteWhatIsAcknowledgedOnceAndInOrderWhenRecordsExpire() throws Exception {
+        long first = System.nanoTime() & 0xffffffL;
+        int expired = 0;
+        for (long seed = first; seed < first + 1500; seed++) {
+            Run run = new Run(seed, 0.3, 300, true);
+
+            run.play();
+
+            for (int p = 0; p < PARTITIONS; p++) {
+                List<Long> log = run.cluster.log(p);
+                assertThat(new HashSet<>(log))
+                        .as("seed %d, doubled in partition %d", seed, p)
+                        .hasSameSizeAs(log);
+                assertThat(log).as("seed %d, order of partition %d", seed, p).isSorted();
+            }
+            run.assertOffsetsTold();
+            run.assertMemoryReturned();
+            expired += run.failed.size();
+        }
+        assertThat(expired).as("records that expired").isPositive();
+    }
+
+    @Test
+    void shouldFindDoubledRecordsWhenBrokersDoNotCheckSequences() throws Exception {
+        // the twin: with such brokers the same faults must be visible to the same checks
+        int doubled = 0;
+        for (long seed = 1; seed < 100; seed++) {
+            Run run = new Run(seed, 0.15, 1_000_000, false);
+
+            run.play();
+
+            for (int p = 0; p < PARTITIONS; p++) {
+                doubled += run.cluster.log(p).size() - new HashSet<>(run.cluster.log(p)).size();
+            }
+        }
+        assertThat(doubled).isPositive();
+    }
+
+    /** One producer's I/O side and one simulated cluster, played by a single thread. */
+    private static final class Run {
+        private final long seed;
+        private final Random random;
+        private final SimulatedCluster cluster;
+        private final BufferPool pool;
+        private final Accumulator accumulator;
+        private final IoThread io;
+        private final Map<Integer, List<Long>> sent = new HashMap<>();
+        private final Map<Long, RecordMetadata> acknowledged = new HashMap<>();
+        private final Map<Long, Exception> failed = new HashMap<>();
+        private final Map<Integer, Long> lastCompleted = new HashMap<>();
+
+        Run(long seed, double faultRate, long deliveryTimeoutMs, boolean checksSequences) {
+            this.seed = seed;
+            this.random = new Random(seed);
+            this.cluster = new SimulatedCluster(random, PARTITIONS, faultRate, checksSequences);
+            ReadyQueue ready = new ReadyQueue();
+            this.pool = new BufferPool(1 << 20, 200, ready::wake);
+            this.accumulator = new Accumulator(pool, ready, BatchCodec.NONE, cluster::nowMs, 5);
+            ClusterImages images = new ClusterImages(
+                    ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("localhost", 1))));
+            TopicRegistry registry = new TopicRegistry();
+            registry.add(SimulatedCluster.TOPIC);
+            IoContext context = new IoContext(accumulator, ready, images, registry, cluster, cluster::nowMs);
+            SenderSettings settings = new SenderSettings(
+                    5, deliveryTimeoutMs, Integer.MAX_VALUE, new Backoff(10, 100), 1000, 5, true, 60_000, 600_000);
+            this.io = new IoThread(context, settings, new MetadataRefresh(context, settings));
+        }
+
+        void play() throws InterruptedException {
+            for (int p = 0; p < PARTITIONS; p++) {
+                sent.put(p, new ArrayList<>());
+            }
+            for (long value = 0; value < RECORDS; value++) {
+                send(value);
+                if (random.nextInt(3) == 0) {
+                    io.runOnce();
+                }
+            }
+            cluster.endFaults();
+            for (int round = 0; acknowledged.size() + failed.size() < RECORDS; round++) {
+                assertThat(round)
+                        .as("seed %d: records without an outcome", seed)
+                        .isLessThan(MAX_ROUNDS);
+                io.runOnce();
+            }
+            for (int round = 0; pool.available() < pool.total() && round < MAX_ROUNDS; round++) {
+                io.runOnce(); // expired batches that are still in flight
+            }
+        }
+
+        private void send(long value) throws InterruptedException {
+            int partition = random.nextInt(PARTITIONS);
+            byte[] bytes = ByteBuffer.allocate(Long.BYTES + random.nextInt(60))
+                    .putLong(value)
+                    .array();
+            EncodableRecord record = new EncodableRecord(cluster.nowMs(), null, bytes, new byte[] {0});
+            sent.get(partition).add(value);
+            accumulator.append(
+                    SimulatedCluster.TOPIC,
+                    partition,
+                    PARTITIONS,
+                    record,
+                    (m, e) -> completed(partition, value, m, e),
+                    0);
+        }
+
+        private void completed(int partition, long value, RecordMetadata metadata, Exception error) {
+            assertThat(acknowledged).as("seed %d", seed).doesNotContainKey(value);
+            assertThat(failed).as("seed %d", seed).doesNotContainKey(value);
+            assertThat(lastCompleted.getOrDefault(partition, -1L))
+                    .as("seed %d: callbacks in order", seed)
+                    .isLessThan(value);
+            lastCompleted.put(partition, value);
+            if (error == null) {
+                acknowledged.put(value, metadata);
+            } else {
+                failed.put(value, error);
+            }
+        }
+
+        void assertOffsetsTold() {
+            acknowledged.forEach((value, metadata) -> {
+                List<Long> log = cluster.log(metadata.partition());
+                assertThat(log).as("seed %d: acknowledged but not there", seed).contains(value);
+                if (metadata.hasOffset()) { // a duplicate that the broker remembers only by its sequence has none
+                    assertThat(log.get((int) metadata.offset()))
+                            .as("seed %d: offset told", seed)
+                            .isEqualTo(value);
+                }
+            });
+        }
+
+        void assertMemoryReturned() {
+            assertThat(pool.available()).as("seed %d: free memory", seed).isEqualTo(pool.total());
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package dev.millrace.client.metadata;
+
+import static dev.millrace.client.metadata.TestTopics.ID;
+import static dev.millrace.client.metadata.TestTopics.OTHER_ID;
+import static dev.millrace.client.metadata.TestTopics.complete;
+import static dev.millrace.client.metadata.TestTopics.node;
+import static dev.millrace.client.metadata.TestTopics.nodes;
+import static dev.millrace.client.metadata.TestTopics.partial;
+import static dev.millrace.client.metadata.TestTopics.topic;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.apache.kafka.common.Cluster;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.errors.InvalidTopicException;
+import org.junit.jupiter.api.Test;
+
+class ClusterImageTest {
+    private final ClusterImage bootstrap = ClusterImage.bootstrap(
+            List.of(InetSocketAddress.createUnresolved("a", 1), InetSocketAddress.createUnresolved("b", 2)));
+
+    private final ClusterImage brokers = bootstrap.apply(nodes(node(1), node(2), node(3)));
+
+    @Test
+    void shouldKnowOnlyBootstrapServersWhenNothingWasAnsweredYet() {
+        assertThat(bootstrap.version()).isZero();
+        assertThat(bootstrap.nodes()).extracting(Node::host).containsExactlyInAnyOrder("a", "b");
+        assertThat(bootstrap.nodes()).allMatch(node -> node.id() < 0);
+        assertThat(bootstrap.topic("t")).isNull();
+        assertThat(bootstrap.leader("t", 0)).isNull();
+    }
+
+    @Test
+    void shouldForgetBootstrapServersWhenBrokersAreKnown() {
+        assertThat(brokers.nodes()).extracting(Node::id).containsExactlyInAnyOrder(1, 2, 3);
+        assertThat(brokers.version()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldKeepBrokersAndClusterIdWhenTheAnswerTellsNone() {
+        ClusterImage next = brokers.apply(partial(topic("t", 1, 0)));
+
+        assertThat(next.nodes()).hasSize(3);
+        assertThat(next.clusterOf(next.topic("t")).clusterResource().clusterId())
+                .isEqualTo("cluster");
+    }
+
+    @Test
+    void shouldKeepOtherTopicsWhenTheDeltaIsPartial() {
+        ClusterImage image = brokers.apply(partial(topic("a", 1, 0), topic("b", 1, 0)));
+
+        ClusterImage next = image.apply(partial(topic("b", 2, 1)));
+
+        assertThat(next.leader("a", 0)).isEqualTo(node(1));
+        assertThat(next.leader("b", 0)).isEqualTo(node(2));
+        assertThat(next.version()).isEqualTo(image.version() + 1);
+        assertThat(image.leader("b", 0)).as("images do not change").isEqualTo(node(1));
+    }
+
+    @Test
+    void shouldForgetOtherTopicsAndErrorsWhenTheDeltaIsComplete() {
+        ClusterImage image = brokers.apply(partial(topic("a", 1, 0), topic("b", 1, 0)))
+                .apply(new ClusterDelta(
+                        null, List.of(), List.of(), Map.of("c", new InvalidTopicException("c")), false));
+
+        ClusterImage next = image.apply(complete(topic("b", 2, 1)));
+
+        assertThat(next.topic("a")).isNull();
+        assertThat(next.error("c")).isNull();
+        assertThat(next.leader("b", 0)).isEqualTo(node(2));
+    }
+
+    @Test
+    void shouldKeepErrorUntilTheTopicIsDescribedWhenDeltasArePartial() {
+        InvalidTopicException error = new InvalidTopicException("t");
+        ClusterImage image = brokers.apply(partial(topic("t", 1, 0)))
+                .apply(new ClusterDelta(null, List.of(), List.of(), Map.of("t", error), false));
+        assertThat(image.topic("t")).isNull();
+
+        ClusterImage other = image.apply(partial(topic("u", 1, 0)));
+        ClusterImage described = other.apply(partial(topic("t", 1, 0)));
+
+        assertThat(other.error("t")).isSameAs(error);
+        assertThat(described.error("t")).isNull();
+        assertThat(described.topic("t")).isNotNull();
+    }
+
+    @Test
+    void shouldKeepTheNewerLeaderWhenTheAnswerIsStale() {
+        ClusterImage image = brokers.apply(partial(topic("t", 1, 5)));
+
+        assertThat(image.apply(partial(topic("t", 2, 4))).leader("t", 0)).isEqualTo(node(1));
+        assertThat(image.apply(complete(topic("t", 2, 4))).leader("t", 0)).isEqualTo(node(1));
+        assertThat(image.apply(partial(topic("t", 2, 6))).leader("t", 0)).isEqualTo(node(2));
+    }
+
+    @Test
+    void shouldTakeTheNewLeadersWhenTheTopicWasCreatedAnew() {
+        ClusterImage image = brokers.apply(partial(topic("t", ID, new int[] {1, 1}, new int[] {9, 9})));
+
+        ClusterImage next = image.apply(partial(topic("t", OTHER_ID, new int[] {3}, new int[] {0})));
+
+        assertThat(next.topic("t").partitions()).isEqualTo(1);
+        assertThat(next.leader("t", 0)).isEqualTo(node(3));
+        assertThat(next.leader("t", 1)).isNull();
+    }
+
+    @Test
+    void shouldHaveNoLeaderWhenItsBrokerIsGone() {
+        ClusterImage image = brokers.apply(partial(topic("t", 1, 0)));
+
+        ClusterImage next = image.apply(nodes(node(2), node(3)));
+
+        assertThat(next.leader("t", 0)).isNull();
+    }
+
+    @Test
+    void shouldTakeAHintAndItsEndpointWhenTheEpochIsNewer() {
+        ClusterImage image = brokers.apply(partial(topic("t", 1, 5)));
+
+        ClusterImage next = image.apply(List.of(new LeaderHint("t", 0, 4, 6)), List.of(node(4)));
+
+        assertThat(next.leader("t", 0)).isEqualTo(node(4));
+        assertThat(next.version()).isEqualTo(image.version() + 1);
+        assertThat(next.nodes()).as("the others are still there").hasSize(4);
+    }
+
+    @Test
+    void shouldStayTheSameObjectWhenNoHintIsNews() {
+        ClusterImage image = brokers.apply(partial(topic("t", 1, 5)));
+
+        assertThat(image.apply(List.of(), List.of(node(4)))).isSameAs(image);
+        assertThat(image.apply(List.of(new LeaderHint("t", 0, 2, 5)), List.of()))
+                .isSameAs(image);
+        assertThat(image.apply(List.of(new LeaderHint("u", 0, 2, 6)), List.of()))
+                .isSameAs(image);
+        assertThat(image.apply(List.of(new LeaderHint("t", 0, 99, 6)), List.of()))
+                .as("a leader without an address")
+                .isSameAs(image);
+    }
+
+    @Test
+    void shouldNeverGoBackToAnOlderEpochWhenAnswersComeInAnyOrder() {
+        long seed = Long.getLong("millrace.seed", System.nanoTime());
+        System.out.println("ClusterImageTest runs with -Dmillrace.seed=" + seed);
+        Random random = new Random(seed);
+        ClusterImage image = brokers.apply(partial(topic("t", 1, 0)));
+        int newest = 0;
+
+        for (int i = 0; i < 2_000; i++) {
+            int epoch = Math.max(0, newest + random.nextInt(6) - 4);
+            int leader = 1 + epoch % 3; // one epoch has one leader
+            int version = image.version();
+            image = switch (random.nextInt(3)) {
+                case 0 -> image.apply(partial(topic("t", leader, epoch)));
+                case 1 -> image.apply(complete(topic("t", leader, epoch)));
+                default -> image.apply(List.of(new LeaderHint("t", 0, leader, epoch)), List.of());
+            };
+            newest = Math.max(newest, epoch);
+
+            assertThat(image.topic("t").leaderEpoch(0)).isEqualTo(newest);
+            assertThat(image.leader("t", 0).id()).isEqualTo(1 + newest % 3);
+            assertThat(image.version()).isBetween(version, version + 1);
+        }
+    }
+
+    @Test
+    void shouldDescribePartitionsAsTheStockClientDoesWhenBrokersAreGone() {
+        TopicImage topic = new TopicImage(
+                "t",
+                ID,
+                new int[] {1, TopicImage.NO_LEADER},
+                new int[] {0, 0},
+                new TopicImage.Replicas(new int[][] {{1, 2}, {3, 77}}, new int[][] {{1}, {3}}, new int[][] {{}, {77}}));
+        ClusterImage image = brokers.apply(partial(topic));
+
+        List<PartitionInfo> infos = image.partitionInfos(image.topic("t"));
+
+        assertThat(infos).hasSize(2);
+        assertThat(infos.get(0).leader()).isEqualTo(node(1));
+        assertThat(infos.get(0).replicas()).containsExactly(node(1), node(2));
+        assertThat(infos.get(0).inSyncReplicas()).containsExactly(node(1));
+        assertThat(infos.get(1).leader()).isNull();
+        assertThat(infos.get(1).replicas()).extracting(Node::id).containsExactly(3, 77);
+        assertThat(infos.get(1).offlineReplicas()).extracting(Node::id).containsExactly(77);
+    }
+
+    @Test
+    void shouldShowAPartitionerOnlyPartitionsWithALeaderAsAvailable() {
+        TopicImage topic = topic("t", ID, new int[] {1, TopicImage.NO_LEADER, 2}, new int[] {0, 0, 0});
+        ClusterImage image = brokers.apply(partial(topic, topic("u", 1, 0)));
+
+        Cluster shown = image.clusterOf(image.topic("t"));
+
+        assertThat(shown.partitionsForTopic("t")).hasSize(3);
+        assertThat(shown.availablePartitionsForTopic("t"))
+                .extracting(PartitionInfo::partition)
+                .containsExactlyInAnyOrder(0, 2);
+        assertThat(shown.nodes()).hasSize(3);
+        assertThat(shown.topics()).containsExactly("t");
+    }
+}

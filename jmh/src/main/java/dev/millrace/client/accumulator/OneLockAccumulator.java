@@ -1,0 +1,67 @@
+package dev.millrace.client.accumulator;
+
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * The control: an accumulator with one short lock a partition, under which a record that was encoded outside is given its
+ * place and copied. Memory, batch format, checksum outside the lock, futures and hand-over are the very classes of
+ * {@link Accumulator}; only the way into the batch differs. It has no callbacks, no compression, and cannot be closed.
+ *
+ * <p><b>Threads:</b> {@code append} by any thread; {@code take} by the I/O thread.
+ */
+public final class OneLockAccumulator {
+    private final BufferPool pool;
+    private final ReadyQueue ready;
+    private final LongSupplier clock;
+    private final long lingerMs;
+    private final ConcurrentHashMap<String, OneLockQueue[]> topics = new ConcurrentHashMap<>();
+
+    /** An accumulator for the partitions of one topic. */
+    public OneLockAccumulator(
+            BufferPool pool, ReadyQueue ready, LongSupplier clock, long lingerMs, String topic, int partitions) {
+        this.pool = pool;
+        this.ready = ready;
+        this.clock = clock;
+        this.lingerMs = lingerMs;
+        Accumulator memory = new Accumulator(pool, ready, BatchCodec.NONE, clock, lingerMs);
+        OneLockQueue[] queues = new OneLockQueue[partitions];
+        for (int p = 0; p < partitions; p++) {
+            queues[p] = new OneLockQueue(this, new PartitionQueue(memory, new TopicPartition(topic, p), p));
+        }
+        topics.put(topic, queues);
+    }
+
+    /** Appends a record to its partition's open batch; blocks up to {@code maxBlockMs} for memory. */
+    public RecordFuture append(String topic, int partition, EncodableRecord record, long maxBlockMs)
+            throws InterruptedException {
+        return topics.get(topic)[partition].append(record, maxBlockMs);
+    }
+
+    /** The next finished batch of the partition that came through the ready queue, or null. */
+    public FinishedBatch take(PartitionQueue handle) {
+        return topics.get(handle.partition().topic())[handle.id()].take();
+    }
+
+    byte[] acquire(EncodableRecord record, long maxBlockMs) throws InterruptedException {
+        return pool.acquire(RecordEncoder.batchSizeUpperBound(record), maxBlockMs, () -> true);
+    }
+
+    void release(byte[] buffer) {
+        pool.release(buffer);
+    }
+
+    long nowMs() {
+        return clock.getAsLong();
+    }
+
+    void onOpened(PartitionQueue handle, long createdMs) {
+        pool.onOpened();
+        ready.offer(handle, createdMs + lingerMs);
+    }
+
+    void onFinished(PartitionQueue handle) {
+        ready.offer(handle, Long.MIN_VALUE);
+    }
+}

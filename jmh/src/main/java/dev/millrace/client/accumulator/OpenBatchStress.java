@@ -1,0 +1,146 @@
+package dev.millrace.client.accumulator;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+
+import org.apache.kafka.common.TopicPartition;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LLL_Result;
+import org.openjdk.jcstress.infra.results.ZLL_Result;
+
+/**
+ * Claim, commit, seal and finish of {@link OpenBatch}: whatever the order, a sealed batch is finished exactly once, by
+ * then holds every record that was let in, whole, and its callbacks run in offset order. Any outcome that is not listed
+ * is forbidden. {@link OpenBatchTwins} shows that these tests can fail.
+ */
+public class OpenBatchStress {
+    private static final String NOT_FINISHED = "not finished";
+
+    /** An open batch that holds the record {@code a}, and all that happens to it. */
+    private static final class Batch {
+        private final ReadyQueue ready = new ReadyQueue();
+        private final StringBuilder callbacks = new StringBuilder();
+        private final OpenBatch open;
+
+        Batch(int room) {
+            int size = BatchHeader.SIZE + room * Letters.RECORD_SIZE;
+            BufferPool pool = new BufferPool(size, size, () -> {});
+            Accumulator accumulator = new Accumulator(pool, ready, BatchCodec.NONE, () -> 0, 0);
+            PartitionQueue queue = new PartitionQueue(accumulator, new TopicPartition("topic", 0), 0);
+            open = new OpenBatch(queue, new byte[size], 0, 0);
+            append('a');
+        }
+
+        boolean append(char letter) {
+            return open.tryAppend(Letters.of(letter), (metadata, error) -> callbacks.append(letter)) != null;
+        }
+
+        /** What the I/O thread would find at this moment. */
+        String look() {
+            FinishedBatch finished = open.finished();
+            return finished == null ? NOT_FINISHED : Letters.read(finished);
+        }
+
+        /** What it finds in the end. */
+        String settle() {
+            int times = 0;
+            while (ready.poll() != null) {
+                times++;
+            }
+            String letters = look();
+            if (letters.equals(NOT_FINISHED)) {
+                return letters;
+            }
+            if (times != 1) {
+                return "finished " + times + " times";
+            }
+            open.finished().decide(0, -1, null);
+            open.finished().deliver();
+            return letters.contentEquals(callbacks) ? letters : letters + " with callbacks " + callbacks;
+        }
+    }
+
+    /** A writer against the I/O thread, which seals for linger and then looks. */
+    @JCStressTest
+    @Outcome(id = "true, ab, ab", expect = ACCEPTABLE, desc = "In; the I/O thread found it finished.")
+    @Outcome(id = "true, not finished, ab", expect = ACCEPTABLE, desc = "In; the writer finished after the look.")
+    @Outcome(id = "false, a, a", expect = ACCEPTABLE, desc = "Sealed before the claim.")
+    @State
+    public static class AppendVersusSeal {
+        private final Batch batch = new Batch(3);
+
+        @Actor
+        public void writer(ZLL_Result r) {
+            r.r1 = batch.append('b');
+        }
+
+        @Actor
+        public void io(ZLL_Result r) {
+            batch.open.seal();
+            r.r2 = batch.look();
+        }
+
+        @Arbiter
+        public void end(ZLL_Result r) {
+            r.r3 = batch.settle();
+        }
+    }
+
+    /** Two writers with two records each, and room for two: whoever finds no room seals. */
+    @JCStressTest
+    @Outcome(id = "bb, , abb", expect = ACCEPTABLE, desc = "The first writer took all.")
+    @Outcome(id = "b, c, abc", expect = ACCEPTABLE, desc = "One each.")
+    @Outcome(id = "b, c, acb", expect = ACCEPTABLE, desc = "One each.")
+    @Outcome(id = ", cc, acc", expect = ACCEPTABLE, desc = "The second writer took all.")
+    @State
+    public static class TwoWritersFill {
+        private final Batch batch = new Batch(3);
+
+        @Actor
+        public void first(LLL_Result r) {
+            r.r1 = twice('b');
+        }
+
+        @Actor
+        public void second(LLL_Result r) {
+            r.r2 = twice('c');
+        }
+
+        private String twice(char letter) {
+            String in = batch.append(letter) ? "" + letter : "";
+            return batch.append(letter) ? in + letter : in;
+        }
+
+        @Arbiter
+        public void end(LLL_Result r) {
+            r.r3 = batch.settle();
+        }
+    }
+
+    /** The last record fits exactly, so the writer that filled the batch does not seal it, but the next does. */
+    @JCStressTest
+    @Outcome(id = "true, false, ab", expect = ACCEPTABLE, desc = "The second writer found it full.")
+    @Outcome(id = "false, true, ac", expect = ACCEPTABLE, desc = "The first writer found it full.")
+    @State
+    public static class TwoWritersForOnePlace {
+        private final Batch batch = new Batch(2);
+
+        @Actor
+        public void first(LLL_Result r) {
+            r.r1 = batch.append('b');
+        }
+
+        @Actor
+        public void second(LLL_Result r) {
+            r.r2 = batch.append('c');
+        }
+
+        @Arbiter
+        public void end(LLL_Result r) {
+            r.r3 = batch.settle();
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package dev.millrace.client.accumulator;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+
+import java.util.concurrent.atomic.AtomicReference;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZL_Result;
+
+/**
+ * Opening and closing of {@link PartitionQueue}: a record that was let in is found by the I/O thread, in whichever batch,
+ * and all memory comes back. Any outcome that is not listed is forbidden.
+ */
+public class PartitionQueueStress {
+    private static final String TOPIC = "topic";
+    private static final int BUFFERS = 4;
+
+    /** The accumulator of one partition that holds the record {@code a}. */
+    private static final class Partition {
+        private final ReadyQueue ready = new ReadyQueue();
+        private final BufferPool pool;
+        private final Accumulator accumulator;
+        private final AtomicReference<PartitionQueue> queue = new AtomicReference<>();
+
+        Partition(int batchSize) {
+            pool = new BufferPool((long) BUFFERS * batchSize, batchSize, () -> {});
+            accumulator = new Accumulator(pool, ready, BatchCodec.NONE, () -> 0, 0);
+            append('a');
+            accumulator.forEachQueue(queue::set);
+        }
+
+        boolean append(char letter) {
+            try {
+                return accumulator.append(TOPIC, 0, 1, Letters.of(letter), null, 0) != null;
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        /** What the I/O thread finds, closed or not: its batches, each followed by a bar. */
+        String drain() {
+            PartitionQueue partition = queue.get();
+            StringBuilder found = new StringBuilder();
+            while (partition.hasRecords()) {
+                partition.sealOldest();
+                FinishedBatch batch = partition.peek();
+                if (batch == null) {
+                    return found + "not finished";
+                }
+                partition.take();
+                found.append(Letters.read(batch)).append('|');
+                batch.release();
+            }
+            return pool.available() == pool.total() ? found.toString() : found + "and memory lost";
+        }
+    }
+
+    private static int sizeFor(int records) {
+        // A batch of one record is given its upper bound, which is more than it takes.
+        return Math.max(
+                RecordEncoder.batchSizeUpperBound(Letters.of('a')), BatchHeader.SIZE + records * Letters.RECORD_SIZE);
+    }
+
+    /** Two writers open the next batch at the same time; the one who comes second goes into the other's. */
+    @JCStressTest
+    @Outcome(id = "true, true, a|bc|", expect = ACCEPTABLE, desc = "The second writer opened.")
+    @Outcome(id = "true, true, a|cb|", expect = ACCEPTABLE, desc = "The first writer opened.")
+    @State
+    public static class TwoWritersOpen {
+        private final Partition partition = new Partition(sizeFor(2));
+
+        public TwoWritersOpen() {
+            partition.queue.get().sealOldest();
+        }
+
+        @Actor
+        public void first(ZZL_Result r) {
+            r.r1 = partition.append('b');
+        }
+
+        @Actor
+        public void second(ZZL_Result r) {
+            r.r2 = partition.append('c');
+        }
+
+        @Arbiter
+        public void end(ZZL_Result r) {
+            r.r3 = partition.drain();
+        }
+    }
+
+    /** A writer that must open a batch, while the producer closes. */
+    @JCStressTest
+    @Outcome(id = "true, false, a|b|", expect = ACCEPTABLE, desc = "In before the close.")
+    @Outcome(id = "false, false, a|", expect = ACCEPTABLE, desc = "Refused.")
+    @State
+    public static class OpenVersusClose {
+        private final Partition partition = new Partition(sizeFor(1));
+
+        @Actor
+        public void writer(ZZL_Result r) {
+            r.r1 = partition.append('b');
+        }
+
+        @Actor
+        public void closer() {
+            partition.accumulator.close();
+        }
+
+        @Arbiter
+        public void end(ZZL_Result r) {
+            r.r2 = partition.append('c');
+            r.r3 = partition.drain();
+        }
+    }
+}

@@ -1,0 +1,215 @@
+package dev.millrace.jmh;
+
+import dev.millrace.client.accumulator.Accumulator;
+import dev.millrace.client.accumulator.BatchCodec;
+import dev.millrace.client.accumulator.BufferPool;
+import dev.millrace.client.accumulator.EncodableRecord;
+import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.accumulator.OneLockAccumulator;
+import dev.millrace.client.accumulator.PartitionQueue;
+import dev.millrace.client.accumulator.ReadyQueue;
+import dev.millrace.client.accumulator.RecordEncoder;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.MetadataSnapshot;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.clients.producer.internals.RecordAccumulator;
+import org.apache.kafka.common.Cluster;
+import org.apache.kafka.common.compress.Compression;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.utils.LogContext;
+import org.apache.kafka.common.utils.Time;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * Appends records with 100-byte values, without callback, while an I/O-like thread acknowledges every full batch at once.
+ * The three accumulators do the same work with the same memory, batch size and clock reads:
+ * <ul>
+ *   <li>{@code millrace}: claim by compare-and-set, write side by side;
+ *   <li>{@code oneLock}: the control, encoded outside and copied under one short lock;
+ *   <li>{@code kafkaClients}: the published {@code RecordAccumulator}.
+ * </ul>
+ * Threads are given by {@code -t}; {@code -prof gc -prof dev.millrace.jmh.CpuProfiler} add bytes and CPU per call.
+ */
+@BenchmarkMode(Mode.Throughput)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Warmup(iterations = 5, time = 2)
+@Measurement(iterations = 5, time = 2)
+@Fork(
+        value = 3,
+        jvmArgsAppend = {"-Xms1g", "-Xmx1g"})
+public class AppendBenchmark {
+    /** So long that only full batches go, in all three alike. */
+    static final long LINGER_MS = 1000;
+
+    private static final String TOPIC = "topic";
+    private static final int VALUE_SIZE = 100;
+    private static final int BATCH_SIZE = 64 << 10;
+    private static final long MEMORY = 64 << 20;
+    private static final long MAX_BLOCK_MS = 60_000;
+    private static final Header[] NO_HEADERS = {};
+
+    /** What a thread sends: the same value to each partition in turn, beginning at a partition of its own. */
+    @State(Scope.Thread)
+    public static class Sending {
+        private static final AtomicInteger THREADS = new AtomicInteger();
+
+        final byte[] value = new byte[VALUE_SIZE];
+        final byte[] headers = RecordEncoder.encodeHeaders(NO_HEADERS);
+        private int last = THREADS.getAndIncrement();
+
+        int partition(int partitions) {
+            last = last + 1 < partitions ? last + 1 : 0;
+            return last;
+        }
+
+        EncodableRecord record() {
+            return new EncodableRecord(System.currentTimeMillis(), null, value, headers);
+        }
+    }
+
+    /** Ours. */
+    @State(Scope.Benchmark)
+    public static class Millrace {
+        @Param({"1", "32"})
+        int partitions;
+
+        Accumulator accumulator;
+        private BatchSink sink;
+
+        @Setup
+        public void start() {
+            ReadyQueue ready = new ReadyQueue();
+            BufferPool pool = new BufferPool(MEMORY, BATCH_SIZE, ready::wake);
+            accumulator = new Accumulator(pool, ready, BatchCodec.NONE, IoLoop::nowMs, LINGER_MS);
+            sink = new BatchSink(ready, Millrace::take);
+            sink.start();
+        }
+
+        private static FinishedBatch take(PartitionQueue queue) {
+            FinishedBatch batch = queue.peek();
+            if (batch != null) {
+                queue.take();
+            }
+            return batch;
+        }
+
+        @TearDown
+        public void stop() throws InterruptedException {
+            sink.stop();
+        }
+    }
+
+    /** The control. */
+    @State(Scope.Benchmark)
+    public static class OneLock {
+        @Param({"1", "32"})
+        int partitions;
+
+        OneLockAccumulator accumulator;
+        private BatchSink sink;
+
+        @Setup
+        public void start() {
+            ReadyQueue ready = new ReadyQueue();
+            BufferPool pool = new BufferPool(MEMORY, BATCH_SIZE, ready::wake);
+            accumulator = new OneLockAccumulator(pool, ready, IoLoop::nowMs, LINGER_MS, TOPIC, partitions);
+            sink = new BatchSink(ready, accumulator::take);
+            sink.start();
+        }
+
+        @TearDown
+        public void stop() throws InterruptedException {
+            sink.stop();
+        }
+    }
+
+    /** The stock client's. */
+    @State(Scope.Benchmark)
+    public static class KafkaClients {
+        @Param({"1", "32"})
+        int partitions;
+
+        RecordAccumulator accumulator;
+        Cluster cluster;
+        KafkaSink sink;
+        private Metrics metrics;
+
+        @Setup
+        public void start() {
+            metrics = new Metrics();
+            MetadataSnapshot snapshot = KafkaMetadata.snapshot(KafkaMetadata.response(List.of(TOPIC), partitions));
+            cluster = snapshot.cluster();
+            accumulator = new RecordAccumulator(
+                    new LogContext(),
+                    BATCH_SIZE,
+                    Compression.NONE,
+                    (int) LINGER_MS,
+                    100,
+                    1000,
+                    120_000,
+                    metrics,
+                    "producer-metrics",
+                    Time.SYSTEM,
+                    null,
+                    new org.apache.kafka.clients.producer.internals.BufferPool(
+                            MEMORY, BATCH_SIZE, metrics, Time.SYSTEM, "producer-metrics"));
+            sink = new KafkaSink(accumulator, snapshot);
+            sink.start();
+        }
+
+        @TearDown
+        public void stop() throws InterruptedException {
+            sink.stop();
+            metrics.close();
+        }
+    }
+
+    /** Append to our accumulator. */
+    @Benchmark
+    public Future<RecordMetadata> millrace(Millrace to, Sending from) throws InterruptedException {
+        int partition = from.partition(to.partitions);
+        return to.accumulator.append(TOPIC, partition, to.partitions, from.record(), null, MAX_BLOCK_MS);
+    }
+
+    /** Append to the control. */
+    @Benchmark
+    public Future<RecordMetadata> oneLock(OneLock to, Sending from) throws InterruptedException {
+        return to.accumulator.append(TOPIC, from.partition(to.partitions), from.record(), MAX_BLOCK_MS);
+    }
+
+    /** Append to the stock accumulator; as in {@code KafkaProducer}, a full or new batch wakes the I/O thread. */
+    @Benchmark
+    public Future<RecordMetadata> kafkaClients(KafkaClients to, Sending from) throws InterruptedException {
+        long nowMs = System.currentTimeMillis();
+        RecordAccumulator.RecordAppendResult result = to.accumulator.append(
+                TOPIC,
+                from.partition(to.partitions),
+                nowMs,
+                null,
+                from.value,
+                NO_HEADERS,
+                null,
+                MAX_BLOCK_MS,
+                nowMs,
+                to.cluster);
+        if (result.batchIsFull || result.newBatchCreated) {
+            to.sink.wake();
+        }
+        return result.future;
+    }
+}
