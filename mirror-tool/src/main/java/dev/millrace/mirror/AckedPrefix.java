@@ -18,8 +18,8 @@ import org.apache.kafka.common.TopicPartition;
  * the callback and one load in the walk, and nothing is allocated for it but its callback. There is no bound: the
  * producer's {@code buffer.memory} bounds what can be outstanding.
  *
- * <p><b>Threads:</b> the consumer thread that owns the partition calls everything but {@link Page#onCompletion}, which
- * any thread may call, for different records at once.
+ * <p><b>Threads:</b> the consumer thread that owns the partition calls everything but the callbacks and {@link #fail},
+ * which any thread may call, for different records at once.
  * <p><b>Ordering:</b> a flag is set with release and read with acquire. The offsets are the consumer thread's own;
  * callbacks read one only to name a failure, after {@code send} has handed the callback over.
  */
@@ -80,6 +80,15 @@ final class AckedPrefix {
         return failed;
     }
 
+    /** Never comes past this record; returns the exception that names it. Any thread may call this. */
+    MirrorException fail(long offset, Throwable cause) {
+        failed = true;
+        return MirrorException.failed(
+                "Could not write " + partition.topic() + " partition " + partition.partition() + " offset " + offset
+                        + " to the target; nothing from there on is committed",
+                cause);
+    }
+
     /** The records of one poll. */
     final class Page {
         private final OffsetAndMetadata next;
@@ -106,8 +115,7 @@ final class AckedPrefix {
             if (exception == null) {
                 ACKED.setRelease(flags, index, (byte) 1);
             } else {
-                failed = true;
-                onFailure.accept(failure(offsets[index], exception));
+                onFailure.accept(fail(offsets[index], exception));
             }
         }
 
@@ -119,7 +127,8 @@ final class AckedPrefix {
             }
             acked += walked - start;
             if (walked == offsets.length) {
-                position = next;
+                // An interceptor of the user's may have left out where the poll ended.
+                position = next != null ? next : new OffsetAndMetadata(offsets[walked - 1] + 1);
                 return true;
             }
             if (walked > start) {
@@ -127,13 +136,6 @@ final class AckedPrefix {
             }
             return false;
         }
-    }
-
-    MirrorException failure(long offset, Exception cause) {
-        return MirrorException.failed(
-                "Could not write " + partition.topic() + " partition " + partition.partition() + " offset " + offset
-                        + " to the target; nothing from there on is committed",
-                cause);
     }
 
     /** The one object a record costs. */

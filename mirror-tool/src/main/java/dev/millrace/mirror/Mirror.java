@@ -34,7 +34,6 @@ final class Mirror {
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final CountDownLatch settling;
-    private TargetTopics targetTopics;
 
     Mirror(MirrorConfig config, MirrorObserver observer) {
         this.config = config;
@@ -53,13 +52,12 @@ final class Mirror {
             Clusters.checkDistinct(source, target);
             Set<String> topics = Clusters.matching(source, config.topics());
             observer.started(topics);
-            targetTopics = new TargetTopics(source, target);
-            mirror();
+            mirror(new TargetTopics(source, target));
         }
         rethrow(failure.get());
     }
 
-    private void mirror() {
+    private void mirror(TargetTopics targetTopics) {
         Producer<byte[], byte[]> producer = config.kind().create(config.producer());
         List<MirrorThread> mirrors = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
@@ -68,6 +66,7 @@ final class Mirror {
                 mirrors.add(new MirrorThread(
                         this,
                         new KafkaConsumer<>(ClientConfigs.numbered(config.consumer(), i)),
+                        targetTopics::ensure,
                         observer,
                         observer.sender(producer)));
             }
@@ -121,10 +120,6 @@ final class Mirror {
 
     Pattern topics() {
         return Clusters.withoutInternal(config.topics());
-    }
-
-    TargetTopics targetTopics() {
-        return targetTopics;
     }
 
     private static ThreadCounters.Totals totals(List<MirrorThread> mirrors) {

@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +55,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private final Mirror mirror;
     private final Consumer<byte[], byte[]> consumer;
+    private final java.util.function.Consumer<TopicPartition> ensureTarget;
     private final MirrorObserver observer;
     private final MirrorObserver.Sender sender;
     private final ThreadCounters counters = new ThreadCounters();
@@ -61,10 +63,19 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
     private long lastCommitNanos = System.nanoTime();
 
+    /**
+     * @param ensureTarget returns once the target has the partition
+     * @param sender the thread's own way to the producer
+     */
     MirrorThread(
-            Mirror mirror, Consumer<byte[], byte[]> consumer, MirrorObserver observer, MirrorObserver.Sender sender) {
+            Mirror mirror,
+            Consumer<byte[], byte[]> consumer,
+            java.util.function.Consumer<TopicPartition> ensureTarget,
+            MirrorObserver observer,
+            MirrorObserver.Sender sender) {
         this.mirror = mirror;
         this.consumer = consumer;
+        this.ensureTarget = ensureTarget;
         this.observer = observer;
         this.sender = sender;
     }
@@ -111,8 +122,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
             }
             try {
                 sender.send(copyOf(record), page.add(record.offset()));
-            } catch (KafkaException | IllegalStateException | IllegalArgumentException e) {
-                throw prefix.failure(record.offset(), e);
+            } catch (RuntimeException | Error e) {
+                throw prefix.fail(record.offset(), e);
             }
             bytes += Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
             sent++;
@@ -186,7 +197,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
         for (TopicPartition partition : partitions) {
-            mirror.targetTopics().ensure(partition);
+            ensureTarget.accept(partition);
             prefixes.put(partition, new AckedPrefix(partition, mirror::fail));
         }
     }
@@ -212,9 +223,10 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     /** Commits nothing: the partitions are somebody else's already. */
     @Override
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
-        if (prefixes.keySet().removeAll(partitions)) {
+        if (!Collections.disjoint(prefixes.keySet(), partitions)) {
             LOG.warn("Lost {} to another member of the group; their last records may be mirrored twice", partitions);
         }
+        forget(partitions);
     }
 
     private void drain(Collection<TopicPartition> partitions) {
