@@ -33,7 +33,7 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
     private final AtomicBoolean finishing = new AtomicBoolean();
     private final AtomicInteger finishes = new AtomicInteger();
     private final CallbackSlots callbacks = new CallbackSlots(1_000);
-    private final BatchResult result = new BatchResult(null);
+    private final BatchResult result = new BatchResult(null, null);
     private volatile FinishedBatch finished;
 
     TwinBatch(int size, Weakness weakness) {
