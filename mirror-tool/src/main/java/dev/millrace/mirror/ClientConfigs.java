@@ -36,7 +36,7 @@ final class ClientConfigs {
             entry(ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, CooperativeStickyAssignor.class.getName()),
             // Whatever blocks a thread ends by itself, and ends the mirror if it ends badly: see MirrorThread.
             entry(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, Integer.MAX_VALUE),
-            entry(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 5_000),
+            entry(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000),
             // Many consumers of few records each would else fetch for every handful.
             entry(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, 64 * 1024),
             entry(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100),

@@ -1,7 +1,6 @@
 package dev.millrace.mirror;
 
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -11,7 +10,6 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.OffsetSpec;
-import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
@@ -80,14 +78,15 @@ final class Clusters {
         return matching;
     }
 
-    /** The offset after the last record of each partition of a topic, as a reader of all records sees it. */
-    static Map<TopicPartition, Long> endOffsets(Admin cluster, String topic) {
+    /**
+     * The offset after the last record of each partition of a topic. Waits, up to the client's time-out, until the
+     * leaders of all partitions serve them, which takes a moment when they are new.
+     */
+    static Map<TopicPartition, Long> endOffsets(Admin cluster, String topic, int partitions) {
         Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
-        TopicDescription description =
-                answer(cluster.describeTopics(List.of(topic)).allTopicNames()).get(topic);
-        description
-                .partitions()
-                .forEach(info -> latest.put(new TopicPartition(topic, info.partition()), OffsetSpec.latest()));
+        for (int partition = 0; partition < partitions; partition++) {
+            latest.put(new TopicPartition(topic, partition), OffsetSpec.latest());
+        }
         Map<TopicPartition, Long> ends = new HashMap<>();
         answer(cluster.listOffsets(latest).all()).forEach((partition, end) -> ends.put(partition, end.offset()));
         return ends;

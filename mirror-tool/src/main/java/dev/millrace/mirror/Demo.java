@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
@@ -18,10 +19,12 @@ import org.apache.kafka.common.errors.InterruptException;
  * <p>Clusters and runs are child processes, which end when this process does, in whatever way.
  */
 final class Demo {
-    private static final String TOPIC = "demo";
-    private static final int PARTITIONS = 32;
+    static final String TOPIC = "demo";
+    static final int PARTITIONS = 32;
     /** Long enough for all consumers to be in the group's first generation, so that no rebalance is measured. */
     private static final String JOIN_MS = "2000";
+
+    private static final long WARM_UP = 500_000;
 
     private final DemoCommand options;
     private final PrintStream out;
@@ -37,7 +40,10 @@ final class Demo {
     boolean run() {
         try (KafkaCluster source = start("source");
                 KafkaCluster target = start("target")) {
-            fill(source);
+            fill(source, "Filling the source", options.records());
+            // The target broker's code is compiled before it is measured; the source's was just now.
+            fill(target, "Warming up the target", Math.min(WARM_UP, options.records()));
+            delete(target);
             TopicDigest expected = digest(source, "Reading the source");
             List<DemoTable.Row> rows = new ArrayList<>();
             for (ProducerKind kind : List.of(ProducerKind.STOCK, ProducerKind.MILLRACE)) {
@@ -60,11 +66,11 @@ final class Demo {
         }
     }
 
-    private void fill(KafkaCluster source) {
-        source.createTopic(TOPIC, PARTITIONS, 1, Map.of());
-        String label = String.format("Filling %d partitions", PARTITIONS);
-        try (ProgressBar bar = new ProgressBar(progress, label, options.records())) {
-            DemoRecords.write(source.clientConfig(), TOPIC, PARTITIONS, options, bar::update);
+    private void fill(KafkaCluster cluster, String label, long records) {
+        cluster.createTopic(TOPIC, PARTITIONS, 1, Map.of());
+        Map<TopicPartition, Long> unused = Clusters.endOffsets(cluster.admin(), TOPIC, PARTITIONS); // Leaders serve.
+        try (ProgressBar bar = new ProgressBar(progress, label, records)) {
+            DemoRecords.write(cluster.clientConfig(), TOPIC, PARTITIONS, records, options.size(), bar::update);
         }
     }
 

@@ -31,7 +31,7 @@ final class DemoRecords {
      * @param progress told how many have been sent
      */
     static void write(
-            Map<String, Object> client, String topic, int partitions, DemoCommand options, LongConsumer progress) {
+            Map<String, Object> client, String topic, int partitions, long records, int size, LongConsumer progress) {
         client.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "snappy");
         client.put(ProducerConfig.LINGER_MS_CONFIG, 20);
         client.put(ProducerConfig.BATCH_SIZE_CONFIG, 128 * 1024);
@@ -39,11 +39,10 @@ final class DemoRecords {
         try (KafkaProducer<byte[], byte[]> producer =
                 new KafkaProducer<>(client, new ByteArraySerializer(), new ByteArraySerializer())) {
             SplittableRandom random = new SplittableRandom(1);
-            for (long i = 0; i < options.records() && failure.get() == null; i++) {
+            for (long i = 0; i < records && failure.get() == null; i++) {
                 int partition = (int) (i / RUN % partitions);
                 Future<?> unused = producer.send(
-                        new ProducerRecord<>(topic, partition, null, value(i, options.size(), random)),
-                        (metadata, exception) -> {
+                        new ProducerRecord<>(topic, partition, null, value(i, size, random)), (metadata, exception) -> {
                             if (exception != null) {
                                 failure.compareAndSet(null, exception);
                             }

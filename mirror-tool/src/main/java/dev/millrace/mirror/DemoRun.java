@@ -18,7 +18,7 @@ import picocli.CommandLine;
 final class DemoRun {
     private DemoRun() {}
 
-    /** Takes the options of {@code mirror run}; the topics must be one topic's name. */
+    /** Takes the options of {@code mirror run}. */
     public static void main(String[] args) {
         Thread parent = new Thread(DemoRun::exitWithParent, "parent");
         parent.setDaemon(true);
@@ -49,8 +49,7 @@ final class DemoRun {
 
     private static Map<TopicPartition, Long> ends(MirrorConfig config) {
         try (Admin source = Clusters.connect("source", ClientConfigs.admin(config.consumer()))) {
-            Map<TopicPartition, Long> ends =
-                    Clusters.endOffsets(source, config.topics().pattern());
+            Map<TopicPartition, Long> ends = Clusters.endOffsets(source, Demo.TOPIC, Demo.PARTITIONS);
             ends.values().removeIf(end -> end == 0);
             return ends;
         }

@@ -33,11 +33,13 @@ final class Mirror {
     private final MirrorObserver observer;
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final CountDownLatch settling;
     private TargetTopics targetTopics;
 
     Mirror(MirrorConfig config, MirrorObserver observer) {
         this.config = config;
         this.observer = observer;
+        this.settling = new CountDownLatch(config.threads());
     }
 
     /**
@@ -81,9 +83,13 @@ final class Mirror {
             throw new InterruptException(e);
         } finally {
             stop();
-            join(threads);
-            // Wakes the threads that still wait in send, if the drain has not come to an end.
-            producer.close(PRODUCER_CLOSE_TIMEOUT);
+            boolean ended = join(threads, STOP_TIMEOUT);
+            producer.close(PRODUCER_CLOSE_TIMEOUT); // Wakes whoever still waits in send.
+            if (!ended && !join(threads, PRODUCER_CLOSE_TIMEOUT)) {
+                fail(MirrorException.failed(
+                        "Not all threads have stopped in time; their last records are not committed,"
+                                + " and will be mirrored again"));
+            }
             observer.finished(totals(mirrors));
         }
     }
@@ -97,6 +103,16 @@ final class Mirror {
     void fail(Throwable cause) {
         failure.compareAndSet(null, cause);
         stop();
+    }
+
+    /** Called by each thread once it has committed all it could; waits until all have, or it takes too long. */
+    void awaitOthers() {
+        settling.countDown();
+        try {
+            boolean unused = settling.await(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     boolean isRunning() {
@@ -117,12 +133,14 @@ final class Mirror {
                 .reduce(ThreadCounters.Totals.NONE, ThreadCounters.Totals::plus);
     }
 
-    private static void join(List<Thread> threads) {
-        long deadline = System.nanoTime() + STOP_TIMEOUT.toNanos();
+    /** Returns whether all threads have ended in time. */
+    private static boolean join(List<Thread> threads, Duration timeout) {
+        long deadline = System.nanoTime() + timeout.toNanos();
         try {
             for (Thread thread : threads) {
                 thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())));
             }
+            return threads.stream().noneMatch(Thread::isAlive);
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         }

@@ -5,7 +5,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -16,6 +15,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,8 +25,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Nothing is flushed. Offsets are committed in the background about once a second, each partition up to its
  * {@link AckedPrefix}. A partition that is revoked is given up only when its own outstanding records are acknowledged
- * and committed; the others go on being acknowledged meanwhile. Closing the consumer revokes all its partitions, so this
- * is how the mirror drains, too.
+ * and committed; the others go on being acknowledged meanwhile.
+ *
+ * <p>At the end the thread does so with all its partitions, and then waits for the other threads before it leaves the
+ * group: the rebalance that leaving sets off would keep them from committing.
  *
  * <p>Backpressure is the producer's: when its {@code buffer.memory} is full, {@code send} blocks, and with it this
  * thread. That is safe, for such a wait ends by itself: memory comes free when a record is acknowledged, or fails after
@@ -47,6 +49,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private static final long COMMIT_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(22);
     private static final long DRAIN_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Mirror mirror;
@@ -82,6 +85,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         } catch (Throwable failure) {
             mirror.fail(failure);
         } finally {
+            settle();
             close();
         }
     }
@@ -152,12 +156,19 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         positions.entrySet().removeIf(entry -> entry.getValue().equals(committed.get(entry.getKey())));
         if (!positions.isEmpty()) {
             committed.putAll(positions);
-            consumer.commitAsync(positions, (offsets, exception) -> {
-                if (exception != null) {
-                    LOG.warn("Could not commit yet, will try again: {}", MirrorException.reason(exception));
-                    committed.keySet().removeAll(offsets.keySet());
-                }
-            });
+            consumer.commitAsync(positions, this::committed);
+        }
+    }
+
+    private void committed(Map<TopicPartition, OffsetAndMetadata> positions, Exception failure) {
+        if (failure == null) {
+            return;
+        }
+        committed.keySet().removeAll(positions.keySet()); // To be tried again.
+        if (failure instanceof RebalanceInProgressException) {
+            LOG.debug("Commit put off by a rebalance");
+        } else {
+            LOG.warn("Could not commit yet, will try again: {}", MirrorException.reason(failure));
         }
     }
 
@@ -201,18 +212,17 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     /** Commits nothing: the partitions are somebody else's already. */
     @Override
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
-        LOG.warn("Lost {} to another member of the group; their last records may be mirrored twice", partitions);
-        forget(partitions);
+        if (prefixes.keySet().removeAll(partitions)) {
+            LOG.warn("Lost {} to another member of the group; their last records may be mirrored twice", partitions);
+        }
     }
 
     private void drain(Collection<TopicPartition> partitions) {
-        List<AckedPrefix> draining =
-                partitions.stream().map(prefixes::get).filter(Objects::nonNull).toList();
         long start = System.nanoTime();
         advance();
-        while (draining.stream().anyMatch(prefix -> prefix.outstanding() > 0 && !prefix.hasFailed())) {
+        for (List<TopicPartition> left = outstanding(partitions); !left.isEmpty(); left = outstanding(partitions)) {
             if (System.nanoTime() - start > DRAIN_NANOS) {
-                giveUp(partitions);
+                giveUp(left);
                 return;
             }
             LockSupport.parkNanos(DRAIN_CHECK_NANOS);
@@ -220,7 +230,16 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         }
     }
 
-    private void giveUp(Collection<TopicPartition> partitions) {
+    private List<TopicPartition> outstanding(Collection<TopicPartition> partitions) {
+        return partitions.stream()
+                .filter(partition -> {
+                    AckedPrefix prefix = prefixes.get(partition);
+                    return prefix != null && prefix.outstanding() > 0 && !prefix.hasFailed();
+                })
+                .toList();
+    }
+
+    private void giveUp(List<TopicPartition> partitions) {
         String message = "The target has not acknowledged the last records of " + partitions
                 + " in time; they are not committed, and will be mirrored again";
         if (mirror.isRunning()) {
@@ -235,7 +254,34 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         committed.keySet().removeAll(partitions);
     }
 
-    /** Closes the consumer, which revokes, and thereby drains and commits, all it has. */
+    /** Waits for the outstanding records, commits, and waits until the other threads have done the same. */
+    private void settle() {
+        long deadline = System.nanoTime() + SETTLE_NANOS;
+        try {
+            drain(prefixes.keySet());
+            while (!isCommitted(deadline) && System.nanoTime() < deadline) {
+                // A rebalance is under way; polling completes it. What is polled is not sent, so it is not committed.
+                ConsumerRecords<byte[], byte[]> unused = consumer.poll(BUSY_POLL);
+            }
+        } catch (Throwable failure) {
+            mirror.fail(failure);
+        }
+        mirror.awaitOthers();
+    }
+
+    private boolean isCommitted(long deadline) {
+        Map<TopicPartition, OffsetAndMetadata> positions = positions(prefixes.keySet());
+        try {
+            if (!positions.isEmpty()) {
+                consumer.commitSync(positions, Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
+            }
+            prefixes.clear();
+            return true;
+        } catch (RebalanceInProgressException e) {
+            return false;
+        }
+    }
+
     private void close() {
         try {
             consumer.close();

@@ -7,12 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
@@ -67,9 +65,12 @@ final class TargetTopics {
             if (present < wanted) {
                 grow(topic, present, wanted);
             }
-            awaitLeaders(topic, Math.max(present, wanted));
-            return Math.max(present, wanted);
+            // A leader that is only about to serve may refuse a producer's first batch and take the second, which the
+            // stock producer's idempotence does not survive (KAFKA-15591).
+            return Clusters.endOffsets(target, topic, Math.max(present, wanted)).size();
         } catch (ExecutionException e) {
+            throw failure(topic, e.getCause());
+        } catch (KafkaException e) {
             throw failure(topic, e);
         }
     }
@@ -84,7 +85,7 @@ final class TargetTopics {
             if (e.getCause() instanceof TopicExistsException) {
                 return count; // Another mirror was faster, and counted the same partitions.
             }
-            throw failure(topic, e);
+            throw failure(topic, e.getCause());
         }
     }
 
@@ -99,17 +100,6 @@ final class TargetTopics {
                 throw e;
             }
         }
-    }
-
-    /**
-     * Waits until the leaders of new partitions serve them. Until then one may refuse a producer's first batch and take
-     * the second, which the stock producer's idempotence does not survive (KAFKA-15591).
-     */
-    private void awaitLeaders(String topic, int count) throws ExecutionException {
-        Map<TopicPartition, OffsetSpec> latest = IntStream.range(0, count)
-                .boxed()
-                .collect(Collectors.toMap(partition -> new TopicPartition(topic, partition), p -> OffsetSpec.latest()));
-        await(target.listOffsets(latest).all());
     }
 
     private static Optional<Integer> describe(Admin cluster, String topic) throws ExecutionException {
@@ -135,7 +125,7 @@ final class TargetTopics {
         }
     }
 
-    private static MirrorException failure(String topic, ExecutionException e) {
-        return MirrorException.failed("Could not make topic " + topic + " ready on the target", e.getCause());
+    private static MirrorException failure(String topic, Throwable cause) {
+        return MirrorException.failed("Could not make topic " + topic + " ready on the target", cause);
     }
 }

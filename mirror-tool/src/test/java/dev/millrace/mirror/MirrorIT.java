@@ -187,6 +187,23 @@ class MirrorIT {
         }
     }
 
+    @Test
+    void shouldKeepPasswordsToItself() throws Exception {
+        Path config = Files.writeString(folder.resolve("secret.properties"), """
+                security.protocol=SASL_PLAINTEXT
+                sasl.mechanism=PLAIN
+                sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \
+                    username="me" password="open-sesame";
+                ssl.truststore.password=open-sesame
+                """);
+
+        try (MirrorProcess mirror =
+                clusters.mirror("wanted", 1, ProducerKind.MILLRACE, "--verbose", "--consumer.config=" + config)) {
+            assertThat(mirror.awaitExit(STOP)).isEqualTo(1);
+            assertThat(mirror.output()).contains("source cluster at ").doesNotContain("sesame");
+        }
+    }
+
     /** A topic on the source. */
     private static String topic(String name) {
         MirrorFixture.create(clusters.source(), name, PARTITIONS, Map.of());
