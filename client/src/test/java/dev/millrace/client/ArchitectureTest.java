@@ -47,7 +47,9 @@ class ArchitectureTest {
             Map.entry("TopicRegistry.add -> ConcurrentHashMap.putIfAbsent", "once a topic, after a get found nothing"),
             Map.entry("PartitionChooser.choose -> Map.computeIfAbsent", "once a topic, after a get found nothing"),
             Map.entry("PartitionChooser.askCustom -> Map.put", "once a topic and image, for the user's partitioner"),
-            Map.entry("ReadyQueue.offer -> Runnable.run", "wakes the selector, only when the I/O thread sleeps"),
+            Map.entry(
+                    "ReadyQueue.wakeIfAsleepPast -> Runnable.run",
+                    "wakes the selector, only when the I/O thread sleeps"),
             Map.entry("Accumulator.nowMs -> LongSupplier.getAsLong", "KafkaBridge.nowMs, which is walked as well"));
 
     private static final DescribedPredicate<JavaClass> KAFKA_INTERNALS = describe(
