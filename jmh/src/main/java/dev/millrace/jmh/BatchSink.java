@@ -38,7 +38,7 @@ final class BatchSink extends IoLoop {
     }
 
     private void acknowledge(FinishedBatch batch) {
-        if (batch.failure() != null) {
+        if (batch.isUnwritable()) {
             throw batch.failure();
         }
         batch.stamp(PRODUCER_ID, PRODUCER_EPOCH, sequence);

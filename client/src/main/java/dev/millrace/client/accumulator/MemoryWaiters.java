@@ -53,8 +53,8 @@ final class MemoryWaiters {
             Waiter self = new Waiter(size, lock.newCondition(), stillNeeded);
             queue.addLast(self);
             showFirst();
-            onPressure.run();
             try {
+                onPressure.run();
                 while (stillNeeded.getAsBoolean()) {
                     if (closed) {
                         throw new KafkaException("Producer closed while a record waited for memory");

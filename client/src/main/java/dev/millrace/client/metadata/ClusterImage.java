@@ -81,7 +81,7 @@ public final class ClusterImage {
         return nodes.get(image.leader(partition));
     }
 
-    /** The next image. Leaders never go back to an older epoch of the same topic. */
+    /** The next image. Leaders of a known topic never go back to an older epoch. */
     ClusterImage apply(ClusterDelta delta) {
         Map<Integer, Node> nextNodes = nodes;
         if (!delta.nodes().isEmpty()) {

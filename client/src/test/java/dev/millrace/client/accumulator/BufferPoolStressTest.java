@@ -172,6 +172,7 @@ class BufferPoolStressTest {
             while (available.get() < wanted) {
                 Thread.onSpinWait();
             }
+            Workers.hold();
             available.addAndGet(-wanted);
             return new byte[wanted];
         }
@@ -203,9 +204,7 @@ class BufferPoolStressTest {
                 return false;
             }
             boolean someoneWaits = !waiters.isEmpty();
-            for (int spin = 0; spin < 100; spin++) {
-                Thread.onSpinWait();
-            }
+            Workers.hold();
             available.set(1);
             if (someoneWaits) {
                 waiters.wakeFirst();

@@ -20,20 +20,22 @@ import java.util.function.BooleanSupplier;
  * checks each thread's order as a consumer would.
  */
 final class IoModel {
-    /** What the model can be made to do wrong. */
+    /** What the model can be made to do wrong, and how it must be noticed. */
     enum Fault {
-        /** A batch is released and its futures completed, but nobody reads it. */
-        LOSE_A_BATCH,
-        /** A batch is read twice. */
-        READ_A_BATCH_TWICE,
-        /** Two batches of a partition change places. */
-        SWAP_TWO_BATCHES,
-        /** A batch's memory is not given back. */
-        KEEP_MEMORY,
-        /** A batch's futures are never completed. */
-        FORGET_TO_DELIVER,
-        /** A partition that was handed over is not looked at. */
-        OVERLOOK_A_PARTITION
+        LOSE_A_BATCH("records that came out"),
+        READ_A_BATCH_TWICE("the record of writer"),
+        /** Again and again, because a swap of batches that no writer shares changes nothing. */
+        SWAP_BATCHES("the record of writer"),
+        KEEP_MEMORY("memory given back"),
+        FORGET_TO_DELIVER("futures"),
+        /** One partition is not looked at any more. */
+        OVERLOOK_A_PARTITION("woken for what was handed over");
+
+        final String noticedBy;
+
+        Fault(String noticedBy) {
+            this.noticedBy = noticedBy;
+        }
     }
 
     /** How long a sleep may last before it counts as a missed wake-up. */
@@ -51,6 +53,7 @@ final class IoModel {
     private final Map<String, Integer> lastByWriterAndPartition = new HashMap<>();
     private int batches;
     private FinishedBatch heldBack;
+    private PartitionQueue overlooked;
 
     /** Null for no fault. */
     IoModel(TestAccumulator parts, Random random, Fault fault) {
@@ -65,9 +68,7 @@ final class IoModel {
         while (true) {
             boolean last = nobodyAppends.getAsBoolean();
             for (PartitionQueue queue = parts.ready.poll(); queue != null; queue = parts.ready.poll()) {
-                if (fault != Fault.OVERLOOK_A_PARTITION || batches != FAULTY_BATCH) {
-                    lookAt(queue);
-                }
+                lookAt(queue);
             }
             boolean all = last || parts.accumulator.isShortOfMemory() || parts.accumulator.isUrgent();
             for (PartitionQueue queue : new ArrayDeque<>(lingering)) {
@@ -94,8 +95,9 @@ final class IoModel {
     /** Nothing lingers: until the next hand-over there is nothing to do, however long that takes. */
     private void sleep() throws InterruptedException {
         if (parts.ready.trySleep(Long.MAX_VALUE)) {
-            boolean woken =
-                    selector.tryAcquire(fault == null ? SLEEP_BOUND_MS : FAULTY_SLEEP_BOUND_MS, TimeUnit.MILLISECONDS);
+            boolean woken = selector.tryAcquire(
+                    fault == Fault.OVERLOOK_A_PARTITION ? FAULTY_SLEEP_BOUND_MS : SLEEP_BOUND_MS,
+                    TimeUnit.MILLISECONDS);
             parts.ready.awake();
             assertThat(woken || isIdle()).as("woken for what was handed over").isTrue();
             selector.drainPermits();
@@ -103,6 +105,13 @@ final class IoModel {
     }
 
     private void lookAt(PartitionQueue queue) {
+        if (fault == Fault.OVERLOOK_A_PARTITION && batches >= FAULTY_BATCH && overlooked == null) {
+            overlooked = queue;
+        }
+        if (queue == overlooked) {
+            lingering.remove(queue);
+            return;
+        }
         for (FinishedBatch batch = queue.peek(); batch != null; batch = queue.peek()) {
             queue.take();
             handle(batch);
@@ -117,7 +126,7 @@ final class IoModel {
     private void handle(FinishedBatch batch) {
         batches++;
         boolean faulty = batches == FAULTY_BATCH;
-        if (faulty && fault == Fault.SWAP_TWO_BATCHES) {
+        if (fault == Fault.SWAP_BATCHES && batches >= FAULTY_BATCH && heldBack == null) {
             heldBack = batch;
             return;
         }

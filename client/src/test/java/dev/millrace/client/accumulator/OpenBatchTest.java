@@ -301,7 +301,7 @@ class OpenBatchTest {
 
     private static FinishedBatch finishedAndStamped(OpenBatch batch) {
         FinishedBatch finished = batch.finished();
-        assertThat(finished.failure()).isNull();
+        assertThat(finished.isUnwritable()).isFalse();
         finished.stamp(-1, (short) -1, -1);
         return finished;
     }

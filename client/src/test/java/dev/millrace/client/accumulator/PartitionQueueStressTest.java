@@ -36,13 +36,14 @@ class PartitionQueueStressTest {
     @EnumSource
     void shouldObjectWhenTheIoThreadMakesAMistake(Fault fault) {
         assertThatThrownBy(() -> run("PartitionQueueStressTest/" + fault, 500, fault))
-                .isInstanceOf(AssertionError.class);
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining(fault.noticedBy);
     }
 
     @Test
     void shouldTakeEveryRecordThatGotAFutureWhenClosedInBetween() throws InterruptedException {
         Random random = Seed.random("PartitionQueueStressTest/close");
-        for (int round = 0; round < 300; round++) {
+        for (int round = 0; round < 120; round++) {
             closeInBetween(new Random(random.nextLong()));
         }
     }
@@ -77,10 +78,10 @@ class PartitionQueueStressTest {
         }
 
         for (int writer = 0; writer < WRITERS; writer++) {
-            assertThat(io.taken(writer)).isEqualTo(recordsPerWriter);
-            assertThat(futures.get(writer)).doesNotContainNull().allMatch(RecordFuture::isDone);
+            assertThat(io.taken(writer)).as("records that came out").isEqualTo(recordsPerWriter);
+            assertThat(futures.get(writer)).as("futures").doesNotContainNull().allMatch(RecordFuture::isDone);
         }
-        assertThat(parts.pool.available()).isEqualTo(MEMORY);
+        assertThat(parts.pool.available()).as("memory given back").isEqualTo(MEMORY);
     }
 
     private static void closeInBetween(Random seeds) throws InterruptedException {
@@ -129,10 +130,10 @@ class PartitionQueueStressTest {
         workers.start().join();
 
         for (int writer = 0; writer < WRITERS; writer++) {
-            assertThat(io.taken(writer)).isEqualTo(appended[writer]);
+            assertThat(io.taken(writer)).as("records that came out").isEqualTo(appended[writer]);
         }
-        assertThat(futures).allMatch(RecordFuture::isDone);
-        assertThat(parts.pool.available()).isEqualTo(MEMORY);
+        assertThat(futures).as("futures").allMatch(RecordFuture::isDone);
+        assertThat(parts.pool.available()).as("memory given back").isEqualTo(MEMORY);
     }
 
     private static RecordFuture append(TestAccumulator parts, int writer, int n, Random random)

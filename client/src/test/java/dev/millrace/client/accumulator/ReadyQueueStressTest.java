@@ -153,6 +153,7 @@ class ReadyQueueStressTest {
             if (!queue.isEmpty()) {
                 return false;
             }
+            Workers.hold();
             sleepUntil.set(Long.MAX_VALUE);
             return true;
         }

@@ -33,7 +33,7 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
     private final AtomicBoolean finishing = new AtomicBoolean();
     private final AtomicInteger finishes = new AtomicInteger();
     private final CallbackSlots callbacks = new CallbackSlots(1_000);
-    private final BatchResult result = new BatchResult(null);
+    private final BatchResult result = new BatchResult(null, null);
     private volatile FinishedBatch finished;
 
     TwinBatch(int size, Weakness weakness) {
@@ -63,6 +63,9 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
     }
 
     private boolean claim(long seen, long claimed) {
+        if (weakness == Weakness.CLAIM_WITHOUT_COMPARE || weakness == Weakness.CLAIM_OVERWRITES_SEAL) {
+            Workers.hold();
+        }
         if (weakness == Weakness.CLAIM_WITHOUT_COMPARE) {
             tail.set(claimed);
             return true;
@@ -78,12 +81,12 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
             callbacks.put(index, new RecordFuture.WithCallback(result, index, record, callback));
         }
         if (weakness == Weakness.FINISH_WITHOUT_COMMITS) {
-            hold();
+            Workers.hold();
         }
         RecordEncoder.write(buffer, position, index, 0, record);
         long before = tail.get();
         if (weakness == Weakness.LOOK_BEFORE_WRITE) {
-            hold();
+            Workers.hold();
         }
         int commits = committed.incrementAndGet();
         long seen = weakness == Weakness.LOOK_BEFORE_WRITE ? before : tail.get();
@@ -100,7 +103,7 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
             int before = committed.get();
             if (tail.compareAndSet(seen, BatchTail.seal(seen))) {
                 if (weakness == Weakness.FINISH_UNGUARDED) {
-                    hold();
+                    Workers.hold();
                 }
                 int commits = weakness == Weakness.LOOK_BEFORE_WRITE ? before : committed.get();
                 if (weakness == Weakness.FINISH_WITHOUT_COMMITS || commits == BatchTail.count(seen)) {
@@ -109,12 +112,6 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
                 return;
             }
             seen = tail.get();
-        }
-    }
-
-    private static void hold() {
-        for (int i = 0; i < 200; i++) {
-            Thread.onSpinWait();
         }
     }
 

@@ -78,6 +78,13 @@ final class Workers {
         return threads.get(index);
     }
 
+    /** Holds open the window of a twin's weakness, which is a few instructions wide by itself. */
+    static void hold() {
+        for (int i = 0; i < 200; i++) {
+            Thread.onSpinWait();
+        }
+    }
+
     /** Waits for something that other threads bring about. */
     static void until(String what, BooleanSupplier condition) {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(HANG_MS);

@@ -238,6 +238,9 @@ class ClusterImagesTest {
             if (version.get() > seen) {
                 return version.get();
             }
+            for (int spin = 0; spin < 200; spin++) { // holds the window open
+                Thread.onSpinWait();
+            }
             lock.lock();
             try {
                 boolean woken = changed.await(timeoutMs, TimeUnit.MILLISECONDS);

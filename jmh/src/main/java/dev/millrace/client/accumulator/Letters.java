@@ -41,7 +41,7 @@ final class Letters {
 
     /** The letters of a batch in the order of its offsets, or what is wrong with it. */
     static String read(FinishedBatch batch) {
-        if (batch.failure() != null) {
+        if (batch.isUnwritable()) {
             return "failed: " + batch.failure();
         }
         if (batch.size() != BatchHeader.SIZE + batch.count() * RECORD_SIZE) {

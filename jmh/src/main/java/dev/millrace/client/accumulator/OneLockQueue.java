@@ -86,7 +86,7 @@ final class OneLockQueue {
         private final byte[] buffer;
         private final long createdMs = accumulator.nowMs();
         private final long baseTimestamp;
-        private final BatchResult result = new BatchResult(handle.partition());
+        private final BatchResult result = new BatchResult(handle.partition(), null);
         private final FinishedBatch finished;
         private long maxTimestamp;
         private int position = BatchHeader.SIZE;
