@@ -66,8 +66,8 @@ public class PartitionQueueStress {
 
     /** Two writers open the next batch at the same time; the one who comes second goes into the other's. */
     @JCStressTest
-    @Outcome(id = "true, true, a|bc|", expect = ACCEPTABLE, desc = "The second writer opened.")
-    @Outcome(id = "true, true, a|cb|", expect = ACCEPTABLE, desc = "The first writer opened.")
+    @Outcome(id = "true, true, a|bc|", expect = ACCEPTABLE, desc = "The first writer opened.")
+    @Outcome(id = "true, true, a|cb|", expect = ACCEPTABLE, desc = "The second writer opened.")
     @State
     public static class TwoWritersOpen {
         private final Partition partition = new Partition(sizeFor(2));
