@@ -18,13 +18,14 @@ final class ThreadCounters {
     void addSent(long records, long size) {
         sent.setRelease(sent.getPlain() + records);
         bytes.setRelease(bytes.getPlain() + size);
+        behind.setRelease(Math.max(0, behind.getPlain() - records));
     }
 
     void addAcked(long records) {
         acked.setRelease(acked.getPlain() + records);
     }
 
-    /** Takes the number of records of the thread's partitions that it has not polled yet. */
+    /** Takes the number of records of the thread's partitions that it has not polled yet; counts down from there. */
     void setBehind(long records) {
         behind.setRelease(records);
     }
