@@ -116,9 +116,10 @@ final class Demo {
                 "%n%,d records of %,d bytes in %d partitions, snappy:%n%n%s%n",
                 options.records(), options.size(), PARTITIONS, DemoTable.format(rows));
         out.println("""
-                Each run is a process of its own, measured from its first record polled to its last one acknowledged, so
-                its JVM's start is left out and its warm-up is not. CPU is that of the whole process, without the brokers
-                but with the JVM's compiler, which takes about half of so short a run. Every send() is timed, for either
-                producer. Each target was read back and compared with the source, record by record.""");
+                Each run is a process of its own, measured from its first record polled to its last one acknowledged:
+                its JVM's start, which touches the heap, is left out, its warm-up is not. CPU is that of the whole
+                process, without the brokers but with the JVM's compiler, which takes about half of so short a run. Every
+                send() is timed, for either producer. Each target was read back and compared with the source, record by
+                record.""");
     }
 }
