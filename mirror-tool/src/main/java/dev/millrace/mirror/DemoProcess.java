@@ -19,9 +19,10 @@ final class DemoProcess {
 
     /**
      * The first touch of a page of memory may cost as much as mirroring ten records, and a mirror that runs for days does
-     * it once; so the heap of these short runs is touched before they are measured.
+     * it once; so the heap of these short runs is touched before they are measured. No -Xms: it must not exceed a given -Xmx.
      */
-    private static final List<String> WARM_HEAP = List.of("-Xms700m", "-Xmn200m", "-XX:+AlwaysPreTouch");
+    private static final List<String> WARM_HEAP =
+            List.of("-XX:InitialRAMPercentage=3", "-Xmn200m", "-XX:+AlwaysPreTouch");
 
     /**
      * Blocks until the run has ended.
@@ -32,8 +33,8 @@ final class DemoProcess {
     static Measurement.Figures run(List<String> args, LongConsumer progress) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(WARM_HEAP);
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.addAll(WARM_HEAP);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), DemoRun.class.getName()));
         command.addAll(args);
         try {
