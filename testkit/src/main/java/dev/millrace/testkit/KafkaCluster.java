@@ -19,16 +19,13 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaFuture;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
@@ -172,8 +169,7 @@ public final class KafkaCluster implements AutoCloseable {
     }
 
     /**
-     * Creates a topic and blocks until each of its partitions has a leader that answers, for at most 30 s. Metadata tells
-     * of a leader before that broker knows, and a stock producer may not recover from its refusal (KAFKA-15591).
+     * Creates a topic and blocks until each of its partitions has a leader, for at most 30 s.
      *
      * @throws org.apache.kafka.common.KafkaException as the brokers refuse the topic
      */
@@ -187,10 +183,6 @@ public final class KafkaCluster implements AutoCloseable {
                         .filter(description -> description.partitions().size() == partitions)
                         .filter(description -> description.partitions().stream().allMatch(p -> p.leader() != null))
                         .isPresent());
-        get(admin.listOffsets(IntStream.range(0, partitions)
-                        .mapToObj(partition -> new TopicPartition(name, partition))
-                        .collect(Collectors.toMap(Function.identity(), partition -> OffsetSpec.latest())))
-                .all());
     }
 
     /**
