@@ -54,11 +54,12 @@ public final class BufferPool {
         }
         byte[] buffer = null;
         try {
-            buffer = wanted == batchSize ? kept.poll() : null;
-            if (buffer == null) {
-                dropKept(wanted == batchSize ? 0 : wanted);
-                buffer = new byte[wanted];
+            if (wanted == batchSize) {
+                buffer = kept.poll();
+            } else {
+                dropKept(wanted);
             }
+            buffer = buffer != null ? buffer : new byte[wanted];
             return buffer;
         } finally {
             if (buffer == null) { // the heap is used up: what was reserved must not stay so

@@ -53,6 +53,11 @@ final class Deadlines {
         return first == null ? Long.MAX_VALUE : Math.max(0, first.dueMs - nowMs);
     }
 
+    /** A time plus a duration that may be "for ever". */
+    static long plus(long timeMs, long durationMs) {
+        return timeMs > Long.MAX_VALUE - durationMs ? Long.MAX_VALUE : timeMs + durationMs;
+    }
+
     /** A partition's place in one such queue. */
     static final class Deadline {
         private final PartitionState partition;

@@ -107,7 +107,7 @@ final class Drainer {
         if (p.isIdle()) {
             return;
         }
-        long expiryMs = plus(p.oldestCreatedMs(), settings.deliveryTimeoutMs());
+        long expiryMs = Deadlines.plus(p.oldestCreatedMs(), settings.deliveryTimeoutMs());
         expiring.by(p.expiring, Math.max(expiryMs, nowMs + 1)); // a writer may hold up what is due already
         if (p.inLane) {
             return;
@@ -123,7 +123,7 @@ final class Drainer {
                 lanes.computeIfAbsent(leader.id(), id -> new ArrayDeque<>()).add(p);
             }
         } else if (p.wantsOpenBatch(node, nowMs)) {
-            lingering.by(p.lingering, plus(p.queue().oldestCreatedMs(), settings.lingerMs()));
+            lingering.by(p.lingering, Deadlines.plus(p.queue().oldestCreatedMs(), settings.lingerMs()));
         } else if (hasSomethingFor(p, node, Long.MAX_VALUE)) {
             backingOff.by(p.backingOff, p.notBeforeMs());
         }
@@ -275,9 +275,5 @@ final class Drainer {
         boolean[] idle = {true};
         accumulator.forEachQueue(queue -> idle[0] &= stateOf(queue).isIdle());
         return idle[0];
-    }
-
-    private static long plus(long timeMs, long durationMs) {
-        return timeMs > Long.MAX_VALUE - durationMs ? Long.MAX_VALUE : timeMs + durationMs;
     }
 }

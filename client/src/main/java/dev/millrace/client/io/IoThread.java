@@ -55,7 +55,7 @@ public final class IoThread implements Runnable {
         long waitMs = metadata.askIfNeeded(nowMs);
         waitMs = Math.min(waitMs, ids.askIfNeeded(nowMs));
         waitMs = Math.min(waitMs, drainer.drain(nowMs));
-        if (waitMs > 0 && context.ready().trySleep(plus(nowMs, waitMs))) {
+        if (waitMs > 0 && context.ready().trySleep(Deadlines.plus(nowMs, waitMs))) {
             context.link().poll(waitMs, nowMs);
             context.ready().awake();
         } else {
@@ -105,9 +105,5 @@ public final class IoThread implements Runnable {
     /** What ended the thread although nobody asked for it, or null. */
     public Throwable failure() {
         return failure;
-    }
-
-    private static long plus(long timeMs, long durationMs) {
-        return timeMs > Long.MAX_VALUE - durationMs ? Long.MAX_VALUE : timeMs + durationMs;
     }
 }

@@ -301,19 +301,21 @@ final class PartitionState {
             if (batch == null) {
                 return; // a writer is about to commit; it will offer the partition to the ready queue
             }
-            queue.take();
-            batch.decide(-1, -1, batch.isUnwritable() ? batch.failure() : reason.of(batch));
-            sent.addLast(batch);
+            takeToFail(batch, batch.isUnwritable() ? batch.failure() : reason.of(batch));
         }
     }
 
     /** Takes away finished batches that must not be sent because they could not be written. */
     void failUnwritable() {
         for (FinishedBatch batch = queue.peek(); batch != null && batch.isUnwritable(); batch = queue.peek()) {
-            queue.take();
-            batch.decide(-1, -1, batch.failure());
-            sent.addLast(batch);
+            takeToFail(batch, batch.failure());
         }
+    }
+
+    private void takeToFail(FinishedBatch batch, RuntimeException reason) {
+        queue.take();
+        batch.decide(-1, -1, reason);
+        sent.addLast(batch); // its callbacks run after those of the batches before it
     }
 
     /** After the connections are gone: nothing can be in flight any more. */

@@ -32,10 +32,6 @@ final class ProducerIds {
         this.idempotent = settings.idempotent();
     }
 
-    boolean isIdempotent() {
-        return idempotent;
-    }
-
     /** Whether batches can be stamped. */
     boolean isKnown() {
         return !idempotent || id != NO_ID;
