@@ -29,11 +29,12 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /** A source and a target cluster of one broker each, and what tests do with them. */
 final class MirrorFixture implements AutoCloseable {
     private static final String SLOW = "slow";
-    private static final double SLOW_BYTES_PER_SECOND = 1e6;
+    private static final double SLOW_BYTES_PER_SECOND = 300e3;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final KafkaCluster source = KafkaCluster.builder()
             .setting("group.min.session.timeout.ms", "1000")
+            .setting("quota.window.num", "2") // else ten seconds' worth of the limit may pass at once
             .start();
     private final KafkaCluster target = KafkaCluster.builder().start();
 
@@ -47,7 +48,7 @@ final class MirrorFixture implements AutoCloseable {
         get(source.admin().alterClientQuotas(limits).all());
     }
 
-    /** Consumer configuration of a mirror whose threads read about 10,000 records a second, at most three threads. */
+    /** Consumer configuration of a mirror whose threads read about 4,000 records a second each, at most three threads. */
     static String slowConsumer() {
         return """
                 client.id=%s
