@@ -2,10 +2,7 @@ package dev.millrace.client;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BufferPool;
-import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.ReadyQueue;
-import dev.millrace.client.accumulator.RecordEncoder;
-import dev.millrace.client.accumulator.RecordFuture;
 import dev.millrace.client.io.IoContext;
 import dev.millrace.client.io.IoThread;
 import dev.millrace.client.io.MetadataRefresh;
@@ -14,7 +11,6 @@ import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.KafkaVersion;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
-import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
 import java.time.Duration;
 import java.util.HashMap;
@@ -22,9 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Callback;
@@ -38,9 +32,7 @@ import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InterruptException;
-import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.metrics.KafkaMetric;
 import org.apache.kafka.common.serialization.Serializer;
@@ -65,15 +57,14 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     private final ProducerConfig config;
     private final RecordSerializer<K, V> serializer;
     private final PartitionChooser partitions;
+    private final RecordSender<K, V> sender;
     private final KafkaBridge kafka;
     private final ClusterImages images;
     private final TopicLookup topics;
-    private final BufferPool memory;
     private final Accumulator accumulator;
     private final IoThread io;
     private final Thread ioThread;
     private final long maxBlockMs;
-    private final int maxRequestSize;
     private volatile boolean closed;
 
     /**
@@ -102,14 +93,14 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         KafkaVersion.check();
         config = ProducerSettings.parse(configs, keySerializer, valueSerializer);
         maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
-        maxRequestSize = config.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
         kafka = new KafkaBridge(config);
         try {
             serializer = new RecordSerializer<>(config, keySerializer, valueSerializer);
             partitions = new PartitionChooser(config);
             ReadyQueue ready = new ReadyQueue();
             int batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
-            memory = new BufferPool(config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, ready::wake);
+            BufferPool memory =
+                    new BufferPool(config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, ready::wake);
             SenderSettings settings = ProducerSettings.senderSettings(config);
             accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, settings.lingerMs());
             images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
@@ -118,6 +109,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
                     new IoContext(accumulator, ready, images, registry, kafka.openLink(images), kafka::nowMs);
             MetadataRefresh refresh = new MetadataRefresh(context, settings);
             topics = new TopicLookup(images, registry, refresh, ready);
+            sender = new RecordSender<>(config, serializer, partitions, topics, accumulator);
             io = new IoThread(context, settings, refresh);
         } catch (RuntimeException | Error e) {
             kafka.close();
@@ -167,58 +159,11 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     public Future<RecordMetadata> send(ProducerRecord<K, V> record, Callback callback) {
         Objects.requireNonNull(record, "record");
         throwIfClosed();
-        int partition = record.partition() == null ? RecordMetadata.UNKNOWN_PARTITION : record.partition();
-        try {
-            long leftMs = maxBlockMs;
-            ClusterImage image = topics.known(record.topic(), record.partition());
-            if (image == null) {
-                long startNs = System.nanoTime();
-                image = topics.await(record.topic(), record.partition(), maxBlockMs);
-                leftMs -= TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
-            }
-            TopicImage topic = image.topic(record.topic());
-            byte[] key = serializer.key(record);
-            byte[] value = serializer.value(record);
-            partition = partitions.choose(record, key, value, image, topic);
-            KafkaBridge.setReadOnly(record.headers());
-            byte[] headers = RecordEncoder.encodeHeaders(record.headers().toArray());
-            long timestamp = record.timestamp() == null ? System.currentTimeMillis() : record.timestamp();
-            EncodableRecord encodable = new EncodableRecord(timestamp, key, value, headers);
-            throwIfTooLarge(encodable);
-            RecordFuture future = accumulator.append(
-                    record.topic(), partition, topic.partitions(), encodable, callback, Math.max(0, leftMs));
-            if (future == null) {
-                throw closedException();
-            }
-            return future;
-        } catch (ApiException e) {
-            return refuse(new TopicPartition(record.topic(), partition), callback, e);
-        } catch (InterruptedException e) {
-            throw new InterruptException(e);
+        Future<RecordMetadata> future = sender.send(record, callback);
+        if (future == null) {
+            throw closedException();
         }
-    }
-
-    private Future<RecordMetadata> refuse(TopicPartition partition, Callback callback, ApiException reason) {
-        log.debug("A record for {} is refused", partition, reason);
-        if (callback != null) {
-            callback.onCompletion(
-                    new RecordMetadata(partition, -1, -1, RecordMetadata.UNKNOWN_PARTITION, -1, -1), reason);
-        }
-        return CompletableFuture.failedFuture(reason);
-    }
-
-    private void throwIfTooLarge(EncodableRecord record) {
-        int size = RecordEncoder.batchSizeUpperBound(record);
-        if (size > maxRequestSize) {
-            throw new RecordTooLargeException("The message is " + size
-                    + " bytes when serialized which is larger than " + maxRequestSize
-                    + ", which is the value of the max.request.size configuration.");
-        }
-        if (size > memory.total()) {
-            throw new RecordTooLargeException("The message is " + size
-                    + " bytes when serialized which is larger than the total memory buffer of " + memory.total()
-                    + " bytes, the value of the buffer.memory configuration.");
-        }
+        return future;
     }
 
     private void throwIfClosed() {
