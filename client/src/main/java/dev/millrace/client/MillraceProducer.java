@@ -2,10 +2,9 @@ package dev.millrace.client;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BufferPool;
-import dev.millrace.client.accumulator.ReadyQueue;
+import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.io.IoContext;
-import dev.millrace.client.io.IoThread;
-import dev.millrace.client.io.MetadataRefresh;
+import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.io.SenderSettings;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.KafkaVersion;
@@ -13,6 +12,7 @@ import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.TopicRegistry;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -62,8 +62,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     private final ClusterImages images;
     private final TopicLookup topics;
     private final Accumulator accumulator;
-    private final IoThread io;
-    private final Thread ioThread;
+    private final IoThreads io;
     private final long maxBlockMs;
     private volatile boolean closed;
 
@@ -97,7 +96,8 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         try {
             serializer = new RecordSerializer<>(config, keySerializer, valueSerializer);
             partitions = new PartitionChooser(config);
-            ReadyQueue ready = new ReadyQueue();
+            ReadyQueues ready = ReadyQueues.forThreads(
+                    MillraceConfig.parse(config.originals()).ioThreads());
             int batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
             BufferPool memory =
                     new BufferPool(config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, ready::wake);
@@ -105,30 +105,30 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, settings.lingerMs());
             images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
             TopicRegistry registry = new TopicRegistry();
-            IoContext context =
-                    new IoContext(accumulator, ready, images, registry, kafka.openLink(images), kafka::nowMs);
-            MetadataRefresh refresh = new MetadataRefresh(context, settings);
-            topics = new TopicLookup(images, registry, refresh, ready);
+            io = new IoThreads(contexts(ready, registry), ready, settings);
+            topics = new TopicLookup(images, registry, io.metadata());
             sender = new RecordSender<>(config, serializer, partitions, topics, accumulator);
-            io = new IoThread(context, settings, refresh);
         } catch (RuntimeException | Error e) {
             kafka.close();
             throw e;
         }
-        ioThread = new Thread(this::runIo, "millrace-io | " + config.getString(ProducerConfig.CLIENT_ID_CONFIG));
-        ioThread.setDaemon(true);
-        ioThread.start();
+        io.start("millrace-io | " + config.getString(ProducerConfig.CLIENT_ID_CONFIG), this::closeParts);
         config.logUnused();
     }
 
-    private void runIo() {
-        try {
-            io.run();
-        } finally {
-            closeQuietly(serializer);
-            closeQuietly(partitions);
-            closeQuietly(kafka);
+    private List<IoContext> contexts(ReadyQueues ready, TopicRegistry registry) {
+        List<IoContext> contexts = new ArrayList<>();
+        for (int i = 0; i < ready.size(); i++) {
+            contexts.add(new IoContext(
+                    accumulator, ready.get(i), images, registry, kafka.openLink(images, i), kafka::nowMs));
         }
+        return contexts;
+    }
+
+    private void closeParts() {
+        closeQuietly(serializer);
+        closeQuietly(partitions);
+        closeQuietly(kafka);
     }
 
     private static Map<String, Object> toMap(Properties properties) {
@@ -185,7 +185,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      */
     @Override
     public void flush() {
-        if (isIoThread()) {
+        if (io.isCurrentThread()) {
             throw new KafkaException(IN_CALLBACK);
         }
         try {
@@ -242,19 +242,19 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         closed = true;
         accumulator.close();
         images.close();
-        if (isIoThread()) {
+        if (io.isCurrentThread()) {
             io.forceShutdown();
             return; // the I/O thread cannot wait for itself; it ends when the callback has returned
         }
         io.shutdown();
         try {
             if (timeoutMs > 0) {
-                ioThread.join(timeoutMs);
+                io.await(timeoutMs);
             }
-            if (ioThread.isAlive()) {
+            if (!io.await(0)) {
                 log.info("Closing by force: not everything was sent within {} ms", timeoutMs);
                 io.forceShutdown();
-                ioThread.join();
+                io.await(Long.MAX_VALUE);
             }
         } catch (InterruptedException e) {
             io.forceShutdown();
@@ -276,10 +276,6 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         } catch (Exception e) {
             log.warn("Closing {} failed", closeable.getClass().getName(), e);
         }
-    }
-
-    private boolean isIoThread() {
-        return Thread.currentThread() == ioThread;
     }
 
     /** Transactions are not there yet. */

@@ -1,6 +1,5 @@
 package dev.millrace.client;
 
-import dev.millrace.client.accumulator.ReadyQueue;
 import dev.millrace.client.io.MetadataRefresh;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
@@ -21,13 +20,11 @@ final class TopicLookup {
     private final ClusterImages images;
     private final TopicRegistry registry;
     private final MetadataRefresh refresh;
-    private final ReadyQueue ready;
 
-    TopicLookup(ClusterImages images, TopicRegistry registry, MetadataRefresh refresh, ReadyQueue ready) {
+    TopicLookup(ClusterImages images, TopicRegistry registry, MetadataRefresh refresh) {
         this.images = images;
         this.registry = registry;
         this.refresh = refresh;
-        this.ready = ready;
     }
 
     /**
@@ -63,7 +60,6 @@ final class TopicLookup {
             } else {
                 refresh.request();
             }
-            ready.wake();
             if (leftMs <= 0) {
                 throw timeout(image, topic, partition, maxBlockMs);
             }

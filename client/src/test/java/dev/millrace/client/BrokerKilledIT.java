@@ -16,7 +16,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The guarantee that everything else rests on: a broker dies while 32 threads send, and nobody can tell afterwards. */
 class BrokerKilledIT {
@@ -25,8 +26,9 @@ class BrokerKilledIT {
     private static final int PARTITIONS = 12;
     private static final String TOPIC = "stamped";
 
-    @Test
-    void shouldDeliverEachRecordOnceAndInOrderWhenABrokerIsKilledAndRestarted() throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void shouldDeliverEachRecordOnceAndInOrderWhenABrokerIsKilledAndRestarted(int ioThreads) throws Exception {
         // given
         try (KafkaCluster cluster = KafkaCluster.builder().brokers(3).start()) {
             cluster.createTopic(TOPIC, PARTITIONS, 3, Map.of("min.insync.replicas", "2"));
@@ -38,7 +40,8 @@ class BrokerKilledIT {
 
             // when
             ExecutorService senders = Executors.newFixedThreadPool(THREADS);
-            try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(cluster.clientConfig())) {
+            try (Producer<byte[], byte[]> producer =
+                    ProducerKind.MILLRACE.create(cluster.clientConfig(), MillraceConfig.IO_THREADS_CONFIG, ioThreads)) {
                 for (int t = 0; t < THREADS; t++) {
                     int thread = t;
                     senders.execute(() -> {
@@ -75,7 +78,7 @@ class BrokerKilledIT {
             assertThat(failure.get()).isNull();
             assertThat(acknowledged.sum()).isEqualTo((long) THREADS * PER_THREAD);
             Verdict verdict = oracle.judge(cluster.clientConfig(), List.of(TOPIC));
-            System.out.println("BrokerKilledIT: " + verdict);
+            System.out.println("BrokerKilledIT, I/O threads: " + ioThreads + ": " + verdict);
             assertThat(verdict.isClean()).as(verdict.toString()).isTrue();
         }
     }

@@ -8,6 +8,7 @@ import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.OneLockAccumulator;
 import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.ReadyQueue;
+import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.accumulator.RecordEncoder;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -95,7 +96,7 @@ public class AppendBenchmark {
         public void start() {
             ReadyQueue ready = new ReadyQueue();
             BufferPool pool = new BufferPool(MEMORY, BATCH_SIZE, ready::wake);
-            accumulator = new Accumulator(pool, ready, BatchCodec.NONE, IoLoop::nowMs, LINGER_MS);
+            accumulator = new Accumulator(pool, ReadyQueues.of(ready), BatchCodec.NONE, IoLoop::nowMs, LINGER_MS);
             sink = new BatchSink(ready, Millrace::take);
             sink.start();
         }

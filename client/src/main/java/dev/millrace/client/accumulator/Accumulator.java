@@ -9,13 +9,13 @@ import java.util.function.LongSupplier;
 import org.apache.kafka.clients.producer.Callback;
 
 /**
- * All partitions' queues, and what they share: memory, codec, clock, and the hand-over to the I/O thread.
+ * All partitions' queues, and what they share: memory, codec, clock, and the hand-over to the I/O threads.
  *
  * <p><b>Threads:</b> any. {@code append} takes no lock and does not wait while memory is at hand.
  */
 public final class Accumulator {
     private final BufferPool pool;
-    private final ReadyQueue ready;
+    private final ReadyQueues ready;
     private final BatchCodec codec;
     private final LongSupplier clock;
     private final long lingerMs;
@@ -23,7 +23,7 @@ public final class Accumulator {
     private final AtomicInteger flushes = new AtomicInteger();
 
     /** Reads monotonic milliseconds from {@code clock}, once a batch. */
-    public Accumulator(BufferPool pool, ReadyQueue ready, BatchCodec codec, LongSupplier clock, long lingerMs) {
+    public Accumulator(BufferPool pool, ReadyQueues ready, BatchCodec codec, LongSupplier clock, long lingerMs) {
         this.pool = pool;
         this.ready = ready;
         this.codec = codec;
@@ -60,14 +60,18 @@ public final class Accumulator {
 
     void onOpened(PartitionQueue queue, long createdMs) {
         pool.onOpened();
-        ready.offer(queue, createdMs + lingerMs);
+        queue.ready().offer(queue, createdMs + lingerMs);
         if (isUrgent() || isShortOfMemory()) {
-            ready.wakeIfAsleep();
+            queue.ready().wakeIfAsleep();
         }
     }
 
     void onFinished(PartitionQueue queue) {
-        ready.offer(queue, Long.MIN_VALUE);
+        queue.ready().offer(queue, Long.MIN_VALUE);
+    }
+
+    ReadyQueue readyOf(int partitionId) {
+        return ready.ofPartition(partitionId);
     }
 
     BatchCodec codec() {
@@ -118,8 +122,13 @@ public final class Accumulator {
         ready.wake();
     }
 
-    /** Every partition that was ever appended to. */
-    public void forEachQueue(Consumer<PartitionQueue> action) {
-        queues.forEach(action);
+    /** Every partition of one I/O thread that was ever appended to. */
+    @SuppressWarnings("ReferenceEquality") // a hand-over has no value, only an identity
+    public void forEachQueue(ReadyQueue ioThread, Consumer<PartitionQueue> action) {
+        queues.forEach(queue -> {
+            if (queue.ready() == ioThread) {
+                action.accept(queue);
+            }
+        });
     }
 }

@@ -29,6 +29,7 @@ public final class PartitionQueue {
     private final Accumulator accumulator;
     private final TopicPartition partition;
     private final int id;
+    private final ReadyQueue ready;
     private volatile OpenBatch newest;
 
     /** The I/O thread's: the last batch it has taken. */
@@ -38,6 +39,7 @@ public final class PartitionQueue {
         this.accumulator = accumulator;
         this.partition = partition;
         this.id = id;
+        this.ready = accumulator.readyOf(id);
         this.taken = OpenBatch.start();
         this.newest = taken;
     }
@@ -121,6 +123,11 @@ public final class PartitionQueue {
     /** Dense: 0, 1, 2, … in the order in which partitions were first used. */
     public int id() {
         return id;
+    }
+
+    /** The hand-over to the I/O thread that this partition belongs to. */
+    ReadyQueue ready() {
+        return ready;
     }
 
     /** The result of the newest batch, where {@code flush} starts; null if there never was one. */

@@ -75,9 +75,9 @@ final class Drainer {
         if (images.current().version() != routedVersion) {
             routeAnew(nowMs);
         }
-        if (ids.isKnown() != idsWereKnown) {
-            idsWereKnown = ids.isKnown();
-            accumulator.forEachQueue(queue -> lookAt(stateOf(queue), nowMs));
+        if (ids.current().isKnown() != idsWereKnown) {
+            idsWereKnown = ids.current().isKnown();
+            accumulator.forEachQueue(ready, queue -> lookAt(stateOf(queue), nowMs));
         }
     }
 
@@ -181,7 +181,7 @@ final class Drainer {
      * @return milliseconds that may be spent waiting before the next call
      */
     long drain(long nowMs) {
-        long waitMs = ids.isKnown() ? drainLanes(nowMs) : Long.MAX_VALUE;
+        long waitMs = ids.current().isKnown() ? drainLanes(nowMs) : Long.MAX_VALUE;
         waitMs = Math.min(waitMs, lingering.delayMs(nowMs));
         waitMs = Math.min(waitMs, backingOff.delayMs(nowMs));
         return Math.min(waitMs, expiring.delayMs(nowMs));
@@ -191,8 +191,10 @@ final class Drainer {
         long waitMs = Long.MAX_VALUE;
         for (Map.Entry<Integer, ArrayDeque<PartitionState>> lane : lanes.entrySet()) {
             Node node = images.current().node(lane.getKey());
-            while (!lane.getValue().isEmpty() && link.ready(node, nowMs)) {
-                sendOneRequest(node, lane.getValue(), nowMs);
+            ProducerId newest = ids.current();
+            while (newest.isKnown() && !lane.getValue().isEmpty() && link.ready(node, nowMs)) {
+                sendOneRequest(node, lane.getValue(), newest, nowMs);
+                newest = ids.current();
             }
             if (!lane.getValue().isEmpty()) {
                 waitMs = Math.min(waitMs, link.pollDelayMs(node, nowMs));
@@ -201,7 +203,7 @@ final class Drainer {
         return waitMs;
     }
 
-    private void sendOneRequest(Node node, ArrayDeque<PartitionState> lane, long nowMs) {
+    private void sendOneRequest(Node node, ArrayDeque<PartitionState> lane, ProducerId newest, long nowMs) {
         List<FinishedBatch> batches = new ArrayList<>();
         List<PartitionState> senders = new ArrayList<>();
         long size = 0;
@@ -217,7 +219,7 @@ final class Drainer {
                 later.add(p); // something came between; it is looked at afresh
                 continue;
             }
-            p.send(batch, node.id(), ids);
+            p.send(batch, node.id(), newest);
             size += batch.size();
             batches.add(batch);
             senders.add(p);
@@ -252,7 +254,7 @@ final class Drainer {
 
     /** Fails every record without an outcome whose batch was opened before {@code createdBeforeMs}. */
     void failAll(long createdBeforeMs, RuntimeException reason) {
-        accumulator.forEachQueue(queue -> stateOf(queue).fail(createdBeforeMs, batch -> reason));
+        accumulator.forEachQueue(ready, queue -> stateOf(queue).fail(createdBeforeMs, batch -> reason));
         for (PartitionState p : partitions) {
             if (p != null) {
                 p.deliverDecided();
@@ -273,7 +275,7 @@ final class Drainer {
     /** Whether every record ever appended has its outcome. */
     boolean isIdle() {
         boolean[] idle = {true};
-        accumulator.forEachQueue(queue -> idle[0] &= stateOf(queue).isIdle());
+        accumulator.forEachQueue(ready, queue -> idle[0] &= stateOf(queue).isIdle());
         return idle[0];
     }
 }

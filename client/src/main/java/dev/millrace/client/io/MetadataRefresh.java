@@ -1,5 +1,6 @@
 package dev.millrace.client.io;
 
+import dev.millrace.client.accumulator.ReadyQueue;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
@@ -18,11 +19,12 @@ import org.slf4j.LoggerFactory;
  * Decides when to ask the cluster for metadata, and for which topics: only the unknown ones when a topic is new, so that N
  * first uses cost O(N) (KAFKA-8904); all in use when leaders moved or the image has grown old.
  *
- * <p><b>Threads:</b> {@link #request} and {@link #requestNewTopics} by any thread; the rest on the I/O thread.
- * <p><b>Ordering:</b> a request is noted by a volatile store before the asking thread wakes the I/O thread, and cleared
- * before the topics to ask for are read, so that none is overlooked.
+ * <p><b>Threads:</b> {@link #request}, {@link #requestNewTopics} and {@link #onDisconnect} by any thread; the rest on the
+ * first I/O thread.
+ * <p><b>Ordering:</b> a request is noted by a volatile store before the first I/O thread is woken, and cleared before the
+ * topics to ask for are read, so that none is overlooked.
  */
-public final class MetadataRefresh {
+public final class MetadataRefresh implements Errand {
     private static final Logger log = LoggerFactory.getLogger(MetadataRefresh.class);
 
     /** How long until it is worth asking again whether a broker can be reached. */
@@ -31,6 +33,7 @@ public final class MetadataRefresh {
     private final ClusterImages images;
     private final TopicRegistry registry;
     private final BrokerLink link;
+    private final ReadyQueue ready;
     private final MonotonicClock clock;
     private final SenderSettings settings;
 
@@ -44,35 +47,39 @@ public final class MetadataRefresh {
     private long completeNotBeforeMs = Long.MIN_VALUE;
     private long completeSinceMs;
 
-    /** Listens for lost connections from here on. */
+    /** Asks through the link of {@code context}, the first I/O thread's. */
     public MetadataRefresh(IoContext context, SenderSettings settings) {
         this.images = context.images();
         this.registry = context.registry();
         this.link = context.link();
+        this.ready = context.ready();
         this.clock = context.clock();
         this.settings = settings;
         this.completeSinceMs = clock.nowMs();
-        link.onDisconnect(this::onDisconnect);
     }
 
     /** Asks for all topics in use: what is known of them may be stale. */
     public void request() {
-        allNeeded = true;
+        if (!allNeeded) {
+            allNeeded = true;
+            ready.wake();
+        }
     }
 
-    /** Asks for the topics of the registry that the image does not have. Wake the I/O thread afterwards. */
+    /** Asks for the topics of the registry that the image does not have. */
     public void requestNewTopics() {
         newNeeded = true;
+        ready.wake();
     }
 
     /** Asks for one topic that records wait for. */
     void needTopic(String topic) {
         registry.add(topic);
-        allNeeded = true;
+        request();
     }
 
-    /** Asks if there is a reason to; returns after how many milliseconds to call again. */
-    long askIfNeeded(long nowMs) {
+    @Override
+    public long runIfDue(long nowMs) {
         if (asking) {
             return Long.MAX_VALUE;
         }
@@ -112,8 +119,9 @@ public final class MetadataRefresh {
         }
     }
 
-    private void onDisconnect(AuthenticationException refusal) {
-        allNeeded = true; // the leader may be another one by now
+    /** A connection is lost; {@code refusal} tells why if the broker refused the login, else it is null. */
+    void onDisconnect(AuthenticationException refusal) {
+        request(); // the leader may be another one by now
         if (refusal != null) {
             images.fail(refusal); // bad credentials do not get better by waiting
         }

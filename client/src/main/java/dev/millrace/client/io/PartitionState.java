@@ -31,8 +31,7 @@ final class PartitionState {
     private boolean leaderAccepted;
     private long notBeforeMs = Long.MIN_VALUE;
 
-    private long producerId = ProducerIds.NO_ID;
-    private short producerEpoch = ProducerIds.NO_EPOCH;
+    private ProducerId producerId = ProducerId.NONE;
     private int nextSequence;
     private int nextAcknowledged;
 
@@ -103,29 +102,29 @@ final class PartitionState {
     }
 
     /** Marks {@link #candidate} as in flight to {@code node}, and gives it a sequence unless it has one. */
-    void send(FinishedBatch batch, int node, ProducerIds ids) {
+    void send(FinishedBatch batch, int node, ProducerId newest) {
         if (node != leader) {
             leader = node;
             leaderAccepted = false;
         }
         if (batch == queue.peek()) {
             queue.take();
-            stamp(batch, ids);
+            stamp(batch, newest);
             sent.addLast(batch);
         }
         batch.sent();
         inFlight++;
     }
 
-    private void stamp(FinishedBatch batch, ProducerIds ids) {
+    private void stamp(FinishedBatch batch, ProducerId newest) {
         if (!idempotent) {
-            batch.stamp(ProducerIds.NO_ID, ProducerIds.NO_EPOCH, FinishedBatch.NO_SEQUENCE);
+            batch.stamp(ProducerId.NONE.id(), ProducerId.NONE.epoch(), FinishedBatch.NO_SEQUENCE);
             return;
         }
-        if (sent.isEmpty() && !hasIdOf(ids)) {
-            startOver(ids);
+        if (sent.isEmpty() && !newest.equals(producerId)) {
+            startOver(newest);
         }
-        batch.stamp(producerId, producerEpoch, nextSequence);
+        batch.stamp(producerId.id(), producerId.epoch(), nextSequence);
         nextSequence = sequenceAfter(nextSequence, batch.count());
     }
 
@@ -242,23 +241,20 @@ final class PartitionState {
             unresolved = false;
             needsNewEpoch |= nextAcknowledged != nextSequence;
         }
-        if (needsNewEpoch && ids.isKnown()) {
-            if (hasIdOf(ids)) {
-                ids.bumpEpoch();
+        if (needsNewEpoch) {
+            ProducerId newest = ids.current();
+            if (newest.equals(producerId)) {
+                ids.bumpEpoch(newest);
+                newest = ids.current();
             }
-            if (ids.isKnown()) {
-                startOver(ids);
+            if (newest.isKnown()) {
+                startOver(newest);
             }
         }
     }
 
-    private boolean hasIdOf(ProducerIds ids) {
-        return producerId == ids.id() && producerEpoch == ids.epoch();
-    }
-
-    private void startOver(ProducerIds ids) {
-        producerId = ids.id();
-        producerEpoch = ids.epoch();
+    private void startOver(ProducerId next) {
+        producerId = next;
         nextSequence = 0;
         nextAcknowledged = 0;
         needsNewEpoch = false;
@@ -266,7 +262,7 @@ final class PartitionState {
         leaderAccepted = false;
         for (FinishedBatch batch : sent) {
             if (!batch.decided()) {
-                batch.stamp(producerId, producerEpoch, nextSequence);
+                batch.stamp(producerId.id(), producerId.epoch(), nextSequence);
                 nextSequence = sequenceAfter(nextSequence, batch.count());
             }
         }

@@ -1,5 +1,7 @@
 package dev.millrace.client.io;
 
+import dev.millrace.client.accumulator.ReadyQueues;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.RetriableException;
@@ -9,57 +11,54 @@ import org.slf4j.LoggerFactory;
 /**
  * The producer id and its epoch. A broker takes the batches of one id and epoch in the order of their sequences, each once
  * (KIP-98); a higher epoch starts over at sequence 0 (KIP-360).
+ *
+ * <p><b>Threads:</b> {@code current}, {@code bumpEpoch} and {@code refusal} by every I/O thread; the first of them asks.
+ * <p><b>Ordering:</b> id and epoch are one immutable pair, replaced by compare-and-set: of several partitions that want a
+ * new epoch at the same time, one gets it for all.
  */
-final class ProducerIds {
-    static final long NO_ID = -1;
-    static final short NO_EPOCH = -1;
-
+final class ProducerIds implements Errand {
     private static final Logger log = LoggerFactory.getLogger(ProducerIds.class);
 
     private final BrokerLink link;
+    private final ReadyQueues ready;
     private final Backoff backoff;
-    private final boolean idempotent;
-    private long id = NO_ID;
-    private short epoch = NO_EPOCH;
+    private final AtomicReference<ProducerId> current;
+    private volatile KafkaException refusal;
+
+    /** These three are the first I/O thread's. */
     private boolean asking;
+
     private int failures;
     private long notBeforeMs;
-    private KafkaException refusal;
 
-    ProducerIds(BrokerLink link, SenderSettings settings) {
-        this.link = link;
+    /** Asks through the link of {@code first}, and wakes all of {@code ready} at an answer. */
+    ProducerIds(IoContext first, ReadyQueues ready, SenderSettings settings) {
+        this.link = first.link();
+        this.ready = ready;
         this.backoff = settings.retryBackoff();
-        this.idempotent = settings.idempotent();
+        this.current = new AtomicReference<>(settings.idempotent() ? ProducerId.UNKNOWN : ProducerId.NONE);
     }
 
-    /** Whether batches can be stamped. */
-    boolean isKnown() {
-        return !idempotent || id != NO_ID;
+    ProducerId current() {
+        return current.get();
     }
 
-    long id() {
-        return id;
-    }
-
-    short epoch() {
-        return epoch;
-    }
-
-    /** Lets a partition start over at sequence 0. When the epochs are used up, another id is asked for. */
-    void bumpEpoch() {
-        if (epoch == Short.MAX_VALUE) {
-            log.info("Producer id {} has used up its epochs; asking for another", id);
-            id = NO_ID;
-            epoch = NO_EPOCH;
-        } else {
-            epoch++;
-            log.info("Producer id {} goes on with epoch {}", id, epoch);
+    /** Lets partitions start over at sequence 0. When the epochs are used up, another id is asked for. */
+    void bumpEpoch(ProducerId from) {
+        ProducerId next = from.bumped();
+        if (current.compareAndSet(from, next)) {
+            if (next.isKnown()) {
+                log.info("Producer id {} goes on with epoch {}", next.id(), next.epoch());
+            } else {
+                log.info("Producer id {} has used up its epochs; asking for another", from.id());
+                ready.wake();
+            }
         }
     }
 
-    /** Asks unless an id is known or asked for; returns after how many milliseconds to call again. */
-    long askIfNeeded(long nowMs) {
-        if (isKnown() || asking) {
+    @Override
+    public long runIfDue(long nowMs) {
+        if (current().isKnown() || asking) {
             return Long.MAX_VALUE;
         }
         if (nowMs < notBeforeMs) {
@@ -77,11 +76,9 @@ final class ProducerIds {
         return Long.MAX_VALUE;
     }
 
-    /** Why the cluster gives us no id although asking again would not help; told once. */
-    KafkaException takeRefusal() {
-        KafkaException told = refusal;
-        refusal = null;
-        return told;
+    /** Why the cluster last gave us no id although asking again would not help; null if it never did. */
+    KafkaException refusal() {
+        return refusal;
     }
 
     private final class Answer implements BrokerLink.ProducerIdHandler {
@@ -95,9 +92,9 @@ final class ProducerIds {
         public void onProducerId(long givenId, short givenEpoch) {
             asking = false;
             failures = 0;
-            id = givenId;
-            epoch = givenEpoch;
-            log.debug("Got producer id {} with epoch {}", id, epoch);
+            current.set(new ProducerId(givenId, givenEpoch));
+            log.debug("Got producer id {} with epoch {}", givenId, givenEpoch);
+            ready.wake();
         }
 
         @Override
@@ -107,6 +104,7 @@ final class ProducerIds {
             notBeforeMs = askedMs + backoff.delayMs(failures);
             if (!(error instanceof RetriableException)) {
                 refusal = error;
+                ready.wake();
             }
         }
     }

@@ -65,9 +65,9 @@ public final class KafkaBridge implements AutoCloseable {
         return ClientUtils.parseAndValidateAddresses(config);
     }
 
-    /** A network whose brokers are those of the current image. */
-    public BrokerLink openLink(ClusterImages images) {
-        return new NetworkBrokerLink(config, metrics, images, time);
+    /** The network of an I/O thread, whose brokers are those of the current image. */
+    public BrokerLink openLink(ClusterImages images, int ioThread) {
+        return new NetworkBrokerLink(config, metrics, images, time, ioThread);
     }
 
     /** The codec of {@code compression.type}. */

@@ -36,6 +36,8 @@ import org.apache.kafka.common.utils.Time;
 
 /** {@link BrokerLink} on kafka-clients' {@link NetworkClient}: TLS, SASL, protocol versions and time-outs are its work. */
 final class NetworkBrokerLink implements BrokerLink {
+    private static final String METRIC_GROUP = "producer";
+
     private final NetworkClient client;
     private final ClusterImages images;
     private final int requestTimeoutMs;
@@ -43,7 +45,7 @@ final class NetworkBrokerLink implements BrokerLink {
     private Consumer<AuthenticationException> onDisconnect = refusal -> {};
     private Throwable handlerFailure;
 
-    NetworkBrokerLink(ProducerConfig config, Metrics metrics, ClusterImages images, Time time) {
+    NetworkBrokerLink(ProducerConfig config, Metrics metrics, ClusterImages images, Time time, int ioThread) {
         this.images = images;
         this.requestTimeoutMs = config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG);
         this.acks = Short.parseShort(config.getString(ProducerConfig.ACKS_CONFIG));
@@ -52,7 +54,7 @@ final class NetworkBrokerLink implements BrokerLink {
                 config,
                 clientId,
                 metrics,
-                "producer",
+                ioThread == 0 ? METRIC_GROUP : METRIC_GROUP + "-io-" + ioThread, // a selector cannot share its metrics
                 new LogContext("[Producer clientId=" + clientId + "] "),
                 new ApiVersions(),
                 time,

@@ -11,7 +11,7 @@ import org.apache.kafka.common.Node;
  * The current image, and the threads that wait for the next.
  *
  * <p><b>Threads:</b> {@code current} by any thread, a single volatile read; {@code awaitNewerThan} by any thread, it
- * blocks; {@code apply} and {@code fail} by the I/O thread only; {@code close} by any.
+ * blocks; {@code apply}, {@code fail} and {@code close} by any; images are made one after the other.
  * <p><b>Ordering:</b> images are published by a volatile store under the lock under which waiters compare versions, so
  * that a waiter either sees the new image or is woken.
  */
@@ -19,6 +19,7 @@ public final class ClusterImages {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private volatile ClusterImage current;
+    private volatile Runnable onChange = () -> {};
     private int failures;
     private KafkaException failure;
     private boolean closed;
@@ -27,34 +28,52 @@ public final class ClusterImages {
         this.current = bootstrap;
     }
 
+    /** Sets what is run after every change, by the thread that made it. */
+    public void onChange(Runnable listener) {
+        onChange = listener;
+    }
+
     public ClusterImage current() {
         return current;
     }
 
     /** Publishes the next image; tells whether it says anything new. */
     public boolean apply(ClusterDelta delta) {
-        ClusterImage older = current;
-        ClusterImage next = older.apply(delta);
-        publish(next);
+        ClusterImage older;
+        ClusterImage next;
+        lock.lock();
+        try {
+            older = current;
+            next = older.apply(delta);
+            publish(next);
+        } finally {
+            lock.unlock();
+        }
+        onChange.run();
         return next.isNews(older, delta);
     }
 
     /** Takes over leaders that brokers named; older ones than known are ignored. */
     public void apply(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
-        ClusterImage next = current.apply(hints, endpoints);
-        if (next != current) {
-            publish(next);
+        if (hints.isEmpty()) {
+            return;
         }
-    }
-
-    private void publish(ClusterImage next) {
         lock.lock();
         try {
-            current = next;
-            changed.signalAll();
+            ClusterImage next = current.apply(hints, endpoints);
+            if (next == current) {
+                return;
+            }
+            publish(next);
         } finally {
             lock.unlock();
         }
+        onChange.run();
+    }
+
+    private void publish(ClusterImage next) {
+        current = next;
+        changed.signalAll();
     }
 
     /** Makes those who wait now throw {@code cause}: asking the cluster failed in a way that waiting does not mend. */

@@ -88,7 +88,7 @@ final class IoModel {
 
     private boolean isIdle() {
         boolean[] idle = {true};
-        parts.accumulator.forEachQueue(queue -> idle[0] &= !queue.hasRecords());
+        parts.accumulator.forEachQueue(parts.ready, queue -> idle[0] &= !queue.hasRecords());
         return idle[0];
     }
 

@@ -18,7 +18,7 @@ final class TestAccumulator {
 
     TestAccumulator(long memory, int batchSize, BatchCodec codec) {
         pool = new BufferPool(memory, batchSize, ready::wake);
-        accumulator = new Accumulator(pool, ready, codec, clockMs::get, LINGER_MS);
+        accumulator = new Accumulator(pool, ReadyQueues.of(ready), codec, clockMs::get, LINGER_MS);
     }
 
     /** A queue that the accumulator does not list, for tests of one batch. */

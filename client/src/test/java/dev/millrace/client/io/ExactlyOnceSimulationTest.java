@@ -6,7 +6,7 @@ import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
 import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
-import dev.millrace.client.accumulator.ReadyQueue;
+import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.TopicRegistry;
@@ -88,14 +88,14 @@ class ExactlyOnceSimulationTest {
         assertThat(doubled).isPositive();
     }
 
-    /** One producer's I/O side and one simulated cluster, played by a single thread. */
+    /** One producer's I/O side, of one or two threads, and one simulated cluster, played by a single thread. */
     private static final class Run {
         private final long seed;
         private final Random random;
         private final SimulatedCluster cluster;
         private final BufferPool pool;
         private final Accumulator accumulator;
-        private final IoThread io;
+        private final List<IoThread> ioThreads = new ArrayList<>();
         private final Map<Integer, List<Long>> sent = new HashMap<>();
         private final Map<Long, RecordMetadata> acknowledged = new HashMap<>();
         private final Map<Long, Exception> failed = new HashMap<>();
@@ -105,17 +105,23 @@ class ExactlyOnceSimulationTest {
             this.seed = seed;
             this.random = new Random(seed);
             this.cluster = new SimulatedCluster(random, PARTITIONS, faultRate, checksSequences);
-            ReadyQueue ready = new ReadyQueue();
+            ReadyQueues ready = ReadyQueues.forThreads(1 + random.nextInt(2));
             this.pool = new BufferPool(1 << 20, 200, ready::wake);
             this.accumulator = new Accumulator(pool, ready, BatchCodec.NONE, cluster::nowMs, 5);
             ClusterImages images = new ClusterImages(
                     ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("localhost", 1))));
             TopicRegistry registry = new TopicRegistry();
             registry.add(SimulatedCluster.TOPIC);
-            IoContext context = new IoContext(accumulator, ready, images, registry, cluster, cluster::nowMs);
             SenderSettings settings = new SenderSettings(
                     5, deliveryTimeoutMs, Integer.MAX_VALUE, new Backoff(10, 100), 1000, 5, true, 60_000, 600_000);
-            this.io = new IoThread(context, settings, new MetadataRefresh(context, settings));
+            IoContext first = new IoContext(accumulator, ready.get(0), images, registry, cluster, cluster::nowMs);
+            MetadataRefresh metadata = new MetadataRefresh(first, settings);
+            ProducerIds ids = new ProducerIds(first, ready, settings);
+            this.ioThreads.add(new IoThread(first, settings, ids, metadata, metadata, ids));
+            for (int i = 1; i < ready.size(); i++) {
+                IoContext more = new IoContext(accumulator, ready.get(i), images, registry, cluster, cluster::nowMs);
+                this.ioThreads.add(new IoThread(more, settings, ids, metadata));
+            }
         }
 
         void play() throws InterruptedException {
@@ -125,7 +131,7 @@ class ExactlyOnceSimulationTest {
             for (long value = 0; value < RECORDS; value++) {
                 send(value);
                 if (random.nextInt(3) == 0) {
-                    io.runOnce();
+                    runOnce();
                 }
             }
             cluster.endFaults();
@@ -133,11 +139,15 @@ class ExactlyOnceSimulationTest {
                 assertThat(round)
                         .as("seed %d: records without an outcome", seed)
                         .isLessThan(MAX_ROUNDS);
-                io.runOnce();
+                runOnce();
             }
             for (int round = 0; pool.available() < pool.total() && round < MAX_ROUNDS; round++) {
-                io.runOnce(); // expired batches that are still in flight
+                runOnce(); // expired batches that are still in flight
             }
+        }
+
+        private void runOnce() {
+            ioThreads.get(random.nextInt(ioThreads.size())).runOnce();
         }
 
         private void send(long value) throws InterruptedException {

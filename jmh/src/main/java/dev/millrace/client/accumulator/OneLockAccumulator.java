@@ -25,7 +25,7 @@ public final class OneLockAccumulator {
         this.ready = ready;
         this.clock = clock;
         this.lingerMs = lingerMs;
-        Accumulator memory = new Accumulator(pool, ready, BatchCodec.NONE, clock, lingerMs);
+        Accumulator memory = new Accumulator(pool, ReadyQueues.of(ready), BatchCodec.NONE, clock, lingerMs);
         OneLockQueue[] queues = new OneLockQueue[partitions];
         for (int p = 0; p < partitions; p++) {
             queues[p] = new OneLockQueue(this, new PartitionQueue(memory, new TopicPartition(topic, p), p));

@@ -28,7 +28,7 @@ public class OpenBatchStress {
         Batch(int room) {
             int size = BatchHeader.SIZE + room * Letters.RECORD_SIZE;
             BufferPool pool = new BufferPool(size, size, () -> {});
-            Accumulator accumulator = new Accumulator(pool, ready, BatchCodec.NONE, () -> 0, 0);
+            Accumulator accumulator = new Accumulator(pool, ReadyQueues.of(ready), BatchCodec.NONE, () -> 0, 0);
             PartitionQueue queue = new PartitionQueue(accumulator, new TopicPartition("topic", 0), 0);
             open = new OpenBatch(queue, null, new byte[size], 0, 0);
             append('a');

@@ -27,9 +27,9 @@ public class PartitionQueueStress {
 
         Partition(int batchSize) {
             pool = new BufferPool((long) BUFFERS * batchSize, batchSize, () -> {});
-            accumulator = new Accumulator(pool, ready, BatchCodec.NONE, () -> 0, 0);
+            accumulator = new Accumulator(pool, ReadyQueues.of(ready), BatchCodec.NONE, () -> 0, 0);
             append('a');
-            accumulator.forEachQueue(queue::set);
+            accumulator.forEachQueue(ready, queue::set);
         }
 
         boolean append(char letter) {

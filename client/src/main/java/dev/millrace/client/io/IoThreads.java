@@ -1,0 +1,142 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.ReadyQueues;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.common.KafkaException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The threads that own the connections: each has its own to every broker it needs, and its share of the partitions. The
+ * first of them also asks the cluster for metadata and producer ids.
+ *
+ * <p><b>Threads:</b> built and started by one thread; then all methods by any.
+ * <p><b>Ordering:</b> {@code stopping}, {@code forced} and {@code failure} are volatile and set before the selectors are
+ * woken. The accumulator is closed before {@code stopping} is set, so that a round which sees it sees every record there
+ * will be. The first thread ends last, for the others may still need what it asks for.
+ */
+public final class IoThreads {
+    private static final Logger log = LoggerFactory.getLogger(IoThreads.class);
+
+    private final IoContext first;
+    private final MetadataRefresh metadata;
+    private final List<IoThread> workers = new ArrayList<>();
+    private final List<Thread> threads = new ArrayList<>();
+    private final CountDownLatch others;
+    private final CountDownLatch all;
+    private volatile boolean stopping;
+    private volatile boolean forced;
+    private volatile Throwable failure;
+
+    /**
+     * Nothing runs yet.
+     *
+     * @param contexts one for each thread; they differ in hand-over and link only
+     * @param ready the hand-overs of all of them
+     */
+    public IoThreads(List<IoContext> contexts, ReadyQueues ready, SenderSettings settings) {
+        first = contexts.get(0);
+        metadata = new MetadataRefresh(first, settings);
+        ProducerIds ids = new ProducerIds(first, ready, settings);
+        for (IoContext context : contexts) {
+            Errand[] errands = workers.isEmpty() ? new Errand[] {metadata, ids} : new Errand[0];
+            workers.add(new IoThread(context, settings, ids, metadata, errands));
+        }
+        first.images().onChange(ready::wake);
+        others = new CountDownLatch(workers.size() - 1);
+        all = new CountDownLatch(workers.size());
+    }
+
+    /** Asks the cluster what the application's threads want to know. */
+    public MetadataRefresh metadata() {
+        return metadata;
+    }
+
+    /**
+     * Starts the threads.
+     *
+     * @param name of the first; the others have their number behind it
+     * @param onEnd run once, by the last of them, when all have ended
+     */
+    public void start(String name, Runnable onEnd) {
+        for (int i = 0; i < workers.size(); i++) {
+            IoThread worker = workers.get(i);
+            boolean isFirst = i == 0;
+            Thread thread = new Thread(() -> run(worker, isFirst, onEnd), isFirst ? name : name + "-" + i);
+            thread.setDaemon(true);
+            threads.add(thread);
+        }
+        threads.forEach(Thread::start);
+    }
+
+    private void run(IoThread worker, boolean isFirst, Runnable onEnd) {
+        try {
+            while (!forced && !(stopping && worker.isIdle() && (!isFirst || others.getCount() == 0))) {
+                worker.runOnce();
+            }
+        } catch (Throwable t) { // whatever it is: no record may be left without an outcome
+            log.error("An I/O thread failed; all records without an outcome fail with it", t);
+            failure = t;
+            forceShutdown();
+        }
+        first.accumulator().close();
+        first.images().close();
+        worker.end(reasonToFail());
+        if (isFirst) {
+            awaitOthers();
+            onEnd.run();
+        } else {
+            others.countDown();
+            workers.get(0).wake();
+        }
+        all.countDown();
+    }
+
+    private void awaitOthers() {
+        boolean ended = false;
+        while (!ended) {
+            try {
+                others.await();
+                ended = true;
+            } catch (InterruptedException e) {
+                log.debug("Interrupted while the other I/O threads end; they will", e);
+            }
+        }
+    }
+
+    private RuntimeException reasonToFail() {
+        return failure == null
+                ? new KafkaException("Producer is closed forcefully.")
+                : new KafkaException("The producer's I/O thread failed", failure);
+    }
+
+    /** Whether the calling thread is one of these. */
+    public boolean isCurrentThread() {
+        return threads.contains(Thread.currentThread());
+    }
+
+    /** Sends what is buffered, then ends. Close the accumulator before. */
+    public void shutdown() {
+        stopping = true;
+        workers.forEach(IoThread::wake);
+    }
+
+    /** Fails what has no outcome yet, then ends. */
+    public void forceShutdown() {
+        forced = true;
+        workers.forEach(IoThread::wake);
+    }
+
+    /** Blocks until all have ended, but no longer than this; tells whether they have. */
+    public boolean await(long timeoutMs) throws InterruptedException {
+        return all.await(timeoutMs, TimeUnit.MILLISECONDS);
+    }
+
+    /** What ended the threads although nobody asked for it, or null. */
+    public Throwable failure() {
+        return failure;
+    }
+}
