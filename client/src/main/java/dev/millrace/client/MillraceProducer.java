@@ -106,8 +106,10 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
             TopicRegistry registry = new TopicRegistry();
             io = new IoThreads(contexts(ready, registry), ready, settings);
-            topics = new TopicLookup(images, registry, io.metadata());
-            sender = new RecordSender<>(config, serializer, partitions, topics, accumulator);
+            topics = new TopicLookup(images, registry, io.metadata(), kafka.sensors());
+            sender = new RecordSender<>(config, serializer, partitions, topics, accumulator, kafka.sensors());
+            kafka.watch(accumulator.counters(), memory, images);
+            kafka.sensors().watchMetadata(() -> io.metadata().ageMs() / 1000.0);
         } catch (RuntimeException | Error e) {
             kafka.close();
             throw e;
@@ -120,7 +122,13 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         List<IoContext> contexts = new ArrayList<>();
         for (int i = 0; i < ready.size(); i++) {
             contexts.add(new IoContext(
-                    accumulator, ready.get(i), images, registry, kafka.openLink(images, i), kafka::nowMs));
+                    accumulator,
+                    ready.get(i),
+                    images,
+                    registry,
+                    kafka.openLink(images, i),
+                    kafka.sensors(),
+                    kafka::nowMs));
         }
         return contexts;
     }
@@ -188,10 +196,13 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         if (io.isCurrentThread()) {
             throw new KafkaException(IN_CALLBACK);
         }
+        long startNs = System.nanoTime();
         try {
             accumulator.flush();
         } catch (InterruptedException e) {
             throw new InterruptException("Flush interrupted.", e);
+        } finally {
+            kafka.sensors().onFlush(System.nanoTime() - startNs);
         }
     }
 
@@ -214,7 +225,10 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         }
     }
 
-    /** The metrics of the network layer; the producer's own are not there yet. */
+    /**
+     * All metrics: the stock producer's under their names, and those of group {@code millrace-metrics}. The map follows
+     * what is added and removed.
+     */
     @Override
     public Map<MetricName, ? extends Metric> metrics() {
         return kafka.metrics();

@@ -4,15 +4,18 @@ import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.RecordEncoder;
 import dev.millrace.client.kafka.KafkaBridge;
+import dev.millrace.client.kafka.ProducerSensors;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InterruptException;
@@ -32,6 +35,7 @@ final class RecordSender<K, V> {
     private final PartitionChooser partitions;
     private final TopicLookup topics;
     private final Accumulator accumulator;
+    private final ProducerSensors sensors;
     private final long maxBlockMs;
     private final int maxRequestSize;
     private final long totalMemory;
@@ -41,11 +45,13 @@ final class RecordSender<K, V> {
             RecordSerializer<K, V> serializer,
             PartitionChooser partitions,
             TopicLookup topics,
-            Accumulator accumulator) {
+            Accumulator accumulator,
+            ProducerSensors sensors) {
         this.serializer = serializer;
         this.partitions = partitions;
         this.topics = topics;
         this.accumulator = accumulator;
+        this.sensors = sensors;
         this.maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
         this.maxRequestSize = config.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
         this.totalMemory = config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
@@ -76,7 +82,11 @@ final class RecordSender<K, V> {
         } catch (ApiException e) {
             return refuse(new TopicPartition(record.topic(), partition), callback, e);
         } catch (InterruptedException e) {
+            sensors.onRefused();
             throw new InterruptException(e);
+        } catch (KafkaException e) {
+            sensors.onRefused();
+            throw e;
         }
     }
 
@@ -103,11 +113,15 @@ final class RecordSender<K, V> {
         }
     }
 
-    private static Future<RecordMetadata> refuse(TopicPartition partition, Callback callback, ApiException reason) {
+    private Future<RecordMetadata> refuse(TopicPartition partition, Callback callback, ApiException reason) {
         log.debug("A record for {} is refused", partition, reason);
         if (callback != null) {
             callback.onCompletion(
                     new RecordMetadata(partition, -1, -1, RecordMetadata.UNKNOWN_PARTITION, -1, -1), reason);
+        }
+        sensors.onRefused();
+        if (reason instanceof BufferExhaustedException) {
+            sensors.onMemoryExhausted();
         }
         return CompletableFuture.failedFuture(reason);
     }

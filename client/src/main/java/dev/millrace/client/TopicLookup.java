@@ -1,6 +1,7 @@
 package dev.millrace.client;
 
 import dev.millrace.client.io.MetadataRefresh;
+import dev.millrace.client.kafka.ProducerSensors;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.TopicImage;
@@ -20,11 +21,13 @@ final class TopicLookup {
     private final ClusterImages images;
     private final TopicRegistry registry;
     private final MetadataRefresh refresh;
+    private final ProducerSensors sensors;
 
-    TopicLookup(ClusterImages images, TopicRegistry registry, MetadataRefresh refresh) {
+    TopicLookup(ClusterImages images, TopicRegistry registry, MetadataRefresh refresh, ProducerSensors sensors) {
         this.images = images;
         this.registry = registry;
         this.refresh = refresh;
+        this.sensors = sensors;
     }
 
     /**
@@ -67,6 +70,7 @@ final class TopicLookup {
             throwIfHopeless(image.error(topic));
             leftMs = maxBlockMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
         }
+        sensors.onMetadataWait(System.nanoTime() - startNs);
         return image;
     }
 

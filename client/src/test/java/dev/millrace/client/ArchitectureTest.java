@@ -41,6 +41,8 @@ class ArchitectureTest {
     private static final Map<String, String> SLOW_PATHS = Map.ofEntries(
             Map.entry("TopicLookup.await", "topic or partition unknown: waits for metadata"),
             Map.entry("PartitionQueues.create", "once a partition: its first record"),
+            Map.entry("ProducerSensors.onRefused", "only for a record that is refused"),
+            Map.entry("ProducerSensors.onMemoryExhausted", "only for a record that is refused"),
             Map.entry("MemoryWaiters.await", "memory used up: waits for it"),
             Map.entry("MemoryWaiters.wakeFirst", "only while someone waits for memory"),
             Map.entry("MemoryWaiters.wakeSatisfied", "only while someone waits for memory"),

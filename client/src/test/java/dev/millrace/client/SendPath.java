@@ -51,6 +51,7 @@ final class SendPath {
             "java.util.concurrent.Future.get",
             "java.util.concurrent.CompletableFuture.get",
             "java.util.concurrent.CompletableFuture.join",
+            "org.apache.kafka.common.metrics.Sensor.record",
             "java.util.Hashtable.*",
             "java.util.Vector.*",
             "java.lang.StringBuffer.*");

@@ -19,6 +19,7 @@ public final class Accumulator {
     private final BatchCodec codec;
     private final LongSupplier clock;
     private final long lingerMs;
+    private final AppendCounters counters = new AppendCounters();
     private final PartitionQueues queues = new PartitionQueues();
     private final AtomicInteger flushes = new AtomicInteger();
 
@@ -76,6 +77,11 @@ public final class Accumulator {
 
     BatchCodec codec() {
         return codec;
+    }
+
+    /** What happened while records were appended. */
+    public AppendCounters counters() {
+        return counters;
     }
 
     long nowMs() {

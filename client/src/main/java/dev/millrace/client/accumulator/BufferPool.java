@@ -2,6 +2,7 @@ package dev.millrace.client.accumulator;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
 import org.jctools.queues.MpmcArrayQueue;
 
 /**
@@ -116,6 +117,16 @@ public final class BufferPool {
     /** Whether a thread waits for more than there is; one about to be served is no shortage. */
     boolean isShort() {
         return available.get() < waiters.firstWants();
+    }
+
+    /** Sets what is told how long a thread has waited for memory, nanoseconds; it must not block. */
+    public void onWaited(LongConsumer listener) {
+        waiters.onWaited(listener);
+    }
+
+    /** How many threads wait for memory. */
+    public int waitingThreads() {
+        return waiters.count();
     }
 
     /** Bytes; what is not in use by a batch. */

@@ -25,6 +25,8 @@ public final class FinishedBatch {
     private int count;
     private int size;
     private int payloadChecksum;
+    private int uncompressedSize;
+    private int maxRecordSize;
     private Throwable failure;
 
     private int sequence = NO_SEQUENCE;
@@ -48,6 +50,12 @@ public final class FinishedBatch {
         size = end;
         count = records;
         payloadChecksum = Crc32c.of(buffer, BatchHeader.SIZE, end);
+    }
+
+    /** The last writer's: what metrics want to know beside. */
+    void measure(int uncompressedEnd, int maxRecordSizeUpperBound) {
+        uncompressedSize = uncompressedEnd;
+        maxRecordSize = maxRecordSizeUpperBound;
     }
 
     /** The last writer's: the batch must not be sent. */
@@ -78,6 +86,16 @@ public final class FinishedBatch {
     /** Bytes on the wire. */
     public int size() {
         return size;
+    }
+
+    /** The records' bytes on the wire per byte before compression. */
+    public double compressionRatio() {
+        return (double) (size - BatchHeader.SIZE) / (uncompressedSize - BatchHeader.SIZE);
+    }
+
+    /** Bytes that the largest record would take at most, alone in a batch and not compressed. */
+    public int maxRecordSize() {
+        return maxRecordSize;
     }
 
     /** The batch's bytes are {@code [0, size())} of this array; null once they are released. */

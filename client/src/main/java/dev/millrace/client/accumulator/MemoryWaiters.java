@@ -6,6 +6,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntPredicate;
+import java.util.function.LongConsumer;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.KafkaException;
 
@@ -24,6 +25,7 @@ final class MemoryWaiters {
     private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
     private boolean closed;
     private volatile int firstWants;
+    private volatile LongConsumer onWaited = nanoseconds -> {};
 
     MemoryWaiters(IntPredicate tryReserve, BooleanSupplier isShort, Runnable onPressure) {
         this.tryReserve = tryReserve;
@@ -33,6 +35,21 @@ final class MemoryWaiters {
 
     boolean isEmpty() {
         return firstWants == 0;
+    }
+
+    /** Sets what is told of every wait, in nanoseconds, by the thread that waited. */
+    void onWaited(LongConsumer listener) {
+        onWaited = listener;
+    }
+
+    /** How many threads wait. */
+    int count() {
+        lock.lock();
+        try {
+            return queue.size();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Bytes that the first in the queue waits for; 0 if nobody waits. */
@@ -66,7 +83,7 @@ final class MemoryWaiters {
                         throw new BufferExhaustedException("Failed to allocate " + size + " bytes within the configured"
                                 + " max blocking time " + maxBlockMs + " ms; buffer.memory is used up.");
                     }
-                    remainingNs = self.turn.awaitNanos(remainingNs);
+                    remainingNs = await(self.turn, remainingNs);
                 }
                 return false;
             } finally {
@@ -80,6 +97,16 @@ final class MemoryWaiters {
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    @SuppressWarnings("WaitNotInLoop") // the caller loops
+    private long await(Condition turn, long remainingNs) throws InterruptedException {
+        long startNs = System.nanoTime();
+        try {
+            return turn.awaitNanos(remainingNs);
+        } finally {
+            onWaited.accept(System.nanoTime() - startNs);
         }
     }
 

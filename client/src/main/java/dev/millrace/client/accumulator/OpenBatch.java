@@ -25,6 +25,7 @@ final class OpenBatch {
     private static final VarHandle FINISHING;
     private static final VarHandle NEXT;
     private static final VarHandle MAX_TIMESTAMP;
+    private static final VarHandle MAX_RECORD_SIZE;
 
     static {
         try {
@@ -34,6 +35,7 @@ final class OpenBatch {
             FINISHING = lookup.findVarHandle(OpenBatch.class, "finishing", boolean.class);
             NEXT = lookup.findVarHandle(OpenBatch.class, "next", OpenBatch.class);
             MAX_TIMESTAMP = lookup.findVarHandle(OpenBatch.class, "maxTimestamp", long.class);
+            MAX_RECORD_SIZE = lookup.findVarHandle(OpenBatch.class, "maxRecordSize", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -58,6 +60,7 @@ final class OpenBatch {
     private volatile long tail = BatchTail.of(0, BatchHeader.SIZE);
     private volatile int committed;
     private volatile long maxTimestamp;
+    private volatile int maxRecordSize;
     private volatile boolean finishing;
     private volatile FinishedBatch finished;
     private volatile OpenBatch next;
@@ -110,7 +113,7 @@ final class OpenBatch {
      */
     RecordFuture tryAppend(EncodableRecord record, Callback callback) {
         long timestampDelta = record.timestamp() - baseTimestamp;
-        while (true) {
+        for (int lost = 0; ; lost++) {
             long seen = tail;
             if (BatchTail.isSealed(seen)) {
                 return null;
@@ -120,10 +123,15 @@ final class OpenBatch {
             int bodySize = RecordEncoder.bodySize(index, timestampDelta, record);
             long claimEnd = (long) position + Varint.sizeOf(bodySize) + bodySize;
             if (claimEnd > capacity || index == BatchTail.MAX_RECORDS) {
-                seal();
+                if (seal()) {
+                    queue.counters().sealed(SealCause.FULL);
+                }
                 return null;
             }
             if (TAIL.compareAndSet(this, seen, BatchTail.of(index + 1, (int) claimEnd))) {
+                if (lost > 0) {
+                    queue.counters().claimsLost(lost);
+                }
                 return write(index, position, timestampDelta, record, callback);
             }
         }
@@ -139,6 +147,7 @@ final class OpenBatch {
             }
             RecordEncoder.write(buffer, position, index, timestampDelta, record);
             raiseMaxTimestamp(record.timestamp());
+            raiseMaxRecordSize(RecordEncoder.batchSizeUpperBound(record));
         } catch (Throwable t) { // even an OutOfMemoryError must not leave a hole that nobody will ever commit
             poison = t;
             throw t;
@@ -155,6 +164,13 @@ final class OpenBatch {
         }
     }
 
+    private void raiseMaxRecordSize(int size) {
+        int seen = maxRecordSize;
+        while (size > seen && !MAX_RECORD_SIZE.compareAndSet(this, seen, size)) {
+            seen = maxRecordSize;
+        }
+    }
+
     private void commit() {
         int commits = (int) COMMITTED.getAndAdd(this, 1) + 1;
         long seen = tail;
@@ -163,19 +179,26 @@ final class OpenBatch {
         }
     }
 
-    /** Lets no further record in. The batch finishes as soon as the records already claimed are committed. */
-    void seal() {
+    /**
+     * Lets no further record in. The batch finishes as soon as the records already claimed are committed.
+     *
+     * @return false if it was sealed already
+     */
+    boolean seal() {
         long seen = tail;
         while (!BatchTail.isSealed(seen)) {
             long sealed = BatchTail.seal(seen);
             if (TAIL.compareAndSet(this, seen, sealed)) {
                 if (committed == BatchTail.count(sealed)) {
                     finish(sealed);
+                } else {
+                    queue.counters().waitedOn();
                 }
-                return;
+                return true;
             }
             seen = tail;
         }
+        return false;
     }
 
     private void finish(long sealed) {
@@ -203,6 +226,7 @@ final class OpenBatch {
         int codecId = gained ? codec.id() : BatchCodec.NONE.id();
         BatchHeader.writeContent(buffer, finalEnd, count, baseTimestamp, maxTimestamp, codecId);
         whenFinished.finish(finalEnd, count);
+        whenFinished.measure(end, maxRecordSize);
     }
 
     /** Null until the batch is finished. */

@@ -108,6 +108,10 @@ public final class PartitionQueue {
         accumulator.onFinished(this);
     }
 
+    AppendCounters counters() {
+        return accumulator.counters();
+    }
+
     BatchCodec codec() {
         return accumulator.codec();
     }
@@ -166,15 +170,21 @@ public final class PartitionQueue {
     }
 
     /** Seals the oldest batch; whoever makes the last commit to it offers it to the ready queue. */
-    public void sealOldest() {
-        taken.next().seal();
+    public void sealOldest(SealCause cause) {
+        seal(taken.next(), cause);
+    }
+
+    private void seal(OpenBatch batch, SealCause cause) {
+        if (batch.seal()) {
+            counters().sealed(cause);
+        }
     }
 
     /** Lets no further record in, ever. What is already there stays. */
     void close() {
         OpenBatch last = newest();
         while (!last.isEnd()) {
-            last.seal();
+            seal(last, SealCause.CLOSE);
             last.casNext(OpenBatch.end(last));
             last = newest();
         }

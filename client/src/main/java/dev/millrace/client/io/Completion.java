@@ -15,9 +15,11 @@ final class Completion {
     private static final Logger log = LoggerFactory.getLogger(Completion.class);
 
     private final SenderSettings settings;
+    private final SenderMetrics metrics;
 
-    Completion(SenderSettings settings) {
+    Completion(SenderSettings settings, SenderMetrics metrics) {
         this.settings = settings;
+        this.metrics = metrics;
     }
 
     /** Applies one answer to the partition; callbacks do not run yet. */
@@ -55,6 +57,7 @@ final class Completion {
                 batch.attempts(),
                 batch.count(),
                 error.toString());
+        metrics.onRetry(batch);
         if (unexpected) {
             partition.unexpected(batch);
         }

@@ -4,6 +4,7 @@ import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.ReadyQueue;
+import dev.millrace.client.accumulator.SealCause;
 import dev.millrace.client.io.BrokerLink.ProduceAnswer;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import dev.millrace.client.metadata.ClusterImages;
@@ -30,6 +31,7 @@ final class Drainer {
     private final ProducerIds ids;
     private final BrokerLink link;
     private final SenderSettings settings;
+    private final SenderMetrics metrics;
     private final Completion completion;
     private final MonotonicClock clock;
 
@@ -52,7 +54,8 @@ final class Drainer {
         this.settings = settings;
         this.ids = ids;
         this.metadata = metadata;
-        this.completion = new Completion(settings);
+        this.metrics = context.metrics();
+        this.completion = new Completion(settings, metrics);
     }
 
     /** Looks at every partition for which something may have changed. */
@@ -93,7 +96,7 @@ final class Drainer {
         }
         PartitionState known = partitions.get(queue.id());
         if (known == null) {
-            known = new PartitionState(queue, settings);
+            known = new PartitionState(queue, settings, metrics);
             partitions.set(queue.id(), known);
         }
         return known;
@@ -130,19 +133,28 @@ final class Drainer {
     }
 
     private boolean hasSomethingFor(PartitionState p, int node, long nowMs) {
-        return p.candidate(node, nowMs) != null || (p.wantsOpenBatch(node, nowMs) && isDue(p.queue(), node, nowMs));
+        return p.candidate(node, nowMs) != null
+                || (p.wantsOpenBatch(node, nowMs) && whyDue(p.queue(), node, nowMs) != null);
     }
 
-    private boolean isDue(PartitionQueue queue, int node, long nowMs) {
-        return accumulator.isUrgent()
-                || nowMs - queue.oldestCreatedMs() >= settings.lingerMs()
-                || (accumulator.isShortOfMemory() && link.inFlightRequests(node) == 0);
+    /** Why the open batch goes now, or null if it waits for more records. */
+    private SealCause whyDue(PartitionQueue queue, int node, long nowMs) {
+        if (nowMs - queue.oldestCreatedMs() >= settings.lingerMs()) {
+            return SealCause.LINGER;
+        }
+        if (accumulator.isUrgent()) {
+            return SealCause.FLUSH;
+        }
+        return accumulator.isShortOfMemory() && link.inFlightRequests(node) == 0 ? SealCause.MEMORY : null;
     }
 
     /** The partition's next batch. An open one is sealed only here, so that it fills up while its broker is busy. */
     private FinishedBatch nextBatch(PartitionState p, int node, long nowMs) {
-        if (p.wantsOpenBatch(node, nowMs) && isDue(p.queue(), node, nowMs)) {
-            p.queue().sealOldest();
+        if (p.wantsOpenBatch(node, nowMs)) {
+            SealCause cause = whyDue(p.queue(), node, nowMs);
+            if (cause != null) {
+                p.queue().sealOldest(cause);
+            }
         }
         return p.candidate(node, nowMs);
     }

@@ -12,4 +12,5 @@ public record IoContext(
         ClusterImages images,
         TopicRegistry registry,
         BrokerLink link,
+        SenderMetrics metrics,
         MonotonicClock clock) {}

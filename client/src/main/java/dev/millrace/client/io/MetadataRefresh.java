@@ -45,7 +45,7 @@ public final class MetadataRefresh implements Errand {
     private int withoutNews;
     private long notBeforeMs = Long.MIN_VALUE;
     private long completeNotBeforeMs = Long.MIN_VALUE;
-    private long completeSinceMs;
+    private volatile long completeSinceMs;
 
     /** Asks through the link of {@code context}, the first I/O thread's. */
     public MetadataRefresh(IoContext context, SenderSettings settings) {
@@ -117,6 +117,11 @@ public final class MetadataRefresh implements Errand {
         if (asking) {
             link.metadata(node, topics, complete, new Answer(complete), nowMs);
         }
+    }
+
+    /** Milliseconds since all topics in use were described; any thread may ask. */
+    public long ageMs() {
+        return clock.nowMs() - completeSinceMs;
     }
 
     /** A connection is lost; {@code refusal} tells why if the broker refused the login, else it is null. */

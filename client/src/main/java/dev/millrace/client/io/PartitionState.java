@@ -2,6 +2,7 @@ package dev.millrace.client.io;
 
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.PartitionQueue;
+import dev.millrace.client.accumulator.SealCause;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 
@@ -15,6 +16,7 @@ import java.util.Iterator;
  */
 final class PartitionState {
     private final PartitionQueue queue;
+    private final SenderMetrics metrics;
     private final boolean idempotent;
     private final int maxInFlight;
     private final ArrayDeque<FinishedBatch> sent = new ArrayDeque<>();
@@ -41,8 +43,9 @@ final class PartitionState {
     /** The broker waits for a sequence that will never come: a new epoch, once nothing is in flight. */
     private boolean needsNewEpoch;
 
-    PartitionState(PartitionQueue queue, SenderSettings settings) {
+    PartitionState(PartitionQueue queue, SenderSettings settings, SenderMetrics metrics) {
         this.queue = queue;
+        this.metrics = metrics;
         this.idempotent = settings.idempotent();
         this.maxInFlight = settings.maxInFlight();
     }
@@ -223,13 +226,20 @@ final class PartitionState {
             }
             if (batch.decided() && !blocked) {
                 if (!batch.delivered()) {
-                    batch.deliver();
+                    deliver(batch);
                 }
                 if (!batch.inFlight()) {
                     it.remove();
                 }
             }
         }
+    }
+
+    private void deliver(FinishedBatch batch) {
+        if (!batch.accepted()) {
+            metrics.onFailed(batch);
+        }
+        batch.deliver();
     }
 
     /** Once nothing is in flight: closes a gap in the sequences by a new epoch, or finds that there is none. */
@@ -292,7 +302,7 @@ final class PartitionState {
             }
         }
         while (queue.hasRecords() && queue.oldestCreatedMs() < createdBeforeMs) {
-            queue.sealOldest();
+            queue.sealOldest(SealCause.FAILURE);
             FinishedBatch batch = queue.peek();
             if (batch == null) {
                 return; // a writer is about to commit; it will offer the partition to the ready queue

@@ -1,9 +1,12 @@
 package dev.millrace.client.kafka;
 
+import dev.millrace.client.accumulator.AppendCounters;
 import dev.millrace.client.accumulator.BatchCodec;
+import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.io.BrokerLink;
 import dev.millrace.client.metadata.ClusterImages;
 import java.net.InetSocketAddress;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +21,7 @@ import org.apache.kafka.common.metrics.KafkaMetricsContext;
 import org.apache.kafka.common.metrics.MetricConfig;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.metrics.Sensor;
+import org.apache.kafka.common.utils.AppInfoParser;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.common.utils.Utils;
 
@@ -32,6 +36,7 @@ public final class KafkaBridge implements AutoCloseable {
     private final ProducerConfig config;
     private final Time time = new MonotonicTime();
     private final Metrics metrics;
+    private final ProducerSensors sensors;
 
     /** Starts metrics and clock; {@code config} is validated already. */
     public KafkaBridge(ProducerConfig config) {
@@ -49,6 +54,8 @@ public final class KafkaBridge implements AutoCloseable {
                 time,
                 new KafkaMetricsContext(
                         JMX_PREFIX, config.originalsWithPrefix(CommonClientConfigs.METRICS_CONTEXT_PREFIX)));
+        this.sensors = new ProducerSensors(metrics);
+        AppInfoParser.registerAppInfo(JMX_PREFIX, clientId, metrics, time.milliseconds());
     }
 
     /** Milliseconds that no change of the wall clock moves. */
@@ -67,7 +74,7 @@ public final class KafkaBridge implements AutoCloseable {
 
     /** The network of an I/O thread, whose brokers are those of the current image. */
     public BrokerLink openLink(ClusterImages images, int ioThread) {
-        return new NetworkBrokerLink(config, metrics, images, time, ioThread);
+        return new NetworkBrokerLink(config, metrics, sensors, images, time, ioThread);
     }
 
     /** The codec of {@code compression.type}. */
@@ -75,13 +82,27 @@ public final class KafkaBridge implements AutoCloseable {
         return CompressionCodec.of(config);
     }
 
+    /** The stock producer's own metrics. */
+    public ProducerSensors sensors() {
+        return sensors;
+    }
+
+    /** Adds the metrics that only Millrace has. */
+    public void watch(AppendCounters counters, BufferPool memory, ClusterImages images) {
+        sensors.watch(memory);
+        MillraceMetrics.register(metrics, counters, memory, images);
+    }
+
+    /** All metrics; the map follows what is added and removed. */
     public Map<MetricName, ? extends Metric> metrics() {
-        return Map.copyOf(metrics.metrics());
+        return Collections.unmodifiableMap(metrics.metrics());
     }
 
     @Override
     public void close() {
+        sensors.close();
         metrics.close();
+        AppInfoParser.unregisterAppInfo(JMX_PREFIX, config.getString(ProducerConfig.CLIENT_ID_CONFIG), metrics);
     }
 
     /** Where the stock client sends records with this key: murmur2, sign bit off, modulo. */

@@ -39,13 +39,21 @@ final class NetworkBrokerLink implements BrokerLink {
     private static final String METRIC_GROUP = "producer";
 
     private final NetworkClient client;
+    private final ProducerSensors sensors;
     private final ClusterImages images;
     private final int requestTimeoutMs;
     private final short acks;
     private Consumer<AuthenticationException> onDisconnect = refusal -> {};
     private Throwable handlerFailure;
 
-    NetworkBrokerLink(ProducerConfig config, Metrics metrics, ClusterImages images, Time time, int ioThread) {
+    NetworkBrokerLink(
+            ProducerConfig config,
+            Metrics metrics,
+            ProducerSensors sensors,
+            ClusterImages images,
+            Time time,
+            int ioThread) {
+        this.sensors = sensors;
         this.images = images;
         this.requestTimeoutMs = config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG);
         this.acks = Short.parseShort(config.getString(ProducerConfig.ACKS_CONFIG));
@@ -63,8 +71,9 @@ final class NetworkBrokerLink implements BrokerLink {
                 null,
                 new ImageNodes(),
                 new DefaultHostResolver(),
-                null,
+                sensors.throttleTime(),
                 null);
+        sensors.watchRequests(client::inFlightRequestCount);
     }
 
     @Override
@@ -90,12 +99,13 @@ final class NetworkBrokerLink implements BrokerLink {
     @Override
     public void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long nowMs) {
         ProduceExchange exchange = new ProduceExchange(batches, images.current());
-        send(
-                node,
-                exchange.request(acks, requestTimeoutMs),
-                acks != 0,
-                nowMs,
-                response -> exchange.answer(response, handler));
+        sensors.onRequest(batches, nowMs);
+        send(node, exchange.request(acks, requestTimeoutMs), acks != 0, nowMs, response -> {
+            if (response.hasResponse()) {
+                sensors.onLatency(response.destination(), response.requestLatencyMs());
+            }
+            exchange.answer(response, handler);
+        });
     }
 
     @Override

@@ -114,6 +114,16 @@ public final class ClusterImages {
         }
     }
 
+    /** How many threads wait for the next image. */
+    public int waitingThreads() {
+        lock.lock();
+        try {
+            return lock.getWaitQueueLength(changed);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Wakes all who wait; they throw. */
     public void close() {
         lock.lock();

@@ -73,7 +73,7 @@ final class IoModel {
             boolean all = last || parts.accumulator.isShortOfMemory() || parts.accumulator.isUrgent();
             for (PartitionQueue queue : new ArrayDeque<>(lingering)) {
                 if (all || random.nextInt(50) == 0) {
-                    queue.sealOldest();
+                    queue.sealOldest(SealCause.LINGER);
                     lookAt(queue);
                 }
             }

@@ -114,12 +114,14 @@ class ExactlyOnceSimulationTest {
             registry.add(SimulatedCluster.TOPIC);
             SenderSettings settings = new SenderSettings(
                     5, deliveryTimeoutMs, Integer.MAX_VALUE, new Backoff(10, 100), 1000, 5, true, 60_000, 600_000);
-            IoContext first = new IoContext(accumulator, ready.get(0), images, registry, cluster, cluster::nowMs);
+            IoContext first = new IoContext(
+                    accumulator, ready.get(0), images, registry, cluster, new NoMetrics(), cluster::nowMs);
             MetadataRefresh metadata = new MetadataRefresh(first, settings);
             ProducerIds ids = new ProducerIds(first, ready, settings);
             this.ioThreads.add(new IoThread(first, settings, ids, metadata, metadata, ids));
             for (int i = 1; i < ready.size(); i++) {
-                IoContext more = new IoContext(accumulator, ready.get(i), images, registry, cluster, cluster::nowMs);
+                IoContext more = new IoContext(
+                        accumulator, ready.get(i), images, registry, cluster, new NoMetrics(), cluster::nowMs);
                 this.ioThreads.add(new IoThread(more, settings, ids, metadata));
             }
         }

@@ -45,7 +45,7 @@ public class PartitionQueueStress {
             PartitionQueue partition = queue.get();
             StringBuilder found = new StringBuilder();
             while (partition.hasRecords()) {
-                partition.sealOldest();
+                partition.sealOldest(SealCause.LINGER);
                 FinishedBatch batch = partition.peek();
                 if (batch == null) {
                     return found + "not finished";
@@ -73,7 +73,7 @@ public class PartitionQueueStress {
         private final Partition partition = new Partition(sizeFor(2));
 
         public TwoWritersOpen() {
-            partition.queue.get().sealOldest();
+            partition.queue.get().sealOldest(SealCause.LINGER);
         }
 
         @Actor

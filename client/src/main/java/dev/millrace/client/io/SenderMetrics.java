@@ -1,0 +1,16 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.FinishedBatch;
+
+/**
+ * Is told what becomes of batches at the brokers.
+ *
+ * <p><b>Threads:</b> called by I/O threads.
+ */
+public interface SenderMetrics {
+    /** The batch will be sent again. */
+    void onRetry(FinishedBatch batch);
+
+    /** The batch has failed; its callbacks are about to run. */
+    void onFailed(FinishedBatch batch);
+}

@@ -1,0 +1,217 @@
+package dev.millrace.client.kafka;
+
+import dev.millrace.client.accumulator.BufferPool;
+import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.io.SenderMetrics;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
+import java.util.function.IntSupplier;
+import org.apache.kafka.clients.producer.internals.KafkaProducerMetrics;
+import org.apache.kafka.clients.producer.internals.SenderMetricsRegistry;
+import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.metrics.Sensor;
+import org.apache.kafka.common.metrics.stats.Avg;
+import org.apache.kafka.common.metrics.stats.Max;
+import org.apache.kafka.common.metrics.stats.Meter;
+
+/**
+ * The stock producer's own metrics, under its names and with its meaning. A {@link Sensor} locks, so nothing here is
+ * called for a record on its usual way: it is told of requests, of batches, and of records that wait or are refused.
+ *
+ * <p><b>Threads:</b> any.
+ */
+public final class ProducerSensors implements SenderMetrics, AutoCloseable {
+    private final Metrics metrics;
+    private final SenderMetricsRegistry names;
+    private final KafkaProducerMetrics calls;
+    private final Map<String, TopicSensors> topics = new ConcurrentHashMap<>();
+    private final List<IntSupplier> requestsInFlight = new CopyOnWriteArrayList<>();
+
+    private final Sensor batchSize;
+    private final Sensor compressionRate;
+    private final Sensor queueTime;
+    private final Sensor requestTime;
+    private final Sensor recordsPerRequest;
+    private final Sensor retries;
+    private final Sensor errors;
+    private final Sensor recordSize;
+    private final Sensor memoryWait;
+    private final Sensor memoryExhausted;
+    private final Sensor throttleTime;
+
+    ProducerSensors(Metrics metrics) {
+        this.metrics = metrics;
+        this.names = new SenderMetricsRegistry(metrics);
+        this.calls = new KafkaProducerMetrics(metrics);
+        this.batchSize = averageAndMax("batch-size", names.batchSizeAvg, names.batchSizeMax);
+        this.compressionRate = metrics.sensor("compression-rate");
+        this.compressionRate.add(names.compressionRateAvg, new Avg());
+        this.queueTime = averageAndMax("queue-time", names.recordQueueTimeAvg, names.recordQueueTimeMax);
+        this.requestTime = averageAndMax("request-time", names.requestLatencyAvg, names.requestLatencyMax);
+        this.recordsPerRequest = rateAndTotal("records-per-request", names.recordSendRate, names.recordSendTotal);
+        this.recordsPerRequest.add(names.recordsPerRequestAvg, new Avg());
+        this.retries = rateAndTotal("record-retries", names.recordRetryRate, names.recordRetryTotal);
+        this.errors = rateAndTotal("errors", names.recordErrorRate, names.recordErrorTotal);
+        this.recordSize = averageAndMax("record-size", names.recordSizeAvg, names.recordSizeMax);
+        this.throttleTime =
+                averageAndMax("produce-throttle-time", names.produceThrottleTimeAvg, names.produceThrottleTimeMax);
+        this.memoryWait = metrics.sensor("bufferpool-wait-time");
+        this.memoryWait.add(new Meter(
+                TimeUnit.NANOSECONDS,
+                name("bufferpool-wait-ratio", "The fraction of time in which a thread waits for memory."),
+                name("bufferpool-wait-time-ns-total", "Nanoseconds that threads have waited for memory in all.")));
+        this.memoryExhausted = rateAndTotal(
+                "buffer-exhausted-records",
+                name("buffer-exhausted-rate", "Records refused per second because memory was used up."),
+                name("buffer-exhausted-total", "Records refused because memory was used up."));
+        rateAndTotal("batch-split-rate", names.batchSplitRate, names.batchSplitTotal);
+        gauge(
+                names.requestsInFlight,
+                () -> requestsInFlight.stream().mapToInt(IntSupplier::getAsInt).sum());
+    }
+
+    private Sensor averageAndMax(String sensorName, MetricName average, MetricName max) {
+        Sensor sensor = metrics.sensor(sensorName);
+        sensor.add(average, new Avg());
+        sensor.add(max, new Max());
+        return sensor;
+    }
+
+    private Sensor rateAndTotal(String sensorName, MetricName rate, MetricName total) {
+        Sensor sensor = metrics.sensor(sensorName);
+        sensor.add(new Meter(rate, total));
+        return sensor;
+    }
+
+    private MetricName name(String name, String description) {
+        return metrics.metricName(name, KafkaProducerMetrics.GROUP, description);
+    }
+
+    private void gauge(MetricName name, DoubleSupplier value) {
+        metrics.addMetric(name, (config, now) -> value.getAsDouble());
+    }
+
+    /** Shows the state of the memory, and is told from here on who waits for it. */
+    public void watch(BufferPool memory) {
+        memory.onWaited(memoryWait::record);
+        gauge(name("waiting-threads", "Threads that wait for memory."), memory::waitingThreads);
+        gauge(name("buffer-total-bytes", "Bytes of memory for records, in use or not."), memory::total);
+        gauge(name("buffer-available-bytes", "Bytes of memory that no batch uses."), memory::available);
+    }
+
+    /** Shows the age of the metadata. */
+    public void watchMetadata(DoubleSupplier ageInSeconds) {
+        gauge(names.metadataAge, ageInSeconds);
+    }
+
+    /** Counts these requests without an answer, too. */
+    void watchRequests(IntSupplier inFlight) {
+        requestsInFlight.add(inFlight);
+    }
+
+    /** Is told by the network client how long brokers throttle. */
+    Sensor throttleTime() {
+        return throttleTime;
+    }
+
+    // ---- what the I/O thread tells ----
+
+    /** A produce request is sent. */
+    void onRequest(List<FinishedBatch> batches, long nowMs) {
+        int records = 0;
+        for (FinishedBatch batch : batches) {
+            TopicSensors topic = topic(batch);
+            topic.records.record(batch.count(), nowMs);
+            topic.bytes.record(batch.size(), nowMs);
+            topic.compressionRate.record(batch.compressionRatio(), nowMs);
+            batchSize.record(batch.size(), nowMs);
+            queueTime.record((double) (nowMs - batch.createdMs()), nowMs);
+            compressionRate.record(batch.compressionRatio(), nowMs);
+            recordSize.record(batch.maxRecordSize(), nowMs);
+            records += batch.count();
+        }
+        recordsPerRequest.record(records, nowMs);
+    }
+
+    /** A produce request was answered. */
+    void onLatency(String node, long latencyMs) {
+        requestTime.record((double) latencyMs);
+        Sensor ofNode = metrics.getSensor("node-" + node + ".latency"); // the selector's, which removes it
+        if (ofNode != null) {
+            ofNode.record((double) latencyMs);
+        }
+    }
+
+    @Override
+    public void onRetry(FinishedBatch batch) {
+        retries.record(batch.count());
+        topic(batch).retries.record(batch.count());
+    }
+
+    @Override
+    public void onFailed(FinishedBatch batch) {
+        errors.record(batch.count());
+        topic(batch).errors.record(batch.count());
+    }
+
+    private TopicSensors topic(FinishedBatch batch) {
+        String topic = batch.partition().topic();
+        TopicSensors known = topics.get(topic);
+        return known != null ? known : topics.computeIfAbsent(topic, TopicSensors::new);
+    }
+
+    // ---- what application threads tell ----
+
+    /** A record is refused before it reached a batch. */
+    public void onRefused() {
+        errors.record();
+    }
+
+    /** A record is refused because there was no memory for it in time. */
+    public void onMemoryExhausted() {
+        memoryExhausted.record();
+    }
+
+    /** A thread has waited for a topic and got it. */
+    public void onMetadataWait(long nanoseconds) {
+        calls.recordMetadataWait(nanoseconds);
+    }
+
+    /** A call of {@code flush} ends. */
+    public void onFlush(long nanoseconds) {
+        calls.recordFlush(nanoseconds);
+    }
+
+    @Override
+    public void close() {
+        calls.close();
+    }
+
+    /** The sensors of one topic. */
+    private final class TopicSensors {
+        private final Sensor records;
+        private final Sensor bytes;
+        private final Sensor compressionRate;
+        private final Sensor retries;
+        private final Sensor errors;
+
+        TopicSensors(String topic) {
+            Map<String, String> tags = Map.of("topic", topic);
+            String prefix = "topic." + topic;
+            this.records = rateAndTotal(
+                    prefix + ".records-per-batch", names.topicRecordSendRate(tags), names.topicRecordSendTotal(tags));
+            this.bytes = rateAndTotal(prefix + ".bytes", names.topicByteRate(tags), names.topicByteTotal(tags));
+            this.compressionRate = metrics.sensor(prefix + ".compression-rate");
+            this.compressionRate.add(names.topicCompressionRate(tags), new Avg());
+            this.retries = rateAndTotal(
+                    prefix + ".record-retries", names.topicRecordRetryRate(tags), names.topicRecordRetryTotal(tags));
+            this.errors = rateAndTotal(
+                    prefix + ".record-errors", names.topicRecordErrorRate(tags), names.topicRecordErrorTotal(tags));
+        }
+    }
+}

@@ -1,0 +1,12 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.FinishedBatch;
+
+/** For tests that look at records, not at metrics. */
+final class NoMetrics implements SenderMetrics {
+    @Override
+    public void onRetry(FinishedBatch batch) {}
+
+    @Override
+    public void onFailed(FinishedBatch batch) {}
+}
