@@ -45,6 +45,8 @@ public final class MetadataRefresh implements Errand {
     private int withoutNews;
     private long notBeforeMs = Long.MIN_VALUE;
     private long completeNotBeforeMs = Long.MIN_VALUE;
+
+    /** Written by the I/O thread, read by whoever looks at metrics. */
     private volatile long completeSinceMs;
 
     /** Asks through the link of {@code context}, the first I/O thread's. */
