@@ -161,6 +161,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      * @throws SerializationException key or value cannot be serialized
      * @throws InterruptException interrupted while blocked; the flag is set again
      * @throws IllegalStateException the producer is closed
+     * @throws KafkaException it is closed meanwhile
      * @throws IllegalArgumentException the chosen partition makes no sense
      */
     @Override
@@ -169,19 +170,15 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         throwIfClosed();
         Future<RecordMetadata> future = sender.send(record, callback);
         if (future == null) {
-            throw closedException();
+            throw new KafkaException("Producer closed while send in progress", io.failure());
         }
         return future;
     }
 
     private void throwIfClosed() {
         if (closed || io.failure() != null) {
-            throw closedException();
+            throw new IllegalStateException("Cannot perform operation after producer has been closed", io.failure());
         }
-    }
-
-    private IllegalStateException closedException() {
-        return new IllegalStateException("Cannot perform operation after producer has been closed", io.failure());
     }
 
     /**

@@ -1,6 +1,5 @@
 package dev.millrace.client;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.testkit.KafkaCluster;
@@ -22,7 +21,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is sent is what a stock consumer reads, byte for byte. */
@@ -81,64 +79,6 @@ class RoundTripIT {
             assertThat(told.serializedKeySize()).isEqualTo(found.serializedKeySize());
             assertThat(told.serializedValueSize()).isEqualTo(found.serializedValueSize());
         }
-    }
-
-    @Test
-    void shouldSendWithoutAnswersWhenAcksAreZero() throws Exception {
-        // given
-        cluster.createTopic("acks-zero", 1, 1, Map.of());
-        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>("acks-zero", "v".getBytes(UTF_8));
-
-        // when
-        RecordMetadata told;
-        try (Producer<byte[], byte[]> producer =
-                ProducerKind.MILLRACE.create(cluster.clientConfig(), "acks", "0", "retries", 0)) {
-            told = producer.send(record).get();
-        }
-
-        // then
-        assertThat(told.hasOffset()).isFalse();
-        assertThat(TopicContents.read(cluster.clientConfig(), "acks-zero")).hasSize(1);
-    }
-
-    @Test
-    void shouldTellTheBrokersTimestampWhenTheTopicAsksForIt() throws Exception {
-        // given
-        cluster.createTopic("log-append-time", 1, 1, Map.of("message.timestamp.type", "LogAppendTime"));
-
-        // when
-        RecordMetadata told;
-        try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(cluster.clientConfig())) {
-            told = producer.send(new ProducerRecord<>("log-append-time", 0, 42L, null, new byte[1]))
-                    .get();
-        }
-
-        // then
-        ConsumerRecord<byte[], byte[]> found =
-                TopicContents.read(cluster.clientConfig(), "log-append-time").get(0);
-        assertThat(found.timestamp()).isGreaterThan(42L);
-        assertThat(told.timestamp()).isEqualTo(found.timestamp());
-    }
-
-    @ParameterizedTest
-    @EnumSource(ProducerKind.class)
-    void shouldTakeARecordOfExactlyMaxRequestSize(ProducerKind kind) throws Exception {
-        // given
-        String topic = "exact-size-" + kind.name().toLowerCase(java.util.Locale.ROOT);
-        cluster.createTopic(topic, 1, 1, Map.of());
-        int overhead = 61 + 21 + 1 + 3 + 1; // batch header, record overhead, null key, length of the value, no headers
-        byte[] value = new byte[100_000 - overhead];
-
-        // when
-        try (Producer<byte[], byte[]> producer =
-                kind.create(cluster.clientConfig(), "max.request.size", 100_000, "batch.size", 1000)) {
-            producer.send(new ProducerRecord<>(topic, value)).get();
-            Future<RecordMetadata> oneMore = producer.send(new ProducerRecord<>(topic, new byte[value.length + 1]));
-            assertThat(oneMore).failsWithin(1, TimeUnit.SECONDS);
-        }
-
-        // then
-        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(1);
     }
 
     @Test
