@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A child JVM with the Java home and the class path of this one. It never outlives this JVM (see {@link ChildFolder}),
+ * A child JVM. It never outlives this JVM (see {@link ChildFolder}),
  * ignores a terminal's Ctrl-C, which is for the parent to judge, and writes its output to a file of the folder.
  */
 final class ChildJvm {
@@ -31,14 +31,20 @@ final class ChildJvm {
      * @param name unique among the running children of the folder; names its log file too
      * @param options for the JVM, such as {@code -Xmx512m}
      */
-    ChildJvm(ChildFolder folder, String name, List<String> options, Class<?> main, String... arguments) {
+    ChildJvm(
+            ChildFolder folder,
+            String name,
+            JavaRuntime runtime,
+            List<String> options,
+            Class<?> main,
+            String... arguments) {
         this.name = name;
         log = folder.path().resolve(name + ".log");
         readyFile = folder.path().resolve(name + ".ready");
 
         List<String> command =
                 new ArrayList<>(List.of("/bin/sh", "-c", LAUNCHER, folder.path().toString()));
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add(runtime.home().resolve("bin/java").toString());
         command.addAll(options);
         command.add("-D" + READY_FILE + "=" + readyFile);
         // What a killed JVM leaves, such as unpacked native libraries, goes with the folder.
@@ -46,7 +52,7 @@ final class ChildJvm {
         command.add("-XX:-UsePerfData");
         command.add("-Dslf4j.provider=" + ChildLog.class.getName());
         command.add("-Dslf4j.internal.verbosity=ERROR");
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of("-cp", runtime.classPath(), main.getName()));
         command.addAll(List.of(arguments));
         try {
             Files.deleteIfExists(readyFile);
@@ -101,7 +107,7 @@ final class ChildJvm {
     /** SIGKILL; blocks until the child has ended. */
     void kill() {
         process.destroyForcibly();
-        awaitEnd(Duration.ofSeconds(30));
+        endsWithin(Duration.ofSeconds(30));
     }
 
     /** SIGTERM, and after the given patience SIGKILL; blocks until the child has ended. A paused child is resumed. */
@@ -111,7 +117,7 @@ final class ChildJvm {
         }
         process.destroy();
         resume();
-        if (!awaitEnd(patience)) {
+        if (!endsWithin(patience)) {
             kill();
         }
     }
@@ -126,16 +132,30 @@ final class ChildJvm {
         signal("CONT");
     }
 
+    /** Blocks until the child has ended, and returns its exit code; throws with its last output if that takes longer. */
+    int awaitEnd(Duration timeout) {
+        if (!endsWithin(timeout)) {
+            throw new IllegalStateException(
+                    name + " has not ended within " + timeout.toSeconds() + " s. Its last output:\n" + lastOutput());
+        }
+        return process.exitValue();
+    }
+
     String lastOutput() {
+        List<String> lines = output().lines().toList();
+        return String.join("\n", lines.subList(Math.max(0, lines.size() - SHOWN_LOG_LINES), lines.size()));
+    }
+
+    /** All that it has written to either stream. */
+    String output() {
         try {
-            List<String> lines = Files.readAllLines(log);
-            return String.join("\n", lines.subList(Math.max(0, lines.size() - SHOWN_LOG_LINES), lines.size()));
+            return Files.readString(log);
         } catch (IOException e) {
             return "(none: " + e + ")";
         }
     }
 
-    private boolean awaitEnd(Duration timeout) {
+    private boolean endsWithin(Duration timeout) {
         try {
             return process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {

@@ -241,7 +241,8 @@ public final class KafkaCluster implements AutoCloseable {
                 .forEach(arguments::add);
         // Compiling later saves a quarter of the CPU of a start; a busy broker still gets fully optimized code.
         List<String> options = List.of("-Xmx" + builder.heap, "-XX:+UseParallelGC", "-XX:CompileThresholdScaling=4");
-        return new ChildJvm(folder, name, options, BrokerMain.class, arguments.toArray(String[]::new));
+        return new ChildJvm(
+                folder, name, JavaRuntime.ofThisJvm(), options, BrokerMain.class, arguments.toArray(String[]::new));
     }
 
     private static List<Node> nodes(int brokers, Set<Listener> listeners) {

@@ -28,6 +28,7 @@ public final class StubBroker implements AutoCloseable {
             ChildJvm child = new ChildJvm(
                     folder,
                     "stub",
+                    JavaRuntime.ofThisJvm(),
                     List.of("-Xmx256m", "-XX:+UseSerialGC"),
                     StubMain.class,
                     arguments.toArray(String[]::new));
