@@ -55,6 +55,11 @@ final class BrokerSettings {
 
         Stream<String> forClients =
                 node.ports().keySet().stream().map(listener -> listener + "://" + node.address(listener));
+        settings.put(
+                "advertised.listeners",
+                node.ports().keySet().stream()
+                        .map(listener -> listener + "://" + node.advertisedAddress(listener))
+                        .collect(Collectors.joining(",")));
         Stream<String> forControllers =
                 isController ? Stream.of(CONTROLLER + "://127.0.0.1:" + node.controllerPort()) : Stream.empty();
         settings.put("listeners", Stream.concat(forClients, forControllers).collect(Collectors.joining(",")));
@@ -62,7 +67,8 @@ final class BrokerSettings {
                 "listener.security.protocol.map",
                 Stream.concat(
                                 Stream.of(CONTROLLER + ":PLAINTEXT"),
-                                Stream.of(Listener.values()).map(listener -> listener + ":" + listener))
+                                Stream.of(Listener.values())
+                                        .map(listener -> listener + ":" + listener.securityProtocol()))
                         .collect(Collectors.joining(",")));
         settings.put("inter.broker.listener.name", Listener.PLAINTEXT.name());
         settings.putAll(defaults(cluster.size()));

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * A child JVM. It never outlives this JVM (see {@link ChildFolder}),
@@ -18,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 final class ChildJvm {
     private static final String LAUNCHER = "trap '' INT HUP; : > \"$0/pids/$$\" && exec \"$@\"";
     private static final String READY_FILE = "millrace.testkit.ready";
+    private static final Duration PAUSE_TIMEOUT = Duration.ofSeconds(30);
     private static final int SHOWN_LOG_LINES = 40;
 
     private final String name;
@@ -122,9 +124,30 @@ final class ChildJvm {
         }
     }
 
-    /** SIGSTOP: the child keeps its connections and does nothing. */
+    /** SIGSTOP: the child keeps its connections and does nothing; blocks until all of its threads stand still. */
     void pause() {
         signal("STOP");
+        Path threads = Path.of("/proc", Long.toString(process.pid()), "task");
+        if (Files.isDirectory(threads)) { // without it, as on macOS, one must trust that a signal is quick
+            Await.until(name + " stands still", PAUSE_TIMEOUT, () -> allStopped(threads));
+        }
+    }
+
+    private static boolean allStopped(Path threads) {
+        try (Stream<Path> all = Files.list(threads)) {
+            return all.allMatch(ChildJvm::isStopped);
+        } catch (IOException e) {
+            return false; // a thread has ended meanwhile, so it ran
+        }
+    }
+
+    private static boolean isStopped(Path thread) {
+        try {
+            String stat = Files.readString(thread.resolve("stat"));
+            return stat.startsWith("T", stat.lastIndexOf(')') + 2); // the state follows the name in parentheses
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** SIGCONT: a paused child goes on. */

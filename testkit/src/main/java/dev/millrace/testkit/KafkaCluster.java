@@ -50,6 +50,7 @@ public final class KafkaCluster implements AutoCloseable {
     private final String clusterId = Uuid.randomUuid().toString();
     private final List<Node> nodes;
     private final Optional<Certificates> certificates;
+    private final Map<Integer, FaultProxy> proxies = new TreeMap<>();
     private final Map<Integer, ChildJvm> running = new TreeMap<>();
     private final Admin admin;
 
@@ -60,6 +61,10 @@ public final class KafkaCluster implements AutoCloseable {
             certificates = builder.listeners.stream().anyMatch(Listener::isEncrypted)
                     ? Optional.of(Certificates.generate(folder.path()))
                     : Optional.empty();
+            if (builder.listeners.contains(Listener.PROXIED)) {
+                nodes.forEach(node -> proxies.put(
+                        node.id(), new FaultProxy(node.proxyPort(), node.ports().get(Listener.PROXIED))));
+            }
             for (Node node : nodes) {
                 running.put(node.id(), launch(node));
             }
@@ -69,6 +74,7 @@ public final class KafkaCluster implements AutoCloseable {
                     () -> running.values().stream().allMatch(ChildJvm::isReady));
             admin = Admin.create(clientConfig());
         } catch (RuntimeException e) {
+            proxies.values().forEach(FaultProxy::close);
             folder.close();
             throw e;
         }
@@ -94,7 +100,7 @@ public final class KafkaCluster implements AutoCloseable {
             throw new IllegalArgumentException(
                     "No listener " + listener + ", only " + builder.listeners + "; name it in listeners()");
         }
-        return nodes.stream().map(node -> node.address(listener)).collect(Collectors.joining(","));
+        return nodes.stream().map(node -> node.advertisedAddress(listener)).collect(Collectors.joining(","));
     }
 
     /** What a client needs to connect to {@link Listener#PLAINTEXT}; a new map, for the caller to add to. */
@@ -118,7 +124,7 @@ public final class KafkaCluster implements AutoCloseable {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", bootstrapServers(listener));
         if (listener != Listener.PLAINTEXT) {
-            config.put("security.protocol", listener.name());
+            config.put("security.protocol", listener.securityProtocol());
         }
         if (listener.isEncrypted()) {
             config.putAll(certificates.orElseThrow().clientSettings());
@@ -163,6 +169,20 @@ public final class KafkaCluster implements AutoCloseable {
         child(broker).resume();
     }
 
+    /**
+     * The proxy by which clients of {@link Listener#PROXIED} reach this broker.
+     *
+     * @throws IllegalArgumentException when there is no such broker, or the cluster was not built with that listener
+     */
+    public FaultProxy proxy(int broker) {
+        FaultProxy proxy = proxies.get(broker);
+        if (proxy == null) {
+            throw new IllegalArgumentException("No proxy in front of broker " + broker
+                    + "; name PROXIED in listeners(), brokers are 1 to " + brokers());
+        }
+        return proxy;
+    }
+
     /** A client for administration, over {@link Listener#PLAINTEXT}; closed with the cluster. */
     public Admin admin() {
         return admin;
@@ -202,6 +222,7 @@ public final class KafkaCluster implements AutoCloseable {
     @Override
     public void close() {
         admin.close(Duration.ZERO);
+        proxies.values().forEach(FaultProxy::close);
         folder.close();
     }
 
@@ -246,12 +267,12 @@ public final class KafkaCluster implements AutoCloseable {
     }
 
     private static List<Node> nodes(int brokers, Set<Listener> listeners) {
-        Queue<Integer> ports = Ports.free(brokers * (listeners.size() + 1));
+        Queue<Integer> ports = Ports.free(brokers * (listeners.size() + 2));
         return IntStream.rangeClosed(1, brokers)
                 .mapToObj(id -> {
                     Map<Listener, Integer> byListener = new EnumMap<>(Listener.class);
                     listeners.forEach(listener -> byListener.put(listener, ports.remove()));
-                    return new Node(id, byListener, ports.remove());
+                    return new Node(id, byListener, ports.remove(), ports.remove());
                 })
                 .toList();
     }

@@ -100,10 +100,13 @@ class KafkaClusterIT {
             producer.send(new ProducerRecord<>("paused", 0, null, "before")).get();
 
             cluster.pause(leader);
-            Future<RecordMetadata> sent = producer.send(new ProducerRecord<>("paused", 0, null, "during"));
-
-            assertThatThrownBy(() -> sent.get(300, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
-            cluster.resume(leader);
+            Future<RecordMetadata> sent;
+            try {
+                sent = producer.send(new ProducerRecord<>("paused", 0, null, "during"));
+                assertThatThrownBy(() -> sent.get(300, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+            } finally {
+                cluster.resume(leader);
+            }
             assertThat(sent.get().offset()).isEqualTo(1);
         }
         assertThat(Clients.consume(config, "paused", 2)).containsExactly("before", "during");
