@@ -10,6 +10,7 @@ import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.KafkaVersion;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -95,7 +96,6 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         kafka = new KafkaBridge(config);
         try {
             serializer = new RecordSerializer<>(config, keySerializer, valueSerializer);
-            partitions = new PartitionChooser(config);
             ReadyQueues ready = ReadyQueues.forThreads(
                     MillraceConfig.parse(config.originals()).ioThreads());
             int batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
@@ -105,7 +105,9 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, settings.lingerMs());
             images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
             TopicRegistry registry = new TopicRegistry();
-            io = new IoThreads(contexts(ready, registry), ready, settings);
+            List<IoContext> contexts = contexts(ready, registry);
+            partitions = new PartitionChooser(config, load(contexts));
+            io = new IoThreads(contexts, ready, settings);
             topics = new TopicLookup(images, registry, io.metadata(), kafka.sensors());
             sender = new RecordSender<>(config, serializer, partitions, topics, accumulator, kafka.sensors());
             kafka.watch(accumulator.counters(), memory, images);
@@ -126,11 +128,19 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
                     ready.get(i),
                     images,
                     registry,
+                    new StalledBrokers(config.getLong(ProducerConfig.PARTITIONER_AVAILABILITY_TIMEOUT_MS_CONFIG)),
                     kafka.openLink(images, i),
                     kafka.sensors(),
                     kafka::nowMs));
         }
         return contexts;
+    }
+
+    private PartitionLoad load(List<IoContext> contexts) {
+        return new PartitionLoad(
+                accumulator,
+                contexts.stream().map(IoContext::stalled).toArray(StalledBrokers[]::new),
+                config.getBoolean(ProducerConfig.PARTITIONER_ADAPTIVE_PARTITIONING_ENABLE_CONFIG));
     }
 
     private void closeParts() {

@@ -5,6 +5,7 @@ import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import org.apache.kafka.clients.producer.Partitioner;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -17,30 +18,44 @@ import org.apache.kafka.common.Cluster;
  * <p><b>Threads:</b> any.
  */
 final class PartitionChooser implements AutoCloseable {
-    /** About what a record takes beside key and value: empty ones must fill a batch, too. */
-    private static final int RECORD_OVERHEAD = 8;
+    /** What a record takes beside key, value and headers, rather more than less: a turn must not exceed a batch. */
+    private static final int RECORD_OVERHEAD = 12;
+
+    private static final int BATCH_OVERHEAD = 61;
 
     private final Partitioner custom;
     private final boolean ignoreKeys;
-    private final int batchSize;
+    private final int bytesPerTurn;
+    private final long lingerMs;
+    private final PartitionLoad load;
     private final Map<String, Shown> shownByTopic = new ConcurrentHashMap<>();
     private final Map<String, StickyPartitions> keyless = new ConcurrentHashMap<>();
 
-    PartitionChooser(ProducerConfig config) {
+    /** Spreads keyless records by {@code load}. */
+    PartitionChooser(ProducerConfig config, PartitionLoad load) {
+        this.load = load;
         this.custom = config.getConfiguredInstance(
                 ProducerConfig.PARTITIONER_CLASS_CONFIG,
                 Partitioner.class,
                 Map.of(ProducerConfig.CLIENT_ID_CONFIG, config.getString(ProducerConfig.CLIENT_ID_CONFIG)));
         this.ignoreKeys = config.getBoolean(ProducerConfig.PARTITIONER_IGNORE_KEYS_CONFIG);
-        this.batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
+        this.bytesPerTurn = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG) - BATCH_OVERHEAD);
+        this.lingerMs = config.getLong(ProducerConfig.LINGER_MS_CONFIG);
     }
 
     /**
-     * The partition to append to.
+     * The partition to append to; asked once a record.
      *
+     * @param headersSize bytes
      * @throws IllegalArgumentException the application's partitioner chose one that the topic does not have
      */
-    int choose(ProducerRecord<?, ?> record, byte[] key, byte[] value, ClusterImage image, TopicImage topic) {
+    int choose(
+            ProducerRecord<?, ?> record,
+            byte[] key,
+            byte[] value,
+            int headersSize,
+            ClusterImage image,
+            TopicImage topic) {
         if (record.partition() != null) {
             return record.partition();
         }
@@ -52,9 +67,15 @@ final class PartitionChooser implements AutoCloseable {
         }
         StickyPartitions sticky = keyless.get(record.topic());
         if (sticky == null) {
-            sticky = keyless.computeIfAbsent(record.topic(), name -> new StickyPartitions(batchSize));
+            sticky = keyless.computeIfAbsent(
+                    record.topic(),
+                    name -> new StickyPartitions(
+                            load,
+                            bytesPerTurn,
+                            lingerMs,
+                            ThreadLocalRandom.current().nextLong()));
         }
-        int size = RECORD_OVERHEAD + (key == null ? 0 : key.length) + (value == null ? 0 : value.length);
+        int size = RECORD_OVERHEAD + headersSize + (key == null ? 0 : key.length) + (value == null ? 0 : value.length);
         return sticky.next(image, topic, size);
     }
 

@@ -30,11 +30,6 @@ final class ProducerSettings {
         refuse(config, ProducerConfig.TRANSACTION_TWO_PHASE_COMMIT_ENABLE_CONFIG, "transactions are not there yet");
         refuse(config, ProducerConfig.INTERCEPTOR_CLASSES_CONFIG, "interceptors are not there yet");
         refuse(config, ProducerConfig.ENABLE_METRICS_PUSH_CONFIG, "client telemetry is not there yet");
-        refuse(
-                config,
-                ProducerConfig.PARTITIONER_ADAPTIVE_PARTITIONING_ENABLE_CONFIG,
-                "spreading by load is not there yet");
-        refuse(config, ProducerConfig.PARTITIONER_AVAILABILITY_TIMEOUT_MS_CONFIG, "spreading by load is not there yet");
         refuseRebootstrap(config);
         checkDeliveryTimeout(config);
         checkMemory(config);

@@ -75,8 +75,12 @@ final class RecordSender<K, V> {
             TopicImage topic = image.topic(record.topic());
             byte[] key = serializer.key(record);
             byte[] value = serializer.value(record);
-            partition = partitions.choose(record, key, value, image, topic);
-            EncodableRecord encodable = encodable(record, key, value);
+            byte[] headers = RecordEncoder.encodeHeaders(record.headers().toArray());
+            partition = partitions.choose(record, key, value, headers.length, image, topic);
+            KafkaBridge.setReadOnly(record.headers());
+            long timestamp = record.timestamp() == null ? System.currentTimeMillis() : record.timestamp();
+            EncodableRecord encodable = new EncodableRecord(timestamp, key, value, headers);
+            throwIfTooLarge(encodable);
             return accumulator.append(
                     record.topic(), partition, topic.partitions(), encodable, callback, Math.max(0, leftMs));
         } catch (ApiException e) {
@@ -88,15 +92,6 @@ final class RecordSender<K, V> {
             sensors.onRefused();
             throw e;
         }
-    }
-
-    private EncodableRecord encodable(ProducerRecord<K, V> record, byte[] key, byte[] value) {
-        KafkaBridge.setReadOnly(record.headers());
-        byte[] headers = RecordEncoder.encodeHeaders(record.headers().toArray());
-        long timestamp = record.timestamp() == null ? System.currentTimeMillis() : record.timestamp();
-        EncodableRecord encodable = new EncodableRecord(timestamp, key, value, headers);
-        throwIfTooLarge(encodable);
-        return encodable;
     }
 
     private void throwIfTooLarge(EncodableRecord record) {

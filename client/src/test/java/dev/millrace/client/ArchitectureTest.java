@@ -131,6 +131,7 @@ class ArchitectureTest {
                 .contains(
                         "TopicLookup.known",
                         "StickyPartitions.next",
+                        "PartitionLoad.shares",
                         "PartitionQueue.append",
                         "OpenBatch.tryAppend",
                         "RecordEncoder.write",

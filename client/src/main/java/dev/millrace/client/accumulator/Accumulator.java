@@ -84,7 +84,8 @@ public final class Accumulator {
         return counters;
     }
 
-    long nowMs() {
+    /** Monotonic milliseconds. */
+    public long nowMs() {
         return clock.getAsLong();
     }
 
@@ -126,6 +127,11 @@ public final class Accumulator {
         queues.close();
         pool.close();
         ready.wake();
+    }
+
+    /** How many batches wait in each of a topic's partitions; those in flight do not count. Costs O(partitions). */
+    public int[] backlog(String topic, int partitions) {
+        return queues.backlog(topic, partitions);
     }
 
     /** Every partition of one I/O thread that was ever appended to. */

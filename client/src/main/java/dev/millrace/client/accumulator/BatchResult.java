@@ -13,6 +13,7 @@ import org.apache.kafka.common.TopicPartition;
  */
 public final class BatchResult {
     private final TopicPartition partition;
+    private final int number;
     private final CountDownLatch done = new CountDownLatch(1);
 
     /** The partition's result before this one, until it is done; {@code flush} goes back along these. */
@@ -24,6 +25,7 @@ public final class BatchResult {
 
     BatchResult(TopicPartition partition, BatchResult previous) {
         this.partition = partition;
+        this.number = previous == null ? 1 : previous.number + 1;
         this.previous = previous;
     }
 
@@ -56,6 +58,11 @@ public final class BatchResult {
 
     boolean await(long time, TimeUnit unit) throws InterruptedException {
         return done.await(time, unit);
+    }
+
+    /** Counts the batches of a partition: 1, 2, 3, …, wrapping. */
+    int number() {
+        return number;
     }
 
     TopicPartition partition() {

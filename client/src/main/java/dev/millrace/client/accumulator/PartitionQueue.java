@@ -32,8 +32,8 @@ public final class PartitionQueue {
     private final ReadyQueue ready;
     private volatile OpenBatch newest;
 
-    /** The I/O thread's: the last batch it has taken. */
-    private OpenBatch taken;
+    /** The last batch that the I/O thread has taken; written by it alone. */
+    private volatile OpenBatch taken;
 
     PartitionQueue(Accumulator accumulator, TopicPartition partition, int id) {
         this.accumulator = accumulator;
@@ -137,6 +137,15 @@ public final class PartitionQueue {
     /** The result of the newest batch, where {@code flush} starts; null if there never was one. */
     BatchResult newestResult() {
         return newest().result();
+    }
+
+    /** How many batches wait here, the open one included; a number that may be old already. */
+    int backlog() {
+        return Math.max(0, numberOf(newest()) - numberOf(taken)); // taken may be newer than the newest that was seen
+    }
+
+    private static int numberOf(OpenBatch batch) {
+        return batch.result() == null ? 0 : batch.result().number();
     }
 
     // ---- I/O thread ----

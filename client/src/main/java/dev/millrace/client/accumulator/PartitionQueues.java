@@ -49,6 +49,15 @@ final class PartitionQueues {
         }
     }
 
+    int[] backlog(String topic, int partitions) {
+        int[] waiting = new int[partitions];
+        PartitionQueue[] queues = topics.getOrDefault(topic, new PartitionQueue[0]);
+        for (int p = 0; p < Math.min(partitions, queues.length); p++) {
+            waiting[p] = queues[p] == null ? 0 : queues[p].backlog();
+        }
+        return waiting;
+    }
+
     void close() {
         creation.lock();
         try {

@@ -8,6 +8,7 @@ import dev.millrace.client.accumulator.SealCause;
 import dev.millrace.client.io.BrokerLink.ProduceAnswer;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicImage;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -30,6 +31,7 @@ final class Drainer {
     private final MetadataRefresh metadata;
     private final ProducerIds ids;
     private final BrokerLink link;
+    private final StalledBrokers stalled;
     private final SenderSettings settings;
     private final SenderMetrics metrics;
     private final Completion completion;
@@ -50,6 +52,7 @@ final class Drainer {
         this.ready = context.ready();
         this.images = context.images();
         this.link = context.link();
+        this.stalled = context.stalled();
         this.clock = context.clock();
         this.settings = settings;
         this.ids = ids;
@@ -179,7 +182,12 @@ final class Drainer {
             waiting.addAll(lane);
             lane.clear();
         }
-        lanes.keySet().removeIf(node -> images.current().node(node) == null);
+        for (int node : List.copyOf(lanes.keySet())) {
+            if (images.current().node(node) == null) {
+                lanes.remove(node);
+                stalled.clear(node);
+            }
+        }
         for (PartitionState p : waiting) {
             p.inLane = false;
             lookAt(p, nowMs);
@@ -203,14 +211,22 @@ final class Drainer {
         long waitMs = Long.MAX_VALUE;
         for (Map.Entry<Integer, ArrayDeque<PartitionState>> lane : lanes.entrySet()) {
             Node node = images.current().node(lane.getKey());
+            if (node == null) {
+                continue; // the image has just changed; the lane's partitions are routed anew in the next round
+            }
+            boolean taken = false;
             ProducerId newest = ids.current();
             while (newest.isKnown() && !lane.getValue().isEmpty() && link.ready(node, nowMs)) {
                 sendOneRequest(node, lane.getValue(), newest, nowMs);
                 newest = ids.current();
+                taken = true;
             }
-            if (!lane.getValue().isEmpty()) {
+            boolean waiting = !lane.getValue().isEmpty();
+            if (waiting) {
                 waitMs = Math.min(waitMs, link.pollDelayMs(node, nowMs));
             }
+            boolean full = link.inFlightRequests(node.id()) >= settings.maxInFlight();
+            stalled.note(node.id(), taken, waiting || full, nowMs);
         }
         return waitMs;
     }

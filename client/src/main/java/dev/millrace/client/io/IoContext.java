@@ -3,6 +3,7 @@ package dev.millrace.client.io;
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.ReadyQueue;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicRegistry;
 
 /** What the I/O thread works on. */
@@ -11,6 +12,7 @@ public record IoContext(
         ReadyQueue ready,
         ClusterImages images,
         TopicRegistry registry,
+        StalledBrokers stalled,
         BrokerLink link,
         SenderMetrics metrics,
         MonotonicClock clock) {}

@@ -9,6 +9,7 @@ import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicRegistry;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -115,13 +116,27 @@ class ExactlyOnceSimulationTest {
             SenderSettings settings = new SenderSettings(
                     5, deliveryTimeoutMs, Integer.MAX_VALUE, new Backoff(10, 100), 1000, 5, true, 60_000, 600_000);
             IoContext first = new IoContext(
-                    accumulator, ready.get(0), images, registry, cluster, new NoMetrics(), cluster::nowMs);
+                    accumulator,
+                    ready.get(0),
+                    images,
+                    registry,
+                    new StalledBrokers(0),
+                    cluster,
+                    new NoMetrics(),
+                    cluster::nowMs);
             MetadataRefresh metadata = new MetadataRefresh(first, settings);
             ProducerIds ids = new ProducerIds(first, ready, settings);
             this.ioThreads.add(new IoThread(first, settings, ids, metadata, metadata, ids));
             for (int i = 1; i < ready.size(); i++) {
                 IoContext more = new IoContext(
-                        accumulator, ready.get(i), images, registry, cluster, new NoMetrics(), cluster::nowMs);
+                        accumulator,
+                        ready.get(i),
+                        images,
+                        registry,
+                        new StalledBrokers(0),
+                        cluster,
+                        new NoMetrics(),
+                        cluster::nowMs);
                 this.ioThreads.add(new IoThread(more, settings, ids, metadata));
             }
         }
