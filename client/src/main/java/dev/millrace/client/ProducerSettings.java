@@ -11,6 +11,11 @@ import org.apache.kafka.common.serialization.Serializer;
 
 /** Reads a {@link ProducerConfig}, and refuses what Millrace does not do yet instead of ignoring it. */
 final class ProducerSettings {
+    /** These two keys are named by no public constant. */
+    private static final String METADATA_RECOVERY_STRATEGY = "metadata.recovery.strategy";
+
+    private static final String METADATA_RECOVERY_TRIGGER_MS = "metadata.recovery.rebootstrap.trigger.ms";
+
     private ProducerSettings() {}
 
     /**
@@ -30,7 +35,6 @@ final class ProducerSettings {
         refuse(config, ProducerConfig.TRANSACTION_TWO_PHASE_COMMIT_ENABLE_CONFIG, "transactions are not there yet");
         refuse(config, ProducerConfig.INTERCEPTOR_CLASSES_CONFIG, "interceptors are not there yet");
         refuse(config, ProducerConfig.ENABLE_METRICS_PUSH_CONFIG, "client telemetry is not there yet");
-        refuseRebootstrap(config);
         checkDeliveryTimeout(config);
         checkMemory(config);
         return config;
@@ -50,13 +54,6 @@ final class ProducerSettings {
         boolean off = value == null || value.equals(false) || value.equals(0L) || value.equals(List.of());
         if (config.originals().containsKey(key) && !off) {
             throw new ConfigException(key, value, "Millrace cannot honour it: " + reason + ". Leave it out.");
-        }
-    }
-
-    private static void refuseRebootstrap(ProducerConfig config) {
-        String key = "metadata.recovery.strategy";
-        if (config.originals().containsKey(key) && !"none".equalsIgnoreCase(config.getString(key))) {
-            throw new ConfigException(key, config.getString(key), "Millrace can only do \"none\" yet.");
         }
     }
 
@@ -99,6 +96,8 @@ final class ProducerSettings {
                 config.getInt(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION),
                 config.getBoolean(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG),
                 config.getLong(ProducerConfig.METADATA_MAX_AGE_CONFIG),
-                config.getLong(ProducerConfig.METADATA_MAX_IDLE_CONFIG));
+                config.getLong(ProducerConfig.METADATA_MAX_IDLE_CONFIG),
+                "rebootstrap".equalsIgnoreCase(config.getString(METADATA_RECOVERY_STRATEGY)),
+                config.getLong(METADATA_RECOVERY_TRIGGER_MS));
     }
 }

@@ -32,6 +32,12 @@ public interface BrokerLink extends AutoCloseable {
     /** The broker to ask for what any broker knows, or null while none can be reached. */
     Node leastLoadedNode(long nowMs);
 
+    /** Whether a broker is connected, or could be asked for a connection now. */
+    boolean canReachAny(long nowMs);
+
+    /** Closes every connection; requests without an answer are answered as if it was lost. */
+    void disconnectAll();
+
     /** Sends one request with all these batches, at most one a partition. Only when {@link #ready}. */
     void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long nowMs);
 

@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.RebootstrapRequiredException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,6 +50,9 @@ public final class MetadataRefresh implements Errand {
     /** Written by the I/O thread, read by whoever looks at metrics. */
     private volatile long completeSinceMs;
 
+    /** Since when an answer has been wanted in vain; negative while none is wanted. */
+    private long wantedSinceMs = -1;
+
     /** Asks through the link of {@code context}, the first I/O thread's. */
     public MetadataRefresh(IoContext context, SenderSettings settings) {
         this.images = context.images();
@@ -82,12 +86,31 @@ public final class MetadataRefresh implements Errand {
 
     @Override
     public long runIfDue(long nowMs) {
+        if (untilTriggerMs(nowMs) <= 0) {
+            link.disconnectAll(); // whoever is connected does not answer
+            rebootstrap(nowMs);
+        }
+        return Math.min(askIfDue(nowMs), untilTriggerMs(nowMs));
+    }
+
+    private long untilTriggerMs(long nowMs) {
+        boolean waiting = settings.rebootstrap() && wantedSinceMs >= 0;
+        return waiting ? Deadlines.plus(wantedSinceMs, settings.rebootstrapTriggerMs()) - nowMs + 1 : Long.MAX_VALUE;
+    }
+
+    private long askIfDue(long nowMs) {
         if (asking) {
             return Long.MAX_VALUE;
         }
         long earliestMs = newNeeded ? notBeforeMs : Math.max(notBeforeMs, completeDueMs());
         if (nowMs < earliestMs) {
             return earliestMs - nowMs;
+        }
+        if (wantedSinceMs < 0) {
+            wantedSinceMs = nowMs;
+        }
+        if (!images.current().isBootstrap() && !link.canReachAny(nowMs)) {
+            rebootstrap(nowMs);
         }
         Node node = link.leastLoadedNode(nowMs);
         if (node == null) {
@@ -97,7 +120,18 @@ public final class MetadataRefresh implements Errand {
             return Math.min(link.pollDelayMs(node, nowMs), NO_BROKER_WAIT_MS);
         }
         ask(node, nowMs);
+        wantedSinceMs = asking ? wantedSinceMs : -1;
         return asking ? Long.MAX_VALUE : Math.max(1, completeDueMs() - nowMs);
+    }
+
+    /** Goes back to the bootstrap servers, if that is allowed: the cluster may live elsewhere by now. */
+    private void rebootstrap(long nowMs) {
+        wantedSinceMs = nowMs;
+        if (settings.rebootstrap()) {
+            log.info("None of the known brokers answers: going back to bootstrap.servers");
+            images.rebootstrap();
+            request();
+        }
     }
 
     private long completeDueMs() {
@@ -154,6 +188,7 @@ public final class MetadataRefresh implements Errand {
                 backOff();
                 return;
             }
+            wantedSinceMs = -1;
             boolean settled = delta.errors().values().stream().noneMatch(RetriableException.class::isInstance)
                     && delta.topics().stream().allMatch(TopicImage::hasAllLeaders);
             if (settled) {
@@ -178,7 +213,9 @@ public final class MetadataRefresh implements Errand {
             }
             newNeeded = true;
             backOff();
-            if (!(error instanceof RetriableException)) {
+            if (error instanceof RebootstrapRequiredException) {
+                rebootstrap(clock.nowMs());
+            } else if (!(error instanceof RetriableException)) {
                 images.fail(error);
             }
         }

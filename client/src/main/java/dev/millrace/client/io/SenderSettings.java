@@ -12,6 +12,8 @@ package dev.millrace.client.io;
  * @param idempotent whether batches carry producer id and sequence
  * @param metadataMaxAgeMs after which the cluster is asked again without need
  * @param metadataMaxIdleMs after which a topic that nobody uses is forgotten
+ * @param rebootstrap whether to go back to the bootstrap servers when no known broker can be reached (KIP-899)
+ * @param rebootstrapTriggerMs after which asking in vain counts as that, too (KIP-1102)
  */
 public record SenderSettings(
         long lingerMs,
@@ -22,4 +24,6 @@ public record SenderSettings(
         int maxInFlight,
         boolean idempotent,
         long metadataMaxAgeMs,
-        long metadataMaxIdleMs) {}
+        long metadataMaxIdleMs,
+        boolean rebootstrap,
+        long rebootstrapTriggerMs) {}

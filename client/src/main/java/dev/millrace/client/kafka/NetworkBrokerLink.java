@@ -5,8 +5,10 @@ import dev.millrace.client.io.BrokerLink;
 import dev.millrace.client.metadata.ClusterImages;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.ApiVersions;
 import org.apache.kafka.clients.ClientRequest;
@@ -44,6 +46,7 @@ final class NetworkBrokerLink implements BrokerLink {
     private final int requestTimeoutMs;
     private final short acks;
     private Consumer<AuthenticationException> onDisconnect = refusal -> {};
+    private final Set<String> contacted = new HashSet<>(); // of other nodes the network client must not be told
     private Throwable handlerFailure;
 
     NetworkBrokerLink(
@@ -83,6 +86,7 @@ final class NetworkBrokerLink implements BrokerLink {
 
     @Override
     public boolean ready(Node node, long nowMs) {
+        contacted.add(node.idString());
         return client.ready(node, nowMs);
     }
 
@@ -94,6 +98,16 @@ final class NetworkBrokerLink implements BrokerLink {
     @Override
     public Node leastLoadedNode(long nowMs) {
         return client.leastLoadedNode(nowMs).node();
+    }
+
+    @Override
+    public boolean canReachAny(long nowMs) {
+        return client.leastLoadedNode(nowMs).hasNodeAvailableOrConnectionReady();
+    }
+
+    @Override
+    public void disconnectAll() {
+        contacted.forEach(client::disconnect);
     }
 
     @Override
@@ -134,8 +148,13 @@ final class NetworkBrokerLink implements BrokerLink {
             KafkaException failure = failureOf(response);
             if (failure != null) {
                 handler.onError(failure);
+                return;
+            }
+            MetadataResponse answer = (MetadataResponse) response.responseBody();
+            if (answer.topLevelError() == Errors.NONE) {
+                handler.onMetadata(MetadataAnswer.delta(answer, complete));
             } else {
-                handler.onMetadata(MetadataAnswer.delta((MetadataResponse) response.responseBody(), complete));
+                handler.onError(answer.topLevelError().exception());
             }
         });
     }

@@ -48,6 +48,16 @@ public final class ClusterImage {
         return new ClusterImage(0, null, nodes, Map.of(), Map.of());
     }
 
+    /** The same topics, but the only brokers known are those of {@code other}, so that no partition has a leader. */
+    ClusterImage withNodesOf(ClusterImage other) {
+        return new ClusterImage(version + 1, clusterId, other.nodes, topics, errors);
+    }
+
+    /** Whether no broker of the cluster is known but those to bootstrap from. */
+    public boolean isBootstrap() {
+        return nodes.keySet().stream().allMatch(id -> id < 0);
+    }
+
     /** Grows by one with every image; a later image never has a smaller one. */
     public int version() {
         return version;

@@ -18,6 +18,7 @@ import org.apache.kafka.common.Node;
 public final class ClusterImages {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
+    private final ClusterImage bootstrap;
     private volatile ClusterImage current;
     private volatile Runnable onChange = () -> {};
     private int failures;
@@ -25,6 +26,7 @@ public final class ClusterImages {
     private boolean closed;
 
     public ClusterImages(ClusterImage bootstrap) {
+        this.bootstrap = bootstrap;
         this.current = bootstrap;
     }
 
@@ -65,6 +67,17 @@ public final class ClusterImages {
                 return;
             }
             publish(next);
+        } finally {
+            lock.unlock();
+        }
+        onChange.run();
+    }
+
+    /** Goes back to the brokers known at first. What is known of topics stays, so that {@code send} need not block. */
+    public void rebootstrap() {
+        lock.lock();
+        try {
+            publish(current.withNodesOf(bootstrap));
         } finally {
             lock.unlock();
         }

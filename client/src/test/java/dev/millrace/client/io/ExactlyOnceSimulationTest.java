@@ -114,7 +114,17 @@ class ExactlyOnceSimulationTest {
             TopicRegistry registry = new TopicRegistry();
             registry.add(SimulatedCluster.TOPIC);
             SenderSettings settings = new SenderSettings(
-                    5, deliveryTimeoutMs, Integer.MAX_VALUE, new Backoff(10, 100), 1000, 5, true, 60_000, 600_000);
+                    5,
+                    deliveryTimeoutMs,
+                    Integer.MAX_VALUE,
+                    new Backoff(10, 100),
+                    1000,
+                    5,
+                    true,
+                    60_000,
+                    600_000,
+                    true,
+                    300_000);
             IoContext first = new IoContext(
                     accumulator,
                     ready.get(0),

@@ -198,6 +198,16 @@ final class SimulatedCluster implements BrokerLink {
     }
 
     @Override
+    public boolean canReachAny(long nowMs) {
+        return true;
+    }
+
+    @Override
+    public void disconnectAll() {
+        connections.keySet().forEach(this::disconnect);
+    }
+
+    @Override
     public void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long nowMs) {
         connections.get(node.id()).add(new Request(node.id(), batches, handler, clockMs));
     }

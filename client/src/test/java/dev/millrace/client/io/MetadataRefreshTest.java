@@ -1,0 +1,215 @@
+package dev.millrace.client.io;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.accumulator.ReadyQueue;
+import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.TopicRegistry;
+import java.net.InetSocketAddress;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.NetworkException;
+import org.apache.kafka.common.errors.RebootstrapRequiredException;
+import org.junit.jupiter.api.Test;
+
+class MetadataRefreshTest {
+    private static final long TRIGGER_MS = 1_000;
+    private static final long MAX_AGE_MS = 60_000;
+
+    private final ClusterImages images =
+            new ClusterImages(ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("bootstrap", 1))));
+    private final ScriptedLink link = new ScriptedLink();
+    private long nowMs = 1_000_000;
+
+    @Test
+    void shouldGoBackToBootstrapServersWhenNoKnownBrokerCanBeReached() {
+        MetadataRefresh refresh = refresh(true);
+        learnBroker(refresh, 7);
+        link.reachable = false;
+        refresh.request();
+
+        runAfter(refresh, 1_000);
+
+        assertThat(images.current().isBootstrap()).isTrue();
+        assertThat(link.disconnects).isZero();
+    }
+
+    @Test
+    void shouldStayWithKnownBrokersWhenToldTo() {
+        MetadataRefresh refresh = refresh(false);
+        learnBroker(refresh, 7);
+        link.reachable = false;
+        refresh.request();
+
+        runAfter(refresh, 1_000);
+        runAfter(refresh, 10 * TRIGGER_MS);
+
+        assertThat(images.current().node(7)).isNotNull();
+        assertThat(link.disconnects).isZero();
+    }
+
+    @Test
+    void shouldGoBackWhenTheAnswerDoesNotComeInTime() {
+        // given
+        MetadataRefresh refresh = refresh(true);
+        learnBroker(refresh, 7);
+        refresh.request();
+        runAfter(refresh, 1_000);
+        assertThat(link.asked).isNotNull();
+
+        // when, then
+        long waitMs = runAfter(refresh, TRIGGER_MS);
+        assertThat(images.current().node(7)).isNotNull();
+        assertThat(waitMs).isEqualTo(1);
+
+        runAfter(refresh, waitMs);
+        assertThat(images.current().isBootstrap()).isTrue();
+        assertThat(link.disconnects).isEqualTo(1);
+    }
+
+    @Test
+    void shouldCountFromTheFirstOfSeveralFailures() {
+        MetadataRefresh refresh = refresh(true);
+        learnBroker(refresh, 7);
+        refresh.request();
+        for (int i = 0; i < 10; i++) {
+            runAfter(refresh, TRIGGER_MS / 5);
+            if (link.asked != null) {
+                link.fail(new NetworkException("lost"));
+            }
+        }
+
+        assertThat(images.current().isBootstrap()).isTrue();
+    }
+
+    @Test
+    void shouldNotGoBackWhileBrokersAnswer() {
+        MetadataRefresh refresh = refresh(true);
+        for (int i = 0; i < 5; i++) {
+            learnBroker(refresh, 7);
+            runAfter(refresh, MAX_AGE_MS);
+        }
+
+        assertThat(images.current().node(7)).isNotNull();
+        assertThat(link.disconnects).isZero();
+    }
+
+    @Test
+    void shouldGoBackWhenABrokerAsksForItOnlyIfAllowed() {
+        for (boolean allowed : new boolean[] {true, false}) {
+            MetadataRefresh refresh = refresh(allowed);
+            learnBroker(refresh, 7);
+            refresh.request();
+            runAfter(refresh, 1_000);
+
+            link.fail(new RebootstrapRequiredException("stale"));
+
+            assertThat(images.current().isBootstrap()).isEqualTo(allowed);
+        }
+    }
+
+    private MetadataRefresh refresh(boolean rebootstrap) {
+        TopicRegistry registry = new TopicRegistry();
+        registry.add("t");
+        IoContext context =
+                new IoContext(null, new ReadyQueue(), images, registry, null, link, new NoMetrics(), () -> nowMs);
+        return new MetadataRefresh(
+                context,
+                new SenderSettings(
+                        0, 1, 1, new Backoff(10, 100), 1, 1, true, MAX_AGE_MS, 600_000, rebootstrap, TRIGGER_MS));
+    }
+
+    private void learnBroker(MetadataRefresh refresh, int id) {
+        runAfter(refresh, 1_000);
+        link.answer(new ClusterDelta("c", List.of(new Node(id, "h", 1)), List.of(), Map.of(), true));
+    }
+
+    private long runAfter(MetadataRefresh refresh, long ms) {
+        nowMs += ms;
+        return refresh.runIfDue(nowMs);
+    }
+
+    /** Answers to metadata requests as the test says. */
+    private final class ScriptedLink implements BrokerLink {
+        private boolean reachable = true;
+        private int disconnects;
+        private MetadataHandler asked;
+
+        void answer(ClusterDelta delta) {
+            MetadataHandler handler = asked;
+            asked = null;
+            handler.onMetadata(delta);
+        }
+
+        void fail(org.apache.kafka.common.KafkaException error) {
+            MetadataHandler handler = asked;
+            asked = null;
+            handler.onError(error);
+        }
+
+        @Override
+        public void metadata(
+                Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long askedMs) {
+            asked = handler;
+        }
+
+        @Override
+        public Node leastLoadedNode(long atMs) {
+            return reachable ? images.current().nodes().get(0) : null;
+        }
+
+        @Override
+        public boolean canReachAny(long atMs) {
+            return reachable;
+        }
+
+        @Override
+        public void disconnectAll() {
+            disconnects++;
+        }
+
+        @Override
+        public boolean ready(Node node, long atMs) {
+            return true;
+        }
+
+        @Override
+        public long pollDelayMs(Node node, long atMs) {
+            return 0;
+        }
+
+        @Override
+        public void onDisconnect(Consumer<AuthenticationException> listener) {}
+
+        @Override
+        public void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long atMs) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void initProducerId(Node node, ProducerIdHandler handler, long atMs) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public int inFlightRequests(int node) {
+            return 0;
+        }
+
+        @Override
+        public void poll(long timeoutMs, long atMs) {}
+
+        @Override
+        public void wakeup() {}
+
+        @Override
+        public void close() {}
+    }
+}
