@@ -43,7 +43,7 @@ final class BatchSink extends IoLoop {
         }
         batch.stamp(PRODUCER_ID, PRODUCER_EPOCH, sequence);
         batch.sent();
-        batch.settled();
+        batch.settled(true);
         batch.decide(offset, -1, null);
         batch.deliver();
         sequence = (sequence + batch.count()) & Integer.MAX_VALUE;

@@ -55,8 +55,12 @@ public final class Accumulator {
         return pool.acquire(RecordEncoder.batchSizeUpperBound(record), maxBlockMs, stillNeeded);
     }
 
-    void release(byte[] buffer) {
-        pool.release(buffer);
+    void release(byte[] buffer, int reserved) {
+        pool.release(buffer, reserved);
+    }
+
+    int batchSize() {
+        return pool.batchSize();
     }
 
     void onOpened(PartitionQueue queue, long createdMs) {

@@ -17,6 +17,11 @@ public interface BatchCodec {
         public int compress(byte[] batch, int from, int to) {
             return NO_GAIN;
         }
+
+        @Override
+        public byte[] decompress(byte[] batch, int from, int to) {
+            throw new UnsupportedOperationException("Nothing is compressed with codec \"none\"");
+        }
     };
 
     /** What {@link #compress} returns when the compressed form would not be smaller. */
@@ -31,4 +36,7 @@ public interface BatchCodec {
      * @return the new end, or {@link #NO_GAIN} with the batch left as it was
      */
     int compress(byte[] batch, int from, int to);
+
+    /** What {@link #compress} made {@code batch[from, to)} of. */
+    byte[] decompress(byte[] batch, int from, int to);
 }

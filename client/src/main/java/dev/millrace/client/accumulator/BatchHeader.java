@@ -25,6 +25,7 @@ final class BatchHeader {
     private static final int COUNT_AT = 57;
 
     private static final byte MAGIC_V2 = 2;
+    private static final int CODEC_MASK = 7;
     private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.BIG_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
@@ -41,6 +42,14 @@ final class BatchHeader {
         LONG.set(batch, BASE_TIMESTAMP_AT, baseTimestamp);
         LONG.set(batch, MAX_TIMESTAMP_AT, maxTimestamp);
         INT.set(batch, COUNT_AT, count);
+    }
+
+    static int codecId(byte[] batch) {
+        return (short) SHORT.get(batch, ATTRIBUTES_AT) & CODEC_MASK;
+    }
+
+    static long baseTimestamp(byte[] batch) {
+        return (long) LONG.get(batch, BASE_TIMESTAMP_AT);
     }
 
     static void writeProducer(byte[] batch, long producerId, short producerEpoch, int baseSequence) {

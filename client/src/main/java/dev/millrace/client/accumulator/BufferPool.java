@@ -69,11 +69,21 @@ public final class BufferPool {
         }
     }
 
+    /** Gives back what {@link #acquire} returned. */
     void release(byte[] buffer) {
-        if (buffer.length == batchSize) {
+        release(buffer, buffer.length);
+    }
+
+    /**
+     * Gives memory back.
+     *
+     * @param reserved how much of it; not the buffer's length if the batch was split
+     */
+    void release(byte[] buffer, int reserved) {
+        if (buffer.length == batchSize && reserved == batchSize) {
             kept.offer(buffer);
         }
-        giveBack(buffer.length);
+        giveBack(reserved);
     }
 
     private void giveBack(int size) {
@@ -136,5 +146,9 @@ public final class BufferPool {
 
     public long total() {
         return total;
+    }
+
+    int batchSize() {
+        return batchSize;
     }
 }

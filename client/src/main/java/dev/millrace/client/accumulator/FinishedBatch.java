@@ -1,5 +1,7 @@
 package dev.millrace.client.accumulator;
 
+import java.util.Arrays;
+import java.util.List;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
@@ -20,8 +22,16 @@ public final class FinishedBatch {
     private final PartitionQueue queue;
     private final BatchResult result;
     private final long createdMs;
-    private byte[] buffer;
+
+    /** Where this batch's first record stands in {@code callbacks}: not at 0 if it is a part of another batch. */
+    private final int firstSlot;
+
     private CallbackSlots callbacks;
+    private byte[] buffer;
+
+    /** Bytes of {@code buffer.memory} that come back with this batch. */
+    private int reserved;
+
     private int count;
     private int size;
     private int payloadChecksum;
@@ -32,6 +42,8 @@ public final class FinishedBatch {
     private int sequence = NO_SEQUENCE;
     private int attempts;
     private boolean inFlight;
+    private boolean mayBeWritten;
+    private Doubt doubt;
     private boolean decided;
     private boolean accepted;
     private boolean delivered;
@@ -41,8 +53,33 @@ public final class FinishedBatch {
         this.queue = queue;
         this.result = result;
         this.callbacks = callbacks;
+        this.firstSlot = 0;
         this.buffer = buffer;
+        this.reserved = buffer.length;
         this.createdMs = createdMs;
+    }
+
+    private FinishedBatch(FinishedBatch whole, int firstRecord, byte[] buffer) {
+        this.queue = whole.queue;
+        this.result = new BatchResult(whole.partition(), null);
+        this.callbacks = whole.callbacks;
+        this.firstSlot = whole.firstSlot + firstRecord;
+        this.buffer = buffer;
+        this.createdMs = whole.createdMs;
+        this.maxRecordSize = whole.maxRecordSize;
+        this.mayBeWritten = whole.mayBeWritten;
+        this.doubt = whole.doubt;
+    }
+
+    /** The last writer's: compresses the records up to {@code end} and puts the header before them. */
+    void encode(BatchCodec codec, int end, int records, long baseTimestamp, long maxTimestamp) {
+        int compressedEnd = codec.compress(buffer, BatchHeader.SIZE, end);
+        boolean gained = compressedEnd != BatchCodec.NO_GAIN;
+        int finalEnd = gained ? compressedEnd : end;
+        int codecId = gained ? codec.id() : BatchCodec.NONE.id();
+        BatchHeader.writeContent(buffer, finalEnd, records, baseTimestamp, maxTimestamp, codecId);
+        uncompressedSize = end;
+        finish(finalEnd, records);
     }
 
     /** The last writer's: everything in {@code [0, end)} but producer id, sequence and checksum is written. */
@@ -53,8 +90,7 @@ public final class FinishedBatch {
     }
 
     /** The last writer's: what metrics want to know beside. */
-    void measure(int uncompressedEnd, int maxRecordSizeUpperBound) {
-        uncompressedSize = uncompressedEnd;
+    void measure(int maxRecordSizeUpperBound) {
         maxRecordSize = maxRecordSizeUpperBound;
     }
 
@@ -132,8 +168,68 @@ public final class FinishedBatch {
         inFlight = true;
     }
 
-    public void settled() {
+    /**
+     * The batch's request is answered or its connection gone.
+     *
+     * @param proved whether it is certain that this attempt wrote nothing, or is known that it wrote the batch
+     */
+    public void settled(boolean proved) {
+        mayBeWritten |= inFlight && !proved;
         inFlight = false;
+    }
+
+    /** Whether an attempt ended without anybody knowing what it did. */
+    public boolean mayBeWritten() {
+        return mayBeWritten;
+    }
+
+    /**
+     * Whether this is a part of a batch that may have been written whole: the broker would not know the part's sequences for
+     * a duplicate, so that its objection to them proves nothing.
+     */
+    public boolean isDoubtful() {
+        return doubt != null && doubt.isOpen();
+    }
+
+    /** The broker has written this batch and told where: then nothing that it is a part of was written before. */
+    public void written() {
+        if (doubt != null) {
+            doubt.settle();
+        }
+    }
+
+    /**
+     * Cuts the batch into smaller ones, which take over its records, callbacks, memory and age. Only while it is not in
+     * flight, not decided, and has more than one record.
+     *
+     * @return at least two parts, each a single record or at most half of this one's bytes before compression
+     */
+    public List<FinishedBatch> split() {
+        if (inFlight || decided || count < 2) {
+            throw new IllegalStateException("A batch of " + count + " records for " + partition() + " cannot be split");
+        }
+        doubt = mayBeWritten ? new Doubt(doubt) : doubt;
+        List<FinishedBatch> parts = new BatchSplitter(this, queue.codec(), queue.batchSize()).split();
+        int[] firstRecords = new int[parts.size()];
+        BatchResult[] results = new BatchResult[parts.size()];
+        for (int i = 0; i < results.length; i++) {
+            FinishedBatch part = parts.get(i);
+            boolean last = i == results.length - 1;
+            part.buffer = Arrays.copyOf(part.buffer, part.size); // what compression has freed
+            part.reserved = last ? reserved : Math.min(reserved, part.size);
+            reserved -= part.reserved;
+            firstRecords[i] = part.firstSlot - firstSlot;
+            results[i] = part.result;
+        }
+        buffer = null;
+        callbacks = null;
+        result.split(firstRecords, results);
+        return parts;
+    }
+
+    /** A part of this batch, from this record on, to be encoded in {@code buffer}. */
+    FinishedBatch part(int firstRecord, byte[] target) {
+        return new FinishedBatch(this, firstRecord, target);
     }
 
     /** Whether success or failure is known. */
@@ -164,9 +260,9 @@ public final class FinishedBatch {
         delivered = true;
         if (!callbacks.isEmpty()) {
             for (int i = 0; i < count; i++) {
-                RecordFuture.WithCallback future = callbacks.get(i);
+                RecordFuture.WithCallback future = callbacks.get(firstSlot + i);
                 if (future != null) {
-                    run(future);
+                    run(future, i);
                 }
             }
         }
@@ -174,9 +270,9 @@ public final class FinishedBatch {
         result.publish();
     }
 
-    private void run(RecordFuture.WithCallback future) {
+    private void run(RecordFuture.WithCallback future, int index) {
         try {
-            future.run();
+            future.run(result, index);
         } catch (Throwable t) { // an Error of the application's code must not stop the other records
             log.error("The callback of a record of {} threw", partition(), t);
         }
@@ -190,7 +286,28 @@ public final class FinishedBatch {
         if (buffer != null) {
             byte[] free = buffer;
             buffer = null;
-            queue.release(free);
+            queue.release(free, reserved);
+        }
+    }
+
+    /** Whether a batch was written before it was split; shared by its parts, the first of which may settle it for all. */
+    private static final class Doubt {
+        private final Doubt outer;
+        private boolean open = true;
+
+        Doubt(Doubt outer) {
+            this.outer = outer;
+        }
+
+        boolean isOpen() {
+            return open || (outer != null && outer.isOpen());
+        }
+
+        void settle() {
+            open = false;
+            if (outer != null) {
+                outer.settle();
+            }
         }
     }
 }

@@ -219,14 +219,8 @@ final class OpenBatch {
         if (poison != null) {
             throw poison;
         }
-        BatchCodec codec = queue.codec();
-        int compressedEnd = codec.compress(buffer, BatchHeader.SIZE, end);
-        boolean gained = compressedEnd != BatchCodec.NO_GAIN;
-        int finalEnd = gained ? compressedEnd : end;
-        int codecId = gained ? codec.id() : BatchCodec.NONE.id();
-        BatchHeader.writeContent(buffer, finalEnd, count, baseTimestamp, maxTimestamp, codecId);
-        whenFinished.finish(finalEnd, count);
-        whenFinished.measure(end, maxRecordSize);
+        whenFinished.encode(queue.codec(), end, count, baseTimestamp, maxTimestamp);
+        whenFinished.measure(maxRecordSize);
     }
 
     /** Null until the batch is finished. */

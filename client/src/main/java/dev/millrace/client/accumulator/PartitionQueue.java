@@ -82,7 +82,7 @@ public final class PartitionQueue {
             linked = last.casNext(fresh);
         } finally {
             if (!linked) {
-                accumulator.release(buffer);
+                accumulator.release(buffer, buffer.length);
             }
         }
         if (!linked) {
@@ -116,8 +116,12 @@ public final class PartitionQueue {
         return accumulator.codec();
     }
 
-    void release(byte[] buffer) {
-        accumulator.release(buffer);
+    int batchSize() {
+        return accumulator.batchSize();
+    }
+
+    void release(byte[] buffer, int reserved) {
+        accumulator.release(buffer, reserved);
     }
 
     public TopicPartition partition() {

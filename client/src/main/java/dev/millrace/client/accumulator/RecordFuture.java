@@ -10,7 +10,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
  * The future of one record: its place in a batch, and the result that the whole batch shares. A batch holds on to it
- * only when there is a callback to run.
+ * only when there is a callback to run. When the batch was split, the result shows the way to the part's.
  *
  * <p><b>Threads:</b> immutable; {@code get} blocks until the batch is done. It cannot be cancelled.
  */
@@ -37,23 +37,42 @@ public class RecordFuture implements Future<RecordMetadata> {
 
     @Override
     public RecordMetadata get() throws InterruptedException, ExecutionException {
-        batch.await();
-        return outcome();
+        RecordPlace place = null;
+        for (RecordPlace next = first(); next != null; next = place.next()) {
+            place = next;
+            place.batch().awaitSettled();
+        }
+        return outcome(place);
     }
 
     @Override
     public RecordMetadata get(long timeout, TimeUnit unit)
             throws InterruptedException, ExecutionException, TimeoutException {
-        if (!batch.await(timeout, unit)) {
-            throw new TimeoutException("No answer for a record of " + batch.partition() + " within " + timeout + " "
-                    + unit.name().toLowerCase(Locale.ROOT));
+        long startNs = System.nanoTime();
+        RecordPlace place = null;
+        for (RecordPlace next = first(); next != null; next = place.next()) {
+            place = next;
+            long leftNs = unit.toNanos(timeout) - (System.nanoTime() - startNs);
+            if (!place.batch().awaitSettled(leftNs, TimeUnit.NANOSECONDS)) {
+                throw new TimeoutException("No answer for a record of " + batch.partition() + " within " + timeout + " "
+                        + unit.name().toLowerCase(Locale.ROOT));
+            }
         }
-        return outcome();
+        return outcome(place);
     }
 
     @Override
     public boolean isDone() {
-        return batch.isDone();
+        for (RecordPlace place = first(); place != null; place = place.next()) {
+            if (!place.batch().isSettled()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private RecordPlace first() {
+        return new RecordPlace(batch, index);
     }
 
     @Override
@@ -66,20 +85,17 @@ public class RecordFuture implements Future<RecordMetadata> {
         return false;
     }
 
-    private RecordMetadata outcome() throws ExecutionException {
-        if (batch.error() != null) {
-            throw new ExecutionException(batch.error());
+    private RecordMetadata outcome(RecordPlace place) throws ExecutionException {
+        RuntimeException error = place.batch().error();
+        if (error != null) {
+            throw new ExecutionException(error);
         }
-        return metadata();
+        return metadata(place.batch(), place.index());
     }
 
-    RecordMetadata metadata() {
-        long recordTimestamp = batch.logAppendTime() == -1 ? timestamp : batch.logAppendTime();
-        return new RecordMetadata(batch.partition(), batch.baseOffset(), index, recordTimestamp, keySize, valueSize);
-    }
-
-    BatchResult batch() {
-        return batch;
+    RecordMetadata metadata(BatchResult result, int place) {
+        long recordTimestamp = result.logAppendTime() == -1 ? timestamp : result.logAppendTime();
+        return new RecordMetadata(result.partition(), result.baseOffset(), place, recordTimestamp, keySize, valueSize);
     }
 
     /** A future with something to run before it completes. */
@@ -91,11 +107,17 @@ public class RecordFuture implements Future<RecordMetadata> {
             this.callback = callback;
         }
 
-        /** Runs the callback on the calling thread; the caller deals with what it throws. */
-        void run() {
-            RuntimeException error = batch().error();
-            RecordMetadata metadata =
-                    error == null ? metadata() : new RecordMetadata(batch().partition(), -1, -1, -1, -1, -1);
+        /**
+         * Runs the callback on the calling thread; the caller deals with what it throws.
+         *
+         * @param result of the batch that the record was last in
+         * @param place its index there
+         */
+        void run(BatchResult result, int place) {
+            RuntimeException error = result.error();
+            RecordMetadata metadata = error == null
+                    ? metadata(result, place)
+                    : new RecordMetadata(result.partition(), -1, -1, -1, -1, -1);
             callback.onCompletion(metadata, error);
         }
     }

@@ -1,6 +1,9 @@
 package dev.millrace.client.accumulator;
 
-/** Zigzag varints as the record format v2 uses them (KIP-98): small magnitudes of either sign take few bytes. */
+/**
+ * Zigzag varints as the record format v2 uses them (KIP-98): small magnitudes of either sign take few bytes. A value that
+ * was read stood in as many bytes as {@code sizeOf} tells of it.
+ */
 final class Varint {
     private Varint() {}
 
@@ -12,6 +15,23 @@ final class Varint {
     static int sizeOf(long value) {
         long zigzag = (value << 1) ^ (value >> 63);
         return (63 - Long.numberOfLeadingZeros(zigzag | 1)) / 7 + 1;
+    }
+
+    static int readInt(byte[] source, int position) {
+        return (int) readLong(source, position);
+    }
+
+    static long readLong(byte[] source, int position) {
+        long zigzag = 0;
+        int at = position;
+        int shift = 0;
+        byte next;
+        do {
+            next = source[at++];
+            zigzag |= (long) (next & 0x7f) << shift;
+            shift += 7;
+        } while (next < 0);
+        return (zigzag >>> 1) ^ -(zigzag & 1);
     }
 
     /** Writes {@code value} at {@code position} and returns the position behind it. */

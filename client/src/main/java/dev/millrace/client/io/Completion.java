@@ -5,12 +5,13 @@ import dev.millrace.client.io.BrokerLink.ProduceAnswer;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.DuplicateSequenceException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.UnknownProducerIdException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Decides what a broker's answer means for a batch: acknowledge it, send it again, or fail it. */
+/** Decides what a broker's answer means for a batch: acknowledge it, send it again, split it, or fail it. */
 final class Completion {
     private static final Logger log = LoggerFactory.getLogger(Completion.class);
 
@@ -25,8 +26,11 @@ final class Completion {
     /** Applies one answer to the partition; callbacks do not run yet. */
     void apply(PartitionState partition, ProduceAnswer answer, long nowMs) {
         FinishedBatch batch = answer.batch();
-        partition.settled(batch);
         ApiException error = answer.error();
+        partition.settled(batch, error == null || NotWritten.isProvedBy(error));
+        if (error == null) {
+            batch.written();
+        }
         if (error == null || error instanceof DuplicateSequenceException) {
             partition.accepted(batch);
             batch.decide(answer.baseOffset(), answer.logAppendTime(), null);
@@ -40,6 +44,10 @@ final class Completion {
         if (unexpected && partition.isProvedByLater(batch)) {
             partition.accepted(batch);
             batch.decide(-1, -1, null);
+        } else if (unexpected && batch.isDoubtful() && partition.isFirstUndecided(batch)) {
+            fail(partition, batch, error);
+        } else if (error instanceof RecordTooLargeException && batch.count() > 1) {
+            split(partition, batch, error);
         } else if (!unexpected && !(error instanceof RetriableException)) {
             fail(partition, batch, error);
         } else if (batch.attempts() > settings.retries() || isExpired(batch, nowMs)) {
@@ -62,6 +70,17 @@ final class Completion {
             partition.unexpected(batch);
         }
         partition.refused(nowMs + settings.retryBackoff().delayMs(batch.attempts()));
+    }
+
+    private void split(PartitionState partition, FinishedBatch batch, ApiException error) {
+        log.info(
+                "{}: {} records in {} bytes are split: {}",
+                batch.partition(),
+                batch.count(),
+                batch.size(),
+                error.toString());
+        metrics.onSplit();
+        partition.split(batch);
     }
 
     private static void fail(PartitionState partition, FinishedBatch batch, ApiException error) {

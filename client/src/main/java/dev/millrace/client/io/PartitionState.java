@@ -5,6 +5,7 @@ import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.SealCause;
 import java.util.ArrayDeque;
 import java.util.Iterator;
+import java.util.List;
 
 /**
  * What the I/O thread knows of one partition: the batches on their way, the next sequence, and whether anything stands
@@ -138,8 +139,9 @@ final class PartitionState {
 
     // ---- what came back ----
 
-    void settled(FinishedBatch batch) {
-        batch.settled();
+    /** The batch's request is answered or lost; {@code proved} as in {@link FinishedBatch#settled}. */
+    void settled(FinishedBatch batch, boolean proved) {
+        batch.settled(proved);
         inFlight--;
     }
 
@@ -158,6 +160,22 @@ final class PartitionState {
     void refused(long backoffUntilMs) {
         leaderAccepted = false;
         notBeforeMs = backoffUntilMs;
+    }
+
+    /** The broker finds the batch too large: smaller ones take its place, and its sequences. */
+    void split(FinishedBatch batch) {
+        leaderAccepted = false;
+        List<FinishedBatch> parts = batch.split();
+        int sequence = batch.sequence();
+        for (FinishedBatch part : parts) {
+            part.stamp(producerId.id(), producerId.epoch(), sequence);
+            sequence = idempotent ? sequenceAfter(sequence, part.count()) : FinishedBatch.NO_SEQUENCE;
+        }
+        List<FinishedBatch> before = List.copyOf(sent);
+        sent.clear();
+        for (FinishedBatch other : before) {
+            sent.addAll(isSame(other, batch) ? parts : List.of(other));
+        }
     }
 
     /** The batch failed for good; it may have been written all the same, or its sequence may be missing. */
@@ -186,7 +204,8 @@ final class PartitionState {
         return false;
     }
 
-    private boolean isFirstUndecided(FinishedBatch batch) {
+    /** Whether no earlier batch is still on its way. */
+    boolean isFirstUndecided(FinishedBatch batch) {
         for (FinishedBatch other : sent) {
             if (isSame(other, batch)) {
                 return true;
@@ -297,7 +316,7 @@ final class PartitionState {
     void fail(long createdBeforeMs, Failure reason) {
         for (FinishedBatch batch : sent) {
             if (!batch.decided() && batch.createdMs() < createdBeforeMs) {
-                unresolved |= idempotent && batch.attempts() > 0;
+                unresolved |= idempotent; // its sequence was sent, or is missing before that of another part
                 batch.decide(-1, -1, reason.of(batch));
             }
         }
@@ -326,7 +345,7 @@ final class PartitionState {
 
     /** After the connections are gone: nothing can be in flight any more. */
     void abandonInFlight() {
-        sent.forEach(FinishedBatch::settled);
+        sent.forEach(batch -> batch.settled(false));
         inFlight = 0;
     }
 

@@ -11,6 +11,9 @@ public interface SenderMetrics {
     /** The batch will be sent again. */
     void onRetry(FinishedBatch batch);
 
+    /** A batch was too large, and is split. */
+    void onSplit();
+
     /** The batch has failed; its callbacks are about to run. */
     void onFailed(FinishedBatch batch);
 }

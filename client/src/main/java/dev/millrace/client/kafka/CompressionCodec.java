@@ -2,12 +2,15 @@ package dev.millrace.client.kafka;
 
 import dev.millrace.client.accumulator.BatchCodec;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.record.internal.CompressionType;
 import org.apache.kafka.common.record.internal.RecordBatch;
+import org.apache.kafka.common.utils.BufferSupplier;
 import org.apache.kafka.common.utils.ByteBufferOutputStream;
 
 /** gzip, snappy, lz4 and zstd as Kafka frames them, at the levels of KIP-390. */
@@ -61,5 +64,16 @@ final class CompressionCodec implements BatchCodec {
         output.buffer().flip();
         output.buffer().get(batch, from, compressedLength);
         return from + compressedLength;
+    }
+
+    @Override
+    public byte[] decompress(byte[] batch, int from, int to) {
+        ByteBuffer compressed = ByteBuffer.wrap(batch, from, to - from);
+        try (InputStream stream =
+                compression.wrapForInput(compressed, RecordBatch.CURRENT_MAGIC_VALUE, BufferSupplier.NO_CACHING)) {
+            return stream.readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException("Decompression with " + compression.type().name + " failed", e);
+        }
     }
 }

@@ -3,14 +3,10 @@ package dev.millrace.client.accumulator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
-import java.util.zip.GZIPOutputStream;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
@@ -231,6 +227,11 @@ class OpenBatchTest {
             public int compress(byte[] batch, int from, int to) {
                 throw new NoClassDefFoundError("planted: no native library");
             }
+
+            @Override
+            public byte[] decompress(byte[] batch, int from, int to) {
+                throw new AssertionError("nothing was compressed");
+            }
         });
         OpenBatch batch = broken.openBatch(500, 1_000);
         add(batch, TestRecord.ofValue("0"), null);
@@ -244,7 +245,7 @@ class OpenBatchTest {
 
     @Test
     void shouldBeReadByKafkaWhenCompressed() {
-        TestAccumulator gzip = new TestAccumulator(1 << 20, 1_024, new Gzip());
+        TestAccumulator gzip = new TestAccumulator(1 << 20, 1_024, new GzipCodec());
         OpenBatch batch = gzip.openBatch(5_000, 1_000);
         List<TestRecord> written = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
@@ -266,7 +267,7 @@ class OpenBatchTest {
 
     @Test
     void shouldBeSentAsItIsWhenCompressionGainsNothing() {
-        TestAccumulator gzip = new TestAccumulator(1 << 20, 1_024, new Gzip());
+        TestAccumulator gzip = new TestAccumulator(1 << 20, 1_024, new GzipCodec());
         OpenBatch batch = gzip.openBatch(500, 1_000);
         add(batch, TestRecord.ofValue("short"), null);
         batch.seal();
@@ -311,28 +312,5 @@ class OpenBatchTest {
         Field slots = OpenBatch.class.getDeclaredField("callbacks");
         slots.setAccessible(true);
         slots.set(batch, null);
-    }
-
-    /** Codec 1 of the record format, by the JDK's own classes. */
-    private static final class Gzip implements BatchCodec {
-        @Override
-        public int id() {
-            return 1;
-        }
-
-        @Override
-        public int compress(byte[] batch, int from, int to) {
-            ByteArrayOutputStream out = new ByteArrayOutputStream();
-            try (GZIPOutputStream zip = new GZIPOutputStream(out)) {
-                zip.write(batch, from, to - from);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-            if (out.size() >= to - from) {
-                return NO_GAIN;
-            }
-            System.arraycopy(out.toByteArray(), 0, batch, from, out.size());
-            return from + out.size();
-        }
     }
 }

@@ -31,6 +31,9 @@ class ExactlyOnceSimulationTest {
     private static final int RECORDS = 400;
     private static final int MAX_ROUNDS = 200_000;
 
+    /** Bytes of a batch with the largest record, and of none with two of the larger ones. */
+    private static final int ROOM_FOR_ONE = 140;
+
     @Test
     void shouldWriteEveryRecordOnceAndInOrderWhenNothingExpires() throws Exception {
         long first = System.nanoTime() & 0xffffffL;
@@ -59,18 +62,47 @@ class ExactlyOnceSimulationTest {
 
             run.play();
 
-            for (int p = 0; p < PARTITIONS; p++) {
-                List<Long> log = run.cluster.log(p);
-                assertThat(new HashSet<>(log))
-                        .as("seed %d, doubled in partition %d", seed, p)
-                        .hasSameSizeAs(log);
-                assertThat(log).as("seed %d, order of partition %d", seed, p).isSorted();
-            }
+            run.assertNothingDoubledAndInOrder();
             run.assertOffsetsTold();
             run.assertMemoryReturned();
             expired += run.failed.size();
         }
         assertThat(expired).as("records that expired").isPositive();
+    }
+
+    @Test
+    void shouldSplitWhatIsTooLargeAndKeepOrderWhenNothingExpires() throws Exception {
+        long first = System.nanoTime() & 0xffffffL;
+        for (long seed = first; seed < first + 800; seed++) {
+            Run run = new Run(seed, 0.15, 1_000_000, true);
+            run.cluster.maxMessageBytes(ROOM_FOR_ONE);
+
+            run.play();
+
+            for (int p = 0; p < PARTITIONS; p++) {
+                assertThat(run.cluster.log(p))
+                        .as("seed %d partition %d", seed, p)
+                        .isEqualTo(run.sent.get(p));
+            }
+            assertThat(run.failed).as("seed %d", seed).isEmpty();
+            run.assertOffsetsTold();
+            run.assertMemoryReturned();
+        }
+    }
+
+    @Test
+    void shouldDoubleNothingWhenABatchIsTooLargeOnlyOnItsSecondAttempt() throws Exception {
+        long first = System.nanoTime() & 0xffffffL;
+        for (long seed = first; seed < first + 800; seed++) {
+            Run run = new Run(seed, 0.3, 1_000_000, true);
+            run.changingLimits = true;
+
+            run.play();
+
+            run.assertNothingDoubledAndInOrder();
+            run.assertOffsetsTold();
+            run.assertMemoryReturned();
+        }
     }
 
     @Test
@@ -101,6 +133,7 @@ class ExactlyOnceSimulationTest {
         private final Map<Long, RecordMetadata> acknowledged = new HashMap<>();
         private final Map<Long, Exception> failed = new HashMap<>();
         private final Map<Integer, Long> lastCompleted = new HashMap<>();
+        private boolean changingLimits;
 
         Run(long seed, double faultRate, long deliveryTimeoutMs, boolean checksSequences) {
             this.seed = seed;
@@ -157,6 +190,9 @@ class ExactlyOnceSimulationTest {
             }
             for (long value = 0; value < RECORDS; value++) {
                 send(value);
+                if (changingLimits && random.nextInt(10) == 0) {
+                    cluster.maxMessageBytes(random.nextBoolean() ? ROOM_FOR_ONE : Integer.MAX_VALUE);
+                }
                 if (random.nextInt(3) == 0) {
                     runOnce();
                 }
@@ -204,6 +240,16 @@ class ExactlyOnceSimulationTest {
                 acknowledged.put(value, metadata);
             } else {
                 failed.put(value, error);
+            }
+        }
+
+        void assertNothingDoubledAndInOrder() {
+            for (int p = 0; p < PARTITIONS; p++) {
+                List<Long> log = cluster.log(p);
+                assertThat(new HashSet<>(log))
+                        .as("seed %d, doubled in partition %d", seed, p)
+                        .hasSameSizeAs(log);
+                assertThat(log).as("seed %d, order of partition %d", seed, p).isSorted();
             }
         }
 

@@ -8,5 +8,8 @@ final class NoMetrics implements SenderMetrics {
     public void onRetry(FinishedBatch batch) {}
 
     @Override
+    public void onSplit() {}
+
+    @Override
     public void onFailed(FinishedBatch batch) {}
 }

@@ -22,6 +22,7 @@ import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.RecordBatch;
 
@@ -45,6 +46,7 @@ final class SimulatedCluster implements BrokerLink {
     private int[] staleEpochs;
     private long nextProducerId = 1000;
     private long clockMs = 1_000_000;
+    private int maxMessageBytes = Integer.MAX_VALUE;
     private boolean faultsOver;
     private Consumer<AuthenticationException> onDisconnect = refusal -> {};
 
@@ -77,6 +79,11 @@ final class SimulatedCluster implements BrokerLink {
         return !faultsOver && random.nextDouble() < faultRate;
     }
 
+    /** What the brokers find too large; it may change at any time. */
+    void maxMessageBytes(int bytes) {
+        maxMessageBytes = bytes;
+    }
+
     private void rememberLeaders() {
         staleLeaders = partitions.stream().mapToInt(p -> p.leader).toArray();
         staleEpochs = partitions.stream().mapToInt(p -> p.leaderEpoch).toArray();
@@ -90,6 +97,9 @@ final class SimulatedCluster implements BrokerLink {
         }
         if (fault() && random.nextBoolean()) {
             return new NotEnoughReplicasException("simulated");
+        }
+        if (batch.size() > maxMessageBytes) { // looked at before the sequence, as in Kafka
+            return new RecordTooLargeException("simulated");
         }
         RecordBatch parsed = parse(batch);
         ApiException refused = checksSequences ? partition.checkSequence(parsed, offset) : null;

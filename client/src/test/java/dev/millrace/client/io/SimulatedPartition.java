@@ -4,7 +4,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.errors.ApiException;
-import org.apache.kafka.common.errors.DuplicateSequenceException;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.record.internal.Record;
@@ -46,9 +45,7 @@ final class SimulatedPartition {
         if (batch.baseSequence() == lastSequence + 1) {
             return null;
         }
-        return batch.lastSequence() <= lastSequence
-                ? new DuplicateSequenceException("long ago")
-                : new OutOfOrderSequenceException(lastSequence + " then " + batch.baseSequence());
+        return new OutOfOrderSequenceException(lastSequence + " then " + batch.baseSequence());
     }
 
     long append(RecordBatch batch) {

@@ -1,0 +1,98 @@
+package dev.millrace.client.accumulator;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Cuts the records of a batch into smaller batches. Timestamp, key, value and headers are copied as they stand; only a
+ * record's offset delta is written anew, which never makes it longer.
+ *
+ * <p><b>Threads:</b> one, the I/O thread.
+ */
+final class BatchSplitter {
+    private final FinishedBatch whole;
+    private final BatchCodec codec;
+    private final long baseTimestamp;
+    private final int targetSize;
+
+    /** The records without compression stand in {@code [at, end)}. */
+    private final byte[] records;
+
+    private final int end;
+    private int at;
+
+    /** Splits {@code whole}, which has two records at least, into parts of about {@code batchSize}, or into halves. */
+    BatchSplitter(FinishedBatch whole, BatchCodec codec, int batchSize) {
+        this.whole = whole;
+        this.codec = codec;
+        byte[] batch = whole.buffer();
+        baseTimestamp = BatchHeader.baseTimestamp(batch);
+        if (BatchHeader.codecId(batch) == BatchCodec.NONE.id()) {
+            records = batch;
+            at = BatchHeader.SIZE;
+            end = whole.size();
+        } else {
+            records = codec.decompress(batch, BatchHeader.SIZE, whole.size());
+            end = records.length;
+        }
+        targetSize = (end - at) / Math.max(2, whole.size() / batchSize);
+    }
+
+    /** At least two parts: each is a single record or has half of the bytes at most, so that splitting comes to an end. */
+    List<FinishedBatch> split() {
+        List<FinishedBatch> parts = new ArrayList<>();
+        int firstRecord = 0;
+        while (at < end) {
+            FinishedBatch part = nextPart(firstRecord);
+            parts.add(part);
+            firstRecord += part.count();
+        }
+        return parts;
+    }
+
+    private FinishedBatch nextPart(int firstRecord) {
+        int partEnd = nextPartEnd();
+        byte[] batch = new byte[BatchHeader.SIZE + partEnd - at];
+        int position = BatchHeader.SIZE;
+        int count = 0;
+        long maxTimestamp = Long.MIN_VALUE;
+        while (at < partEnd) {
+            maxTimestamp = Math.max(maxTimestamp, baseTimestamp + Varint.readLong(records, bodyAt() + 1));
+            position = moveRecord(batch, position, count++);
+        }
+        FinishedBatch part = whole.part(firstRecord, batch);
+        part.encode(codec, position, count, baseTimestamp, maxTimestamp);
+        return part;
+    }
+
+    private int nextPartEnd() {
+        int partEnd = recordEnd(at);
+        while (partEnd < end && recordEnd(partEnd) - at <= targetSize) {
+            partEnd = recordEnd(partEnd);
+        }
+        return partEnd;
+    }
+
+    private int recordEnd(int position) {
+        int bodySize = Varint.readInt(records, position);
+        return position + Varint.sizeOf(bodySize) + bodySize;
+    }
+
+    private int bodyAt() {
+        return at + Varint.sizeOf(Varint.readInt(records, at));
+    }
+
+    /** Copies the record at {@code at} with another offset delta; returns the position behind it. */
+    private int moveRecord(byte[] target, int position, int offsetDelta) {
+        int body = bodyAt();
+        int next = recordEnd(at);
+        int deltaAt = body + 1 + Varint.sizeOf(Varint.readLong(records, body + 1)); // behind attributes and timestamp
+        int rest = deltaAt + Varint.sizeOf(Varint.readInt(records, deltaAt));
+        int to = Varint.write(target, position, next - body - (rest - deltaAt) + Varint.sizeOf(offsetDelta));
+        System.arraycopy(records, body, target, to, deltaAt - body);
+        to = Varint.write(target, to + deltaAt - body, offsetDelta);
+        System.arraycopy(records, rest, target, to, next - rest);
+        at = next;
+        return to + next - rest;
+    }
+}

@@ -1,0 +1,57 @@
+package dev.millrace.client.io;
+
+import java.util.Set;
+import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.ClusterAuthorizationException;
+import org.apache.kafka.common.errors.CorruptRecordException;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.InvalidRequiredAcksException;
+import org.apache.kafka.common.errors.InvalidTimestampException;
+import org.apache.kafka.common.errors.InvalidTopicException;
+import org.apache.kafka.common.errors.NotEnoughReplicasException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
+import org.apache.kafka.common.errors.ProducerFencedException;
+import org.apache.kafka.common.errors.RecordBatchTooLargeException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
+import org.apache.kafka.common.errors.UnknownProducerIdException;
+import org.apache.kafka.common.errors.UnsupportedCompressionTypeException;
+import org.apache.kafka.common.errors.UnsupportedForMessageFormatException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
+
+/**
+ * The errors by which a broker, or the network client before it sent anything, says that a request wrote nothing. All
+ * others leave it open: even "not leader" or "unknown topic" may come from a leader that lost its role, or its topic,
+ * while it waited for the replicas of what it had written already.
+ */
+final class NotWritten {
+    /** Found by checks that a leader makes before it writes. */
+    private static final Set<Class<? extends ApiException>> ERRORS = Set.of(
+            ClusterAuthorizationException.class,
+            CorruptRecordException.class,
+            InvalidProducerEpochException.class,
+            InvalidRecordException.class,
+            InvalidRequiredAcksException.class,
+            InvalidTimestampException.class,
+            InvalidTopicException.class,
+            NotEnoughReplicasException.class,
+            OutOfOrderSequenceException.class,
+            ProducerFencedException.class,
+            RecordBatchTooLargeException.class,
+            RecordTooLargeException.class,
+            TopicAuthorizationException.class,
+            TransactionalIdAuthorizationException.class,
+            UnknownProducerIdException.class,
+            UnsupportedCompressionTypeException.class,
+            UnsupportedForMessageFormatException.class,
+            UnsupportedVersionException.class);
+
+    private NotWritten() {}
+
+    /** Whether the attempt that ended so wrote nothing; an earlier one may have. */
+    static boolean isProvedBy(ApiException error) {
+        return ERRORS.contains(error.getClass());
+    }
+}
