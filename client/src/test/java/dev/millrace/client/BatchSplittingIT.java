@@ -70,6 +70,7 @@ class BatchSplittingIT {
             // then flush has waited for the parts
             assertThat(futures).allMatch(Future::isDone);
             assertThat(calledBack).hasSize(RECORDS);
+            assertThat(splits(producer)).isPositive();
         }
         for (int i = 0; i < RECORDS; i++) {
             assertThat(calledBack.get(i)).isEqualTo(i);
@@ -167,6 +168,13 @@ class BatchSplittingIT {
             assertThat(read.get(i).timestamp()).isEqualTo(sent.get(i).timestamp());
             assertThat(read.get(i).headers()).isEqualTo(sent.get(i).headers());
         }
+    }
+
+    private static double splits(Producer<?, ?> producer) {
+        return producer.metrics().entrySet().stream()
+                .filter(metric -> metric.getKey().name().equals("batch-split-total"))
+                .mapToDouble(metric -> (double) metric.getValue().metricValue())
+                .sum();
     }
 
     /** All records of a test go into one batch, which leaves when it is flushed or closed. */

@@ -39,6 +39,7 @@ public final class ProducerSensors implements SenderMetrics, AutoCloseable {
     private final Sensor recordsPerRequest;
     private final Sensor retries;
     private final Sensor errors;
+    private final Sensor splits;
     private final Sensor recordSize;
     private final Sensor memoryWait;
     private final Sensor memoryExhausted;
@@ -69,7 +70,7 @@ public final class ProducerSensors implements SenderMetrics, AutoCloseable {
                 "buffer-exhausted-records",
                 name("buffer-exhausted-rate", "Records refused per second because memory was used up."),
                 name("buffer-exhausted-total", "Records refused because memory was used up."));
-        rateAndTotal("batch-split-rate", names.batchSplitRate, names.batchSplitTotal);
+        this.splits = rateAndTotal("batch-split-rate", names.batchSplitRate, names.batchSplitTotal);
         gauge(
                 names.requestsInFlight,
                 () -> requestsInFlight.stream().mapToInt(IntSupplier::getAsInt).sum());
@@ -151,6 +152,11 @@ public final class ProducerSensors implements SenderMetrics, AutoCloseable {
     public void onRetry(FinishedBatch batch) {
         retries.record(batch.count());
         topic(batch).retries.record(batch.count());
+    }
+
+    @Override
+    public void onSplit() {
+        splits.record();
     }
 
     @Override

@@ -172,7 +172,7 @@ class BatchSplitterTest {
             futures.add(parts.append("t", 0, record, 0));
         }
         PartitionQueue queue = parts.ready.poll();
-        queue.sealOldest();
+        queue.sealOldest(SealCause.FLUSH);
         FinishedBatch whole = queue.peek();
         queue.take();
         List<FinishedBatch> halves = flushFirst ? null : whole.split();
