@@ -75,17 +75,16 @@ final class BrokerSettings {
         return settings;
     }
 
-    /** What the brokers need for their listeners with SASL: the user, in each mechanism, on each listener. */
-    static Map<String, String> sasl(Set<Listener> listeners, String user, String password) {
+    /** What the brokers need for their listeners with SASL: the users, in each mechanism, on each listener. */
+    static Map<String, String> sasl(Set<Listener> listeners, Iterable<String> users, String password) {
         Map<String, String> settings = new HashMap<>();
         for (Listener listener : listeners) {
             if (!listener.isAuthenticated()) {
                 continue;
             }
             for (SaslMechanism mechanism : SaslMechanism.values()) {
-                String prefix = "listener.name." + listener.name().toLowerCase(Locale.ROOT) + "."
-                        + mechanism.kafkaName().toLowerCase(Locale.ROOT);
-                settings.put(prefix + ".sasl.jaas.config", mechanism.brokerJaas(user, password));
+                String prefix = listener.prefix() + mechanism.kafkaName().toLowerCase(Locale.ROOT);
+                settings.put(prefix + ".sasl.jaas.config", mechanism.brokerJaas(users, password));
             }
         }
         if (!settings.isEmpty()) {
@@ -96,6 +95,15 @@ final class BrokerSettings {
                             .collect(Collectors.joining(",")));
         }
         return settings;
+    }
+
+    /** Who may do what is up to ACLs from now on, but for those who come in the clear: brokers, and the tests' admin. */
+    static Map<String, String> authorizer() {
+        return Map.of(
+                "authorizer.class.name",
+                "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+                "super.users",
+                "User:ANONYMOUS");
     }
 
     private static List<Node> controllers(List<Node> cluster) {

@@ -59,7 +59,7 @@ public final class KafkaCluster implements AutoCloseable {
         nodes = nodes(builder.brokers, builder.listeners);
         try {
             certificates = builder.listeners.stream().anyMatch(Listener::isEncrypted)
-                    ? Optional.of(Certificates.generate(folder.path()))
+                    ? Optional.of(Certificates.generate(folder.path(), builder.listeners))
                     : Optional.empty();
             if (builder.listeners.contains(Listener.PROXIED)) {
                 nodes.forEach(node -> proxies.put(
@@ -113,25 +113,30 @@ public final class KafkaCluster implements AutoCloseable {
         return clientConfig(listener, SaslMechanism.PLAIN);
     }
 
+    /** What a client needs to connect: as the next, for the cluster's first user. */
+    public Map<String, Object> clientConfig(Listener listener, SaslMechanism mechanism) {
+        return clientConfig(listener, mechanism, builder.users.get(0));
+    }
+
     /**
-     * What a client needs to connect: addresses, security protocol, trust store, user and password; a new map, for the
-     * caller to add to.
+     * What a client needs to connect: addresses, security protocol, stores of certificates, user and password; a new map,
+     * for the caller to add to.
      *
-     * @param mechanism of no effect on a listener without authentication
+     * @param mechanism of no effect on a listener without authentication, as is {@code user}
      * @throws IllegalArgumentException when the cluster was not built with this listener
      */
-    public Map<String, Object> clientConfig(Listener listener, SaslMechanism mechanism) {
+    public Map<String, Object> clientConfig(Listener listener, SaslMechanism mechanism, String user) {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", bootstrapServers(listener));
         if (listener != Listener.PLAINTEXT) {
             config.put("security.protocol", listener.securityProtocol());
         }
         if (listener.isEncrypted()) {
-            config.putAll(certificates.orElseThrow().clientSettings());
+            config.putAll(certificates.orElseThrow().clientSettings(listener));
         }
         if (listener.isAuthenticated()) {
             config.put("sasl.mechanism", mechanism.kafkaName());
-            config.put("sasl.jaas.config", mechanism.clientJaas(builder.user, builder.password));
+            config.put("sasl.jaas.config", mechanism.clientJaas(user, builder.password));
         }
         return config;
     }
@@ -248,8 +253,8 @@ public final class KafkaCluster implements AutoCloseable {
         Path settings = folder.path().resolve(name + ".properties");
         Properties properties = new Properties();
         properties.putAll(BrokerSettings.of(node, nodes, folder.path().resolve(name)));
-        properties.putAll(BrokerSettings.sasl(builder.listeners, builder.user, builder.password));
-        certificates.ifPresent(made -> properties.putAll(made.brokerSettings()));
+        properties.putAll(BrokerSettings.sasl(builder.listeners, builder.users, builder.password));
+        certificates.ifPresent(made -> properties.putAll(made.brokerSettings(builder.listeners)));
         properties.putAll(builder.settings);
         try (OutputStream out = Files.newOutputStream(settings)) {
             properties.store(out, null);
@@ -257,9 +262,11 @@ public final class KafkaCluster implements AutoCloseable {
             throw new UncheckedIOException("Cannot write the settings of " + name, e);
         }
         List<String> arguments = new ArrayList<>(List.of(settings.toString(), clusterId));
-        Stream.of(SaslMechanism.values())
-                .flatMap(mechanism -> mechanism.storedCredential(builder.user, builder.password).stream())
-                .forEach(arguments::add);
+        for (String user : builder.users) {
+            Stream.of(SaslMechanism.values())
+                    .flatMap(mechanism -> mechanism.storedCredential(user, builder.password).stream())
+                    .forEach(arguments::add);
+        }
         // Compiling later saves a quarter of the CPU of a start; a busy broker still gets fully optimized code.
         List<String> options = List.of("-Xmx" + builder.heap, "-XX:+UseParallelGC", "-XX:CompileThresholdScaling=4");
         return new ChildJvm(
@@ -297,7 +304,7 @@ public final class KafkaCluster implements AutoCloseable {
         private final Set<Listener> listeners = EnumSet.of(Listener.PLAINTEXT);
         private final Map<String, String> settings = new HashMap<>();
         private String heap = "512m";
-        private String user = "millrace";
+        private List<String> users = List.of("millrace");
         private String password = "millrace-secret";
 
         private Builder() {}
@@ -307,7 +314,7 @@ public final class KafkaCluster implements AutoCloseable {
             listeners.addAll(original.listeners);
             settings.putAll(original.settings);
             heap = original.heap;
-            user = original.user;
+            users = original.users;
             password = original.password;
         }
 
@@ -339,10 +346,24 @@ public final class KafkaCluster implements AutoCloseable {
             return this;
         }
 
-        /** The one user that the listeners with SASL know, in every {@link SaslMechanism}. */
-        public Builder user(String user, String password) {
-            this.user = user;
+        /** The users that the listeners with SASL know, in every {@link SaslMechanism}; {@code millrace} by default. */
+        public Builder users(String... users) {
+            if (users.length == 0) {
+                throw new IllegalArgumentException("users is empty, must name one user or more");
+            }
+            this.users = List.of(users);
+            return this;
+        }
+
+        /** The password of all users. */
+        public Builder password(String password) {
             this.password = password;
+            return this;
+        }
+
+        /** Refuses whatever no ACL allows, but to clients of listeners without authentication, {@link KafkaCluster#admin()} among them. */
+        public Builder authorizer() {
+            settings.putAll(BrokerSettings.authorizer());
             return this;
         }
 

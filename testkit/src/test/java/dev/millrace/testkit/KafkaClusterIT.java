@@ -113,7 +113,9 @@ class KafkaClusterIT {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"SSL_EXPIRED", "SSL_OTHER_HOST"})
     void shouldProduceAndConsumeWhenConnectedThrough(Listener listener) throws Exception {
         String topic = "listener-" + listener;
         cluster.createTopic(topic, 1, 1, Map.of());
