@@ -46,6 +46,7 @@ final class Drainer {
     private final Deadlines expiring = new Deadlines();
     private int routedVersion = -1;
     private boolean idsWereKnown;
+    private long looks;
 
     Drainer(IoContext context, SenderSettings settings, ProducerIds ids, MetadataRefresh metadata) {
         this.accumulator = context.accumulator();
@@ -107,6 +108,7 @@ final class Drainer {
 
     /** Puts the partition where it will be seen again: in its leader's lane, or among the deadlines. */
     private void lookAt(PartitionState p, long nowMs) {
+        looks++;
         p.failUnwritable();
         p.deliverDecided();
         p.settleSequences(ids);
@@ -298,6 +300,11 @@ final class Drainer {
                 p.deliverDecided();
             }
         }
+    }
+
+    /** How often a partition was looked at so far; what has nothing to do must not add to it. */
+    long looks() {
+        return looks;
     }
 
     /** Whether every record ever appended has its outcome. */

@@ -349,7 +349,7 @@ final class PartitionState {
         inFlight = 0;
     }
 
-    private static int sequenceAfter(int sequence, int count) {
+    static int sequenceAfter(int sequence, int count) {
         return (sequence + count) & Integer.MAX_VALUE; // wraps to 0 behind 2^31 - 1
     }
 

@@ -1,0 +1,237 @@
+package dev.millrace.client.io;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.client.accumulator.RecordFuture;
+import dev.millrace.client.io.ScriptedBrokers.Request;
+import dev.millrace.client.io.ScriptedBrokers.Sent;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.KafkaStorageException;
+import org.apache.kafka.common.errors.NetworkException;
+import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
+import org.apache.kafka.common.errors.NotEnoughReplicasException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Which partition is served when, what an answer does to a batch, and when its memory comes back. */
+class DrainerTest {
+    /** KAFKA-13834. */
+    @Test
+    void shouldServeEveryPartitionInTurnWhenARequestHoldsOneBatchOnly() {
+        // given more to send in every partition than goes into a request
+        int partitions = 4;
+        ScriptedIo io = ScriptedIo.withMaxRequestSize(partitions, ScriptedIo.BATCH_SIZE);
+        io.brokers.maxInFlight = 1;
+        for (int round = 0; round < 10; round++) {
+            for (int p = 0; p < partitions; p++) {
+                io.send(p);
+            }
+        }
+        io.run();
+
+        // when
+        List<Integer> served = new ArrayList<>();
+        for (int i = 0; i < 5 * partitions; i++) {
+            Request request = io.brokers.pending().get(0);
+            assertThat(request.batches).hasSize(1);
+            served.add(request.batches.get(0).partition());
+            request.accept();
+            io.run();
+        }
+
+        // then
+        for (int turn = 0; turn < 5; turn++) {
+            assertThat(served.subList(turn * partitions, (turn + 1) * partitions))
+                    .containsExactlyInAnyOrder(0, 1, 2, 3);
+        }
+    }
+
+    /** KAFKA-20917. */
+    @Test
+    void shouldNotLookAtPartitionsThatHaveNothingToDo() {
+        // given a thousand partitions that were used once
+        int partitions = 1000;
+        ScriptedIo io = ScriptedIo.withMaxRequestSize(partitions, Integer.MAX_VALUE);
+        for (int p = 0; p < partitions; p++) {
+            io.send(p);
+        }
+        io.run();
+        io.brokers.pending().forEach(Request::accept);
+        io.passTime(2 * ScriptedIo.DELIVERY_TIMEOUT_MS);
+        long before = io.drainer.looks();
+
+        // when one of them is used
+        for (int i = 0; i < 100; i++) {
+            io.send(7);
+            io.run();
+            io.brokers.pending().forEach(Request::accept);
+            io.run();
+        }
+
+        // then
+        assertThat(io.drainer.looks() - before).isLessThan(1000);
+    }
+
+    /** KAFKA-1642. */
+    @Test
+    void shouldNotSpinWhenNoBrokerCanBeReached() {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(2);
+        io.warmUp(0);
+        io.brokers.reachable = false;
+        io.send(0);
+        io.send(1);
+        io.run();
+        io.brokers.waits.clear();
+
+        // when nine seconds pass, each round waiting as long as it may
+        long endMs = io.brokers.nowMs + 9_000;
+        while (io.brokers.nowMs < endMs) {
+            io.runOnce();
+            long waited = io.brokers.waits.get(io.brokers.waits.size() - 1);
+            assertThat(waited).isPositive();
+            io.brokers.nowMs += Math.min(waited, 1000);
+        }
+
+        // then
+        assertThat(io.brokers.waits).hasSizeLessThanOrEqualTo(9_000 / 50 + 10);
+    }
+
+    /** Time counts from the opening of the batch, on the monotonic clock, whatever happens to it meanwhile. */
+    @Test
+    void shouldExpireABatchWhenDeliveryTimeoutHasPassedSinceItWasOpened() {
+        // given a batch that is retried
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        io.warmUp(0);
+        RecordFuture future = io.send(0);
+        io.run();
+        io.passTime(ScriptedIo.DELIVERY_TIMEOUT_MS / 2);
+        io.brokers.pending().get(0).refuse(new NotEnoughReplicasException("later"));
+        io.passTime(ScriptedIo.DELIVERY_TIMEOUT_MS / 2 - 1);
+        assertThat(future.isDone()).isFalse();
+
+        // when
+        io.passTime(1);
+
+        // then
+        assertThatThrownBy(future::get).hasCauseInstanceOf(TimeoutException.class);
+    }
+
+    /** KAFKA-19012, CVE-2026-35554. */
+    @Test
+    void shouldKeepTheBufferOfABatchThatExpiredInFlightUntilItsRequestIsOver() {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(2);
+        io.warmUp(0);
+        io.warmUp(1);
+        RecordFuture expired = io.send(0);
+        io.run();
+        Request request = io.brokers.pending().get(0);
+        Sent sent = request.batches.get(0);
+        io.passTime(ScriptedIo.DELIVERY_TIMEOUT_MS);
+        assertThat(expired.isDone()).isTrue();
+
+        // when another partition needs memory
+        for (int i = 0; i < 10; i++) {
+            io.send(1);
+        }
+        io.run();
+
+        // then what the network still has to write has not changed
+        assertThat(Arrays.copyOf(sent.batch().buffer(), sent.batch().size())).isEqualTo(sent.bytes());
+        io.brokers.pending().forEach(r -> r.refuse(new NetworkException("gone")));
+        io.run();
+        assertThat(sent.batch().buffer()).isNull();
+    }
+
+    /** KAFKA-3122. */
+    @ParameterizedTest
+    @MethodSource("fatalErrors")
+    void shouldFailAtOnceAndGiveMemoryBackWhenTheBrokerRefusesForGood(ApiException error) {
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        io.warmUp(0);
+        RecordFuture future = io.send(0);
+        io.run();
+
+        io.brokers.pending().get(0).refuse(error);
+        io.run();
+
+        assertThatThrownBy(future::get).cause().isSameAs(error);
+        assertThat(io.pool.available()).isEqualTo(io.pool.total());
+    }
+
+    static Stream<ApiException> fatalErrors() {
+        return Stream.of(new TopicAuthorizationException("t"), new InvalidRecordException("no"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("passingErrors")
+    void shouldSendAgainAfterABackoffWhenTheBrokerCannotWriteNow(ApiException error) throws Exception {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        io.warmUp(0);
+        RecordFuture future = io.send(0);
+        io.run();
+
+        // when
+        io.brokers.pending().get(0).refuse(error);
+        io.run();
+
+        // then
+        assertThat(io.brokers.pending()).isEmpty();
+        assertThat(io.brokers.waits.get(io.brokers.waits.size() - 1)).isPositive();
+        io.passBackoff();
+        io.brokers.pending().get(0).accept();
+        io.run();
+        assertThat(future.get().hasOffset()).isTrue();
+        assertThat(io.pool.available()).isEqualTo(io.pool.total());
+    }
+
+    static Stream<ApiException> passingErrors() {
+        return Stream.of(
+                new KafkaStorageException("disk"),
+                new NotEnoughReplicasException("isr"),
+                new NotEnoughReplicasAfterAppendException("isr"),
+                new NetworkException("gone"));
+    }
+
+    @Test
+    void shouldSendWhatLingersAtOnceWhenSomeoneFlushes() throws Exception {
+        // given
+        ScriptedIo io = ScriptedIo.lingering(2, 5_000);
+        RecordFuture first = io.send(0, 10);
+        RecordFuture second = io.send(1, 10);
+        io.run();
+        assertThat(io.brokers.pending()).isEmpty();
+
+        // when
+        Thread flushing = new Thread(() -> {
+            try {
+                io.accumulator.flush();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        flushing.start();
+        while (!io.accumulator.isUrgent()) {
+            Thread.onSpinWait();
+        }
+        io.run();
+        io.brokers.pending().forEach(Request::accept);
+        io.run();
+        flushing.join();
+
+        // then
+        assertThat(first.get().hasOffset()).isTrue();
+        assertThat(second.get().hasOffset()).isTrue();
+    }
+}

@@ -1,0 +1,210 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.metadata.TopicImage;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.record.internal.MemoryRecords;
+import org.apache.kafka.common.record.internal.RecordBatch;
+
+/**
+ * Two brokers that do what a test says: produce requests wait until the test answers them; metadata and producer ids are
+ * given at once. The clock moves when the test moves it.
+ */
+final class ScriptedBrokers implements BrokerLink {
+    private final List<Node> nodes = List.of(new Node(1, "h", 1), new Node(2, "h", 2));
+    private final ArrayDeque<Runnable> immediate = new ArrayDeque<>();
+    private final List<Request> pending = new ArrayList<>();
+    private final int[] leaders;
+    private final int[] epochs;
+    private long nextOffset;
+
+    /** Topics that metadata tells nothing of at the moment. */
+    final Set<String> missing = new HashSet<>();
+
+    /** How many topics were asked for so far, counting each as often as it was. */
+    long topicsAskedFor;
+
+    /** What each {@link #poll} was allowed to wait, milliseconds. */
+    final List<Long> waits = new ArrayList<>();
+
+    /** Requests that a connection takes before the next answer. */
+    int maxInFlight = 5;
+
+    /** Whether brokers can be connected to. */
+    boolean reachable = true;
+
+    long nowMs = 1_000_000;
+
+    ScriptedBrokers(int partitions) {
+        leaders = new int[partitions];
+        epochs = new int[partitions];
+        Arrays.fill(leaders, 1);
+    }
+
+    /** Another broker leads the partition from now on; {@link MetadataRefresh} finds out when it asks. */
+    void moveLeader(int partition, int node) {
+        leaders[partition] = node;
+        epochs[partition]++;
+    }
+
+    /** Requests that the test has not answered yet, in the order of sending. */
+    List<Request> pending() {
+        return List.copyOf(pending);
+    }
+
+    /** One batch as it stood in the request. */
+    record Sent(int partition, short epoch, int sequence, int count, FinishedBatch batch, byte[] bytes) {
+        private static Sent of(FinishedBatch batch) {
+            byte[] bytes = Arrays.copyOf(batch.buffer(), batch.size());
+            RecordBatch parsed = MemoryRecords.readableRecords(ByteBuffer.wrap(bytes))
+                    .batches()
+                    .iterator()
+                    .next();
+            parsed.ensureValid();
+            return new Sent(
+                    batch.partition().partition(),
+                    parsed.producerEpoch(),
+                    parsed.baseSequence(),
+                    batch.count(),
+                    batch,
+                    bytes);
+        }
+
+        /** As {@code partition:epoch:sequence}. */
+        @Override
+        public String toString() {
+            return partition + ":" + epoch + ":" + sequence;
+        }
+    }
+
+    /** A produce request on its way. */
+    final class Request {
+        final int node;
+        final List<Sent> batches;
+        private final ProduceHandler handler;
+
+        private Request(int node, List<FinishedBatch> batches, ProduceHandler handler) {
+            this.node = node;
+            this.batches = batches.stream().map(Sent::of).toList();
+            this.handler = handler;
+        }
+
+        void accept() {
+            answer(null);
+        }
+
+        void refuse(ApiException error) {
+            answer(error);
+        }
+
+        private void answer(ApiException error) {
+            pending.remove(this);
+            List<ProduceAnswer> answers = new ArrayList<>();
+            for (Sent sent : batches) {
+                long offset = error == null ? nextOffset : -1;
+                nextOffset += error == null ? sent.count : 0;
+                answers.add(new ProduceAnswer(sent.batch, error, offset, -1));
+            }
+            handler.onAnswers(answers, List.of(), List.of());
+        }
+
+        @Override
+        public String toString() {
+            return node + " <- " + batches;
+        }
+    }
+
+    @Override
+    public void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long atMs) {
+        pending.add(new Request(node.id(), batches, handler));
+    }
+
+    @Override
+    public void initProducerId(Node node, ProducerIdHandler handler, long atMs) {
+        immediate.add(() -> handler.onProducerId(1000, (short) 0));
+    }
+
+    @Override
+    public void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long atMs) {
+        topicsAskedFor += topics.size();
+        List<TopicImage> known = topics.stream()
+                .filter(t -> !missing.contains(t))
+                .map(this::image)
+                .toList();
+        Map<String, ApiException> errors = topics.stream()
+                .filter(missing::contains)
+                .collect(Collectors.toMap(t -> t, t -> new UnknownTopicOrPartitionException("missing on purpose")));
+        immediate.add(() -> handler.onMetadata(new ClusterDelta("c", nodes, known, errors, complete)));
+    }
+
+    private TopicImage image(String topic) {
+        int[][] nobody = new int[leaders.length][0];
+        return new TopicImage(
+                topic,
+                new Uuid(topic.hashCode(), 1),
+                leaders.clone(),
+                epochs.clone(),
+                new TopicImage.Replicas(nobody, nobody, nobody));
+    }
+
+    @Override
+    public boolean ready(Node node, long atMs) {
+        return reachable && (node.id() < 0 || inFlightRequests(node.id()) < maxInFlight);
+    }
+
+    @Override
+    public long pollDelayMs(Node node, long atMs) {
+        return reachable ? Long.MAX_VALUE : 50; // as while waiting to connect again
+    }
+
+    @Override
+    public boolean canReachAny(long atMs) {
+        return true; // or they would be forgotten for the bootstrap servers
+    }
+
+    @Override
+    public Node leastLoadedNode(long atMs) {
+        return nodes.get(0);
+    }
+
+    @Override
+    public int inFlightRequests(int node) {
+        return (int) pending.stream().filter(request -> request.node == node).count();
+    }
+
+    @Override
+    public void poll(long timeoutMs, long atMs) {
+        waits.add(timeoutMs);
+        for (Runnable answer = immediate.poll(); answer != null; answer = immediate.poll()) {
+            answer.run();
+        }
+    }
+
+    @Override
+    public void onDisconnect(Consumer<AuthenticationException> listener) {}
+
+    @Override
+    public void disconnectAll() {}
+
+    @Override
+    public void wakeup() {}
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,140 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.Accumulator;
+import dev.millrace.client.accumulator.BatchCodec;
+import dev.millrace.client.accumulator.BufferPool;
+import dev.millrace.client.accumulator.EncodableRecord;
+import dev.millrace.client.accumulator.ReadyQueues;
+import dev.millrace.client.accumulator.RecordFuture;
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.StalledBrokers;
+import dev.millrace.client.metadata.TopicRegistry;
+import java.net.InetSocketAddress;
+import java.util.List;
+
+/** One I/O thread's code, played by the test's own thread against {@link ScriptedBrokers}. */
+final class ScriptedIo {
+    static final String TOPIC = "t";
+    static final long DELIVERY_TIMEOUT_MS = 10_000;
+    static final int BATCH_SIZE = 200;
+
+    /** No second record of this size fits into a batch. */
+    private static final int VALUE_SIZE = 100;
+
+    private static final int ROUNDS = 12;
+    private static final Backoff BACKOFF = new Backoff(10, 100);
+
+    final ScriptedBrokers brokers;
+    final BufferPool pool;
+    final Accumulator accumulator;
+    final TopicRegistry registry = new TopicRegistry();
+    final MetadataRefresh metadata;
+    final ProducerIds ids;
+    final Drainer drainer;
+    private final int partitions;
+
+    private ScriptedIo(int partitions, SenderSettings settings) {
+        this.partitions = partitions;
+        this.brokers = new ScriptedBrokers(partitions);
+        ReadyQueues ready = ReadyQueues.forThreads(1);
+        this.pool = new BufferPool(1 << 20, BATCH_SIZE, ready::wake);
+        this.accumulator = new Accumulator(pool, ready, BatchCodec.NONE, () -> brokers.nowMs, settings.lingerMs());
+        ClusterImages images =
+                new ClusterImages(ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("localhost", 1))));
+        registry.add(TOPIC);
+        IoContext context = new IoContext(
+                accumulator,
+                ready.get(0),
+                images,
+                registry,
+                new StalledBrokers(0),
+                brokers,
+                new NoMetrics(),
+                () -> brokers.nowMs);
+        this.metadata = new MetadataRefresh(context, settings);
+        this.ids = new ProducerIds(context, ready, settings);
+        this.drainer = new Drainer(context, settings, ids, metadata);
+        run();
+    }
+
+    /** Without linger; the topic's leader is broker 1. */
+    static ScriptedIo idempotent(int partitions) {
+        return new ScriptedIo(partitions, settings(5, true, 0, 1000));
+    }
+
+    static ScriptedIo notIdempotent(int partitions, int maxInFlight) {
+        return new ScriptedIo(partitions, settings(maxInFlight, false, 0, 1000));
+    }
+
+    static ScriptedIo lingering(int partitions, long lingerMs) {
+        return new ScriptedIo(partitions, settings(5, true, lingerMs, 1000));
+    }
+
+    static ScriptedIo withMaxRequestSize(int partitions, int maxRequestSize) {
+        return new ScriptedIo(partitions, settings(5, true, 0, maxRequestSize));
+    }
+
+    private static SenderSettings settings(int maxInFlight, boolean idempotent, long lingerMs, int maxRequestSize) {
+        return new SenderSettings(
+                lingerMs,
+                DELIVERY_TIMEOUT_MS,
+                Integer.MAX_VALUE,
+                BACKOFF,
+                maxRequestSize,
+                maxInFlight,
+                idempotent,
+                60_000,
+                600_000,
+                true,
+                300_000);
+    }
+
+    /** A record that fills a batch of its own. */
+    RecordFuture send(int partition) {
+        return send(partition, VALUE_SIZE);
+    }
+
+    RecordFuture send(int partition, int valueSize) {
+        try {
+            EncodableRecord record = new EncodableRecord(brokers.nowMs, null, new byte[valueSize], new byte[] {0});
+            return accumulator.append(TOPIC, partition, partitions, record, (m, e) -> {}, 0);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Sends one record and has it acknowledged, so that the leader is known to accept. */
+    void warmUp(int partition) {
+        send(partition);
+        run();
+        brokers.pending().forEach(ScriptedBrokers.Request::accept);
+        run();
+    }
+
+    /** Rounds of the I/O thread until nothing more happens by itself; no time passes. */
+    void run() {
+        for (int i = 0; i < ROUNDS; i++) {
+            runOnce();
+        }
+    }
+
+    void runOnce() {
+        long nowMs = brokers.nowMs;
+        drainer.collect(nowMs);
+        long waitMs = Math.min(metadata.runIfDue(nowMs), ids.runIfDue(nowMs));
+        waitMs = Math.min(waitMs, drainer.drain(nowMs));
+        brokers.poll(waitMs, nowMs);
+    }
+
+    /** Lets time pass, then {@link #run}s. */
+    void passTime(long ms) {
+        brokers.nowMs += ms;
+        run();
+    }
+
+    /** Lets every back-off end. */
+    void passBackoff() {
+        passTime(200);
+    }
+}
