@@ -8,6 +8,7 @@ import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.io.SenderSettings;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.KafkaVersion;
+import dev.millrace.client.kafka.Plugins;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
@@ -56,8 +57,6 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             "flush() was called in a callback: it would wait for the very thread that runs it";
 
     private final ProducerConfig config;
-    private final RecordSerializer<K, V> serializer;
-    private final PartitionChooser partitions;
     private final RecordSender<K, V> sender;
     private final KafkaBridge kafka;
     private final ClusterImages images;
@@ -65,7 +64,9 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     private final Accumulator accumulator;
     private final IoThreads io;
     private final long maxBlockMs;
-    private volatile boolean closed;
+
+    /** What closing the application's objects has thrown. */
+    private volatile KafkaException closeFailure;
 
     /**
      * Connects in the background; only what is wrong with the configuration is found here.
@@ -92,12 +93,14 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     public MillraceProducer(Map<String, Object> configs, Serializer<K> keySerializer, Serializer<V> valueSerializer) {
         KafkaVersion.check();
         config = ProducerSettings.parse(configs, keySerializer, valueSerializer);
+        MillraceConfig ours = MillraceConfig.parse(config.originals());
         maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
-        kafka = new KafkaBridge(config);
+        KafkaBridge opened = null;
         try {
-            serializer = new RecordSerializer<>(config, keySerializer, valueSerializer);
-            ReadyQueues ready = ReadyQueues.forThreads(
-                    MillraceConfig.parse(config.originals()).ioThreads());
+            opened = new KafkaBridge(config);
+            kafka = opened;
+            Plugins<K, V> plugins = kafka.plugIn(keySerializer, valueSerializer);
+            ReadyQueues ready = ReadyQueues.forThreads(ours.ioThreads());
             int batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
             BufferPool memory =
                     new BufferPool(config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, ready::wake);
@@ -106,18 +109,35 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
             TopicRegistry registry = new TopicRegistry();
             List<IoContext> contexts = contexts(ready, registry);
-            partitions = new PartitionChooser(config, load(contexts));
             io = new IoThreads(contexts, ready, settings);
             topics = new TopicLookup(images, registry, io.metadata(), kafka.sensors());
-            sender = new RecordSender<>(config, serializer, partitions, topics, accumulator, kafka.sensors());
+            SendContext<K, V> context = new SendContext<>(
+                    plugins.interceptors(),
+                    new RecordSerializer<>(plugins.keySerializer(), plugins.valueSerializer()),
+                    new PartitionChooser(config, plugins.partitioner(), load(contexts)),
+                    topics,
+                    accumulator,
+                    io,
+                    kafka.sensors());
+            sender = new RecordSender<>(config, context);
             kafka.watch(accumulator.counters(), memory, images);
             kafka.sensors().watchMetadata(() -> io.metadata().ageMs() / 1000.0);
+            config.logUnused();
+            io.start("millrace-io | " + config.getString(ProducerConfig.CLIENT_ID_CONFIG), this::closeParts);
         } catch (RuntimeException | Error e) {
-            kafka.close();
-            throw e;
+            throw failedToConstruct(opened, e);
         }
-        io.start("millrace-io | " + config.getString(ProducerConfig.CLIENT_ID_CONFIG), this::closeParts);
-        config.logUnused();
+    }
+
+    private static KafkaException failedToConstruct(KafkaBridge opened, Throwable cause) {
+        try {
+            if (opened != null) {
+                opened.close();
+            }
+        } catch (RuntimeException e) {
+            cause.addSuppressed(e);
+        }
+        return new KafkaException("Failed to construct kafka producer", cause);
     }
 
     private List<IoContext> contexts(ReadyQueues ready, TopicRegistry registry) {
@@ -144,9 +164,11 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     private void closeParts() {
-        closeQuietly(serializer);
-        closeQuietly(partitions);
-        closeQuietly(kafka);
+        try {
+            kafka.close();
+        } catch (KafkaException e) {
+            closeFailure = e;
+        }
     }
 
     private static Map<String, Object> toMap(Properties properties) {
@@ -176,19 +198,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      */
     @Override
     public Future<RecordMetadata> send(ProducerRecord<K, V> record, Callback callback) {
-        Objects.requireNonNull(record, "record");
-        throwIfClosed();
-        Future<RecordMetadata> future = sender.send(record, callback);
-        if (future == null) {
-            throw new KafkaException("Producer closed while send in progress", io.failure());
-        }
-        return future;
-    }
-
-    private void throwIfClosed() {
-        if (closed || io.failure() != null) {
-            throw new IllegalStateException("Cannot perform operation after producer has been closed", io.failure());
-        }
+        return sender.send(record, callback);
     }
 
     /**
@@ -222,7 +232,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     @Override
     public List<PartitionInfo> partitionsFor(String topic) {
         Objects.requireNonNull(topic, "topic cannot be null");
-        throwIfClosed();
+        sender.throwIfClosed();
         try {
             ClusterImage image = topics.known(topic, null);
             image = image != null ? image : topics.await(topic, null, maxBlockMs);
@@ -253,6 +263,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      *
      * @throws IllegalArgumentException a negative timeout
      * @throws InterruptException interrupted while blocked; the producer goes on closing
+     * @throws KafkaException a serializer or the partitioner could not be closed; all else is
      */
     @Override
     public void close(Duration timeout) {
@@ -260,7 +271,6 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         if (timeoutMs < 0) {
             throw new IllegalArgumentException("The timeout cannot be negative.");
         }
-        closed = true;
         accumulator.close();
         images.close();
         if (io.isCurrentThread()) {
@@ -281,6 +291,9 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             io.forceShutdown();
             throw new InterruptException(e);
         }
+        if (closeFailure != null) {
+            throw closeFailure;
+        }
     }
 
     private static long toMillis(Duration timeout) {
@@ -288,14 +301,6 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             return timeout.toMillis();
         } catch (ArithmeticException e) {
             return timeout.isNegative() ? -1 : Long.MAX_VALUE;
-        }
-    }
-
-    private static void closeQuietly(AutoCloseable closeable) {
-        try {
-            closeable.close();
-        } catch (Exception e) {
-            log.warn("Closing {} failed", closeable.getClass().getName(), e);
         }
     }
 

@@ -17,7 +17,7 @@ import org.apache.kafka.common.Cluster;
  *
  * <p><b>Threads:</b> any.
  */
-final class PartitionChooser implements AutoCloseable {
+final class PartitionChooser {
     /** What a record takes beside key, value and headers, rather more than less: a turn must not exceed a batch. */
     private static final int RECORD_OVERHEAD = 12;
 
@@ -31,13 +31,14 @@ final class PartitionChooser implements AutoCloseable {
     private final Map<String, Shown> shownByTopic = new ConcurrentHashMap<>();
     private final Map<String, StickyPartitions> keyless = new ConcurrentHashMap<>();
 
-    /** Spreads keyless records by {@code load}. */
-    PartitionChooser(ProducerConfig config, PartitionLoad load) {
+    /**
+     * Spreads keyless records by {@code load}.
+     *
+     * @param custom the application's partitioner, or null
+     */
+    PartitionChooser(ProducerConfig config, Partitioner custom, PartitionLoad load) {
         this.load = load;
-        this.custom = config.getConfiguredInstance(
-                ProducerConfig.PARTITIONER_CLASS_CONFIG,
-                Partitioner.class,
-                Map.of(ProducerConfig.CLIENT_ID_CONFIG, config.getString(ProducerConfig.CLIENT_ID_CONFIG)));
+        this.custom = custom;
         this.ignoreKeys = config.getBoolean(ProducerConfig.PARTITIONER_IGNORE_KEYS_CONFIG);
         this.bytesPerTurn = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG) - BATCH_OVERHEAD);
         this.lingerMs = config.getLong(ProducerConfig.LINGER_MS_CONFIG);
@@ -93,13 +94,6 @@ final class PartitionChooser implements AutoCloseable {
                             + (topic.partitions() - 1));
         }
         return chosen;
-    }
-
-    @Override
-    public void close() {
-        if (custom != null) {
-            custom.close();
-        }
     }
 
     /** What the application's partitioner was last shown of a topic; made once an image. */

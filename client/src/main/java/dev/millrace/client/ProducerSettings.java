@@ -33,9 +33,7 @@ final class ProducerSettings {
         ProducerConfig config = new ProducerConfig(complete);
         refuse(config, ProducerConfig.TRANSACTIONAL_ID_CONFIG, "transactions are not there yet");
         refuse(config, ProducerConfig.TRANSACTION_TWO_PHASE_COMMIT_ENABLE_CONFIG, "transactions are not there yet");
-        refuse(config, ProducerConfig.INTERCEPTOR_CLASSES_CONFIG, "interceptors are not there yet");
         refuse(config, ProducerConfig.ENABLE_METRICS_PUSH_CONFIG, "client telemetry is not there yet");
-        checkDeliveryTimeout(config);
         checkMemory(config);
         return config;
     }
@@ -80,7 +78,13 @@ final class ProducerSettings {
         }
     }
 
+    /**
+     * What the I/O threads need to know.
+     *
+     * @throws ConfigException {@code delivery.timeout.ms} is set too low
+     */
     static SenderSettings senderSettings(ProducerConfig config) {
+        checkDeliveryTimeout(config);
         long lingerMs = config.getLong(ProducerConfig.LINGER_MS_CONFIG);
         long deliveryTimeoutMs = Math.max(
                 config.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG),

@@ -3,6 +3,9 @@ package dev.millrace.client;
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.RecordEncoder;
+import dev.millrace.client.accumulator.RecordFuture;
+import dev.millrace.client.io.IoThreads;
+import dev.millrace.client.kafka.Interceptors;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.ProducerSensors;
 import dev.millrace.client.metadata.ClusterImage;
@@ -30,41 +33,39 @@ import org.slf4j.LoggerFactory;
  */
 final class RecordSender<K, V> {
     private static final Logger log = LoggerFactory.getLogger(RecordSender.class);
+    private static final long NO_TIMESTAMP = -1;
 
+    private final Interceptors<K, V> interceptors;
     private final RecordSerializer<K, V> serializer;
     private final PartitionChooser partitions;
     private final TopicLookup topics;
     private final Accumulator accumulator;
+    private final IoThreads io;
     private final ProducerSensors sensors;
     private final long maxBlockMs;
     private final int maxRequestSize;
     private final long totalMemory;
 
-    RecordSender(
-            ProducerConfig config,
-            RecordSerializer<K, V> serializer,
-            PartitionChooser partitions,
-            TopicLookup topics,
-            Accumulator accumulator,
-            ProducerSensors sensors) {
-        this.serializer = serializer;
-        this.partitions = partitions;
-        this.topics = topics;
-        this.accumulator = accumulator;
-        this.sensors = sensors;
+    RecordSender(ProducerConfig config, SendContext<K, V> context) {
+        this.interceptors = context.interceptors();
+        this.serializer = context.serializer();
+        this.partitions = context.partitions();
+        this.topics = context.topics();
+        this.accumulator = context.accumulator();
+        this.io = context.io();
+        this.sensors = context.sensors();
         this.maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
         this.maxRequestSize = config.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
         this.totalMemory = config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
     }
 
-    /**
-     * As {@link MillraceProducer#send(ProducerRecord, Callback)}.
-     *
-     * @return null when the producer is closed
-     */
-    Future<RecordMetadata> send(ProducerRecord<K, V> record, Callback callback) {
-        int partition = record.partition() == null ? RecordMetadata.UNKNOWN_PARTITION : record.partition();
+    /** As {@link MillraceProducer#send(ProducerRecord, Callback)}. */
+    Future<RecordMetadata> send(ProducerRecord<K, V> given, Callback callback) {
+        ProducerRecord<K, V> record = interceptors.onSend(given);
+        int partition = RecordMetadata.UNKNOWN_PARTITION;
         try {
+            throwIfClosed();
+            partition = record.partition() == null ? RecordMetadata.UNKNOWN_PARTITION : record.partition();
             long leftMs = maxBlockMs;
             ClusterImage image = topics.known(record.topic(), record.partition());
             if (image == null) {
@@ -76,21 +77,32 @@ final class RecordSender<K, V> {
             byte[] key = serializer.key(record);
             byte[] value = serializer.value(record);
             byte[] headers = RecordEncoder.encodeHeaders(record.headers().toArray());
-            partition = partitions.choose(record, key, value, headers.length, image, topic);
+            int chosen = partitions.choose(record, key, value, headers.length, image, topic);
             KafkaBridge.setReadOnly(record.headers());
             long timestamp = record.timestamp() == null ? System.currentTimeMillis() : record.timestamp();
             EncodableRecord encodable = new EncodableRecord(timestamp, key, value, headers);
             throwIfTooLarge(encodable);
-            return accumulator.append(
-                    record.topic(), partition, topic.partitions(), encodable, callback, Math.max(0, leftMs));
+            partition = chosen;
+            Callback told = interceptors.before(callback, record.headers());
+            RecordFuture future = accumulator.append(
+                    record.topic(), partition, topic.partitions(), encodable, told, Math.max(0, leftMs));
+            if (future == null) {
+                throw new KafkaException("Producer closed while send in progress", io.failure());
+            }
+            return future;
         } catch (ApiException e) {
-            return refuse(new TopicPartition(record.topic(), partition), callback, e);
+            return refuse(record, partition, callback, e);
         } catch (InterruptedException e) {
-            sensors.onRefused();
-            throw new InterruptException(e);
-        } catch (KafkaException e) {
-            sensors.onRefused();
-            throw e;
+            throw noted(record, partition, e, new InterruptException(e));
+        } catch (RuntimeException e) {
+            throw noted(record, partition, e, e);
+        }
+    }
+
+    /** Also once the I/O threads have failed, which close the accumulator then. */
+    void throwIfClosed() {
+        if (accumulator.isClosed()) {
+            throw new IllegalStateException("Cannot perform operation after producer has been closed", io.failure());
         }
     }
 
@@ -108,16 +120,30 @@ final class RecordSender<K, V> {
         }
     }
 
-    private Future<RecordMetadata> refuse(TopicPartition partition, Callback callback, ApiException reason) {
-        log.debug("A record for {} is refused", partition, reason);
+    /** Known at once: the future has failed already, and the caller's own thread runs the callback. */
+    private Future<RecordMetadata> refuse(
+            ProducerRecord<K, V> record, int partition, Callback callback, ApiException reason) {
+        TopicPartition where = new TopicPartition(record.topic(), partition);
+        log.debug("A record for {} is refused", where, reason);
         if (callback != null) {
-            callback.onCompletion(
-                    new RecordMetadata(partition, -1, -1, RecordMetadata.UNKNOWN_PARTITION, -1, -1), reason);
+            callback.onCompletion(new RecordMetadata(where, -1, -1, NO_TIMESTAMP, -1, -1), reason);
         }
         sensors.onRefused();
         if (reason instanceof BufferExhaustedException) {
             sensors.onMemoryExhausted();
         }
+        interceptors.onRefused(record, where, reason);
         return CompletableFuture.failedFuture(reason);
+    }
+
+    /** Known at once, and thrown: no callback, but interceptors see it. */
+    private RuntimeException noted(
+            ProducerRecord<K, V> record, int partition, Exception reason, RuntimeException toThrow) {
+        if (toThrow instanceof KafkaException) {
+            sensors.onRefused();
+        }
+        TopicPartition where = record == null ? null : new TopicPartition(record.topic(), partition);
+        interceptors.onRefused(record, where, reason);
+        return toThrow;
     }
 }

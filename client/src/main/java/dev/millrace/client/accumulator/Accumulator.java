@@ -138,6 +138,11 @@ public final class Accumulator {
         return queues.backlog(topic, partitions);
     }
 
+    /** Whether no further record gets in. */
+    public boolean isClosed() {
+        return queues.isClosed();
+    }
+
     /** Every partition of one I/O thread that was ever appended to. */
     @SuppressWarnings("ReferenceEquality") // a hand-over has no value, only an identity
     public void forEachQueue(ReadyQueue ioThread, Consumer<PartitionQueue> action) {

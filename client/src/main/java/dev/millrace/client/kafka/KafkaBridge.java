@@ -6,6 +6,7 @@ import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.io.BrokerLink;
 import dev.millrace.client.metadata.ClusterImages;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -13,17 +14,23 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.ClientUtils;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.ClusterResource;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.internals.ClusterResourceListeners;
 import org.apache.kafka.common.metrics.KafkaMetricsContext;
 import org.apache.kafka.common.metrics.MetricConfig;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.metrics.MetricsReporter;
 import org.apache.kafka.common.metrics.Sensor;
+import org.apache.kafka.common.serialization.Serializer;
 import org.apache.kafka.common.utils.AppInfoParser;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.common.utils.Utils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What one producer needs of Kafka's internals: clock, metrics, network, codec.
@@ -31,12 +38,15 @@ import org.apache.kafka.common.utils.Utils;
  * <p><b>Threads:</b> built by one, then read by all; {@link #close} once.
  */
 public final class KafkaBridge implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(KafkaBridge.class);
     private static final String JMX_PREFIX = "kafka.producer";
 
     private final ProducerConfig config;
     private final Time time = new MonotonicTime();
     private final Metrics metrics;
     private final ProducerSensors sensors;
+    private final ClusterResourceListeners listeners = new ClusterResourceListeners();
+    private final List<Plugins<?, ?>> plugins = new ArrayList<>();
 
     /** Starts metrics and clock; {@code config} is validated already. */
     public KafkaBridge(ProducerConfig config) {
@@ -48,9 +58,11 @@ public final class KafkaBridge implements AutoCloseable {
                 .recordLevel(
                         Sensor.RecordingLevel.forName(config.getString(ProducerConfig.METRICS_RECORDING_LEVEL_CONFIG)))
                 .tags(Map.of("client-id", clientId));
+        List<MetricsReporter> reporters = CommonClientConfigs.metricsReporters(clientId, config);
+        listeners.maybeAddAll(reporters);
         this.metrics = new Metrics(
                 metricConfig,
-                CommonClientConfigs.metricsReporters(clientId, config),
+                reporters,
                 time,
                 new KafkaMetricsContext(
                         JMX_PREFIX, config.originalsWithPrefix(CommonClientConfigs.METRICS_CONTEXT_PREFIX)));
@@ -72,9 +84,21 @@ public final class KafkaBridge implements AutoCloseable {
         return ClientUtils.parseAndValidateAddresses(config);
     }
 
+    /**
+     * Makes the application's objects; {@link #close} closes them.
+     *
+     * @param keySerializer null if the configuration names it
+     * @param valueSerializer null if the configuration names it
+     */
+    public <K, V> Plugins<K, V> plugIn(Serializer<K> keySerializer, Serializer<V> valueSerializer) {
+        Plugins<K, V> made = new Plugins<>(config, metrics, listeners, keySerializer, valueSerializer);
+        plugins.add(made);
+        return made;
+    }
+
     /** The network of an I/O thread, whose brokers are those of the current image. */
     public BrokerLink openLink(ClusterImages images, int ioThread) {
-        return new NetworkBrokerLink(config, metrics, sensors, images, time, ioThread);
+        return new NetworkBrokerLink(config, this, images, ioThread);
     }
 
     /** The codec of {@code compression.type}. */
@@ -98,11 +122,39 @@ public final class KafkaBridge implements AutoCloseable {
         return Collections.unmodifiableMap(metrics.metrics());
     }
 
+    Metrics allMetrics() {
+        return metrics;
+    }
+
+    Time time() {
+        return time;
+    }
+
+    /** Tells plugins that want to know it the cluster's id; what they throw is logged. */
+    void onClusterId(String clusterId) {
+        try {
+            listeners.onUpdate(new ClusterResource(clusterId));
+        } catch (RuntimeException e) {
+            log.error("A listener for the cluster's id threw", e);
+        }
+    }
+
+    /**
+     * Closes the application's objects and takes the metrics away.
+     *
+     * @throws org.apache.kafka.common.KafkaException one of the application's objects could not be closed
+     */
     @Override
     public void close() {
-        sensors.close();
-        metrics.close();
-        AppInfoParser.unregisterAppInfo(JMX_PREFIX, config.getString(ProducerConfig.CLIENT_ID_CONFIG), metrics);
+        try {
+            for (Plugins<?, ?> made : plugins) {
+                made.close();
+            }
+        } finally {
+            sensors.close();
+            metrics.close();
+            AppInfoParser.unregisterAppInfo(JMX_PREFIX, config.getString(ProducerConfig.CLIENT_ID_CONFIG), metrics);
+        }
     }
 
     /** Where the stock client sends records with this key: murmur2, sign bit off, modulo. */

@@ -2,6 +2,7 @@ package dev.millrace.client.kafka;
 
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.io.BrokerLink;
+import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImages;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -25,7 +26,6 @@ import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.message.InitProducerIdRequestData;
-import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.AbstractRequest;
 import org.apache.kafka.common.requests.InitProducerIdRequest;
@@ -34,13 +34,13 @@ import org.apache.kafka.common.requests.MetadataRequest;
 import org.apache.kafka.common.requests.MetadataResponse;
 import org.apache.kafka.common.requests.RequestHeader;
 import org.apache.kafka.common.utils.LogContext;
-import org.apache.kafka.common.utils.Time;
 
 /** {@link BrokerLink} on kafka-clients' {@link NetworkClient}: TLS, SASL, protocol versions and time-outs are its work. */
 final class NetworkBrokerLink implements BrokerLink {
     private static final String METRIC_GROUP = "producer";
 
     private final NetworkClient client;
+    private final KafkaBridge kafka;
     private final ProducerSensors sensors;
     private final ClusterImages images;
     private final int requestTimeoutMs;
@@ -49,14 +49,9 @@ final class NetworkBrokerLink implements BrokerLink {
     private final Set<String> contacted = new HashSet<>(); // of other nodes the network client must not be told
     private Throwable handlerFailure;
 
-    NetworkBrokerLink(
-            ProducerConfig config,
-            Metrics metrics,
-            ProducerSensors sensors,
-            ClusterImages images,
-            Time time,
-            int ioThread) {
-        this.sensors = sensors;
+    NetworkBrokerLink(ProducerConfig config, KafkaBridge kafka, ClusterImages images, int ioThread) {
+        this.kafka = kafka;
+        this.sensors = kafka.sensors();
         this.images = images;
         this.requestTimeoutMs = config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG);
         this.acks = Short.parseShort(config.getString(ProducerConfig.ACKS_CONFIG));
@@ -64,11 +59,11 @@ final class NetworkBrokerLink implements BrokerLink {
         this.client = ClientUtils.createNetworkClient(
                 config,
                 clientId,
-                metrics,
+                kafka.allMetrics(),
                 ioThread == 0 ? METRIC_GROUP : METRIC_GROUP + "-io-" + ioThread, // a selector cannot share its metrics
                 new LogContext("[Producer clientId=" + clientId + "] "),
                 new ApiVersions(),
-                time,
+                kafka.time(),
                 config.getInt(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION),
                 requestTimeoutMs,
                 null,
@@ -152,7 +147,11 @@ final class NetworkBrokerLink implements BrokerLink {
             }
             MetadataResponse answer = (MetadataResponse) response.responseBody();
             if (answer.topLevelError() == Errors.NONE) {
-                handler.onMetadata(MetadataAnswer.delta(answer, complete));
+                ClusterDelta delta = MetadataAnswer.delta(answer, complete);
+                if (!delta.nodes().isEmpty()) { // before anyone who waits for a topic goes on to serialize for it
+                    kafka.onClusterId(delta.clusterId());
+                }
+                handler.onMetadata(delta);
             } else {
                 handler.onError(answer.topLevelError().exception());
             }

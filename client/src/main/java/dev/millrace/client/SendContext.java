@@ -1,0 +1,16 @@
+package dev.millrace.client;
+
+import dev.millrace.client.accumulator.Accumulator;
+import dev.millrace.client.io.IoThreads;
+import dev.millrace.client.kafka.Interceptors;
+import dev.millrace.client.kafka.ProducerSensors;
+
+/** What {@code send} works with. */
+record SendContext<K, V>(
+        Interceptors<K, V> interceptors,
+        RecordSerializer<K, V> serializer,
+        PartitionChooser partitions,
+        TopicLookup topics,
+        Accumulator accumulator,
+        IoThreads io,
+        ProducerSensors sensors) {}

@@ -1,0 +1,277 @@
+package dev.millrace.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.management.ManagementFactory;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import javax.management.ObjectName;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.RoundRobinPartitioner;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.config.ConfigData;
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.config.provider.ConfigProvider;
+import org.apache.kafka.common.metrics.KafkaMetric;
+import org.apache.kafka.common.metrics.MetricsContext;
+import org.apache.kafka.common.metrics.MetricsReporter;
+import org.apache.kafka.common.metrics.Monitorable;
+import org.apache.kafka.common.metrics.PluginMetrics;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Serializer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Making, failing to make, and closing a producer touches the application's objects as the stock producer does. */
+class ConstructionTest {
+    private static final List<String> EVENTS = new CopyOnWriteArrayList<>();
+
+    @BeforeEach
+    void forget() {
+        EVENTS.clear();
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldConfigureAndCloseWhatTheApplicationPlugsIn(ProducerKind kind) {
+        Producer<Object, Object> producer = create(
+                kind,
+                "client.id",
+                "me",
+                "metric.reporters",
+                NotingReporter.class.getName(),
+                "metrics.context.team",
+                "mill");
+
+        producer.close();
+
+        assertThat(EVENTS.subList(0, 5))
+                .containsExactly(
+                        "reporter configured for me",
+                        "reporter in {_namespace=kafka.producer, team=mill}",
+                        "reporter started",
+                        "key serializer configured for me",
+                        "value serializer configured for me");
+        assertThat(EVENTS.subList(5, EVENTS.size()))
+                .containsExactlyInAnyOrder("reporter closed", "key serializer closed", "value serializer closed");
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldNameTheClientByItself(ProducerKind kind) {
+        try (Producer<Object, Object> producer = create(kind)) {
+            assertThat(producer.metrics().keySet())
+                    .allMatch(name -> name.tags().get("client-id").matches("producer-[0-9]+"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldCloseWhatIsThereWhenALaterPartCannotBeMade(ProducerKind kind) throws Exception {
+        assertThatThrownBy(() -> create(
+                        kind,
+                        "value.serializer",
+                        FailingSerializer.class,
+                        "metric.reporters",
+                        List.of(NotingReporter.class.getName(), "org.apache.kafka.common.metrics.JmxReporter")))
+                .isExactlyInstanceOf(KafkaException.class)
+                .hasMessage("Failed to construct kafka producer")
+                .hasRootCauseMessage("planted");
+
+        assertThat(EVENTS).contains("key serializer closed", "reporter closed");
+        assertThat(ManagementFactory.getPlatformMBeanServer().queryNames(new ObjectName("kafka.producer:*"), null))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldThrowAtOnceWhenTheConfigurationIsWrong(ProducerKind kind) {
+        Map<String, Object> withoutSerializers = Map.of("bootstrap.servers", "localhost:1");
+
+        assertThatThrownBy(() -> create(kind, withoutSerializers)).isInstanceOf(ConfigException.class);
+        assertThatThrownBy(() -> create(kind, "acks", "many")).isInstanceOf(ConfigException.class);
+        assertThatThrownBy(() -> create(kind, "partitioner.class", String.class))
+                .isExactlyInstanceOf(KafkaException.class);
+        assertThatThrownBy(() -> create(kind, "bootstrap.servers", "nowhere.invalid:1"))
+                .isExactlyInstanceOf(KafkaException.class)
+                .hasCauseInstanceOf(ConfigException.class);
+        assertThatThrownBy(() -> create(kind, "delivery.timeout.ms", 10, "request.timeout.ms", 20))
+                .isExactlyInstanceOf(KafkaException.class)
+                .hasCauseInstanceOf(ConfigException.class)
+                .rootCause()
+                .hasMessageContaining("delivery.timeout.ms");
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldThrowWhenASerializerCannotBeClosed(ProducerKind kind) {
+        Producer<Object, Object> producer = create(kind, "key.serializer", UnclosableSerializer.class);
+
+        assertThatThrownBy(producer::close)
+                .isExactlyInstanceOf(KafkaException.class)
+                .hasMessage("Failed to close kafka producer");
+
+        assertThat(EVENTS).contains("value serializer closed");
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldAskConfigProviders(ProducerKind kind) {
+        try (Producer<Object, Object> producer = create(
+                kind,
+                "config.providers",
+                "test",
+                "config.providers.test.class",
+                Provider.class.getName(),
+                "client.id",
+                "${test:secrets:name}")) {
+            assertThat(producer.metrics().keySet())
+                    .allMatch(name -> "provided".equals(name.tags().get("client-id")));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldGiveMetricsToPluginsThatWantSome(ProducerKind kind) {
+        try (Producer<Object, Object> producer = create(kind, "value.serializer", MeasuredSerializer.class)) {
+            assertThat(producer.metrics().keySet())
+                    .filteredOn(name -> name.name().equals("of-my-own"))
+                    .singleElement()
+                    .satisfies(name -> assertThat(name.tags())
+                            .containsEntry("config", "value.serializer")
+                            .containsEntry("class", "MeasuredSerializer"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldReportNoMetricsToJmxWhenOnlyAnotherReporterIsAskedFor(ProducerKind kind) throws Exception {
+        try (Producer<Object, Object> producer = create(
+                kind,
+                "metric.reporters",
+                NotingReporter.class.getName(),
+                "partitioner.class",
+                RoundRobinPartitioner.class)) {
+            Set<ObjectName> beans = ManagementFactory.getPlatformMBeanServer()
+                    .queryNames(new ObjectName("kafka.producer:type=producer-metrics,*"), null);
+
+            assertThat(beans).isEmpty();
+            assertThat(producer.metrics()).isNotEmpty();
+        }
+    }
+
+    private static Producer<Object, Object> create(ProducerKind kind, Object... more) {
+        Map<String, Object> configs = new HashMap<>();
+        configs.put("bootstrap.servers", "localhost:1");
+        configs.put("key.serializer", NotingSerializer.class);
+        configs.put("value.serializer", NotingSerializer.class);
+        return create(kind, ProducerKind.with(configs, more));
+    }
+
+    private static Producer<Object, Object> create(ProducerKind kind, Map<String, Object> configs) {
+        return kind == ProducerKind.STOCK ? new KafkaProducer<>(configs) : new MillraceProducer<>(configs);
+    }
+
+    /** Says how it is treated. */
+    public static class NotingSerializer implements Serializer<Object> {
+        private String name;
+
+        @Override
+        public void configure(Map<String, ?> configs, boolean isKey) {
+            name = isKey ? "key serializer" : "value serializer";
+            EVENTS.add(name + " configured for " + configs.get("client.id"));
+        }
+
+        @Override
+        public byte[] serialize(String topic, Object data) {
+            return new byte[0];
+        }
+
+        @Override
+        public void close() {
+            EVENTS.add(name + " closed");
+        }
+    }
+
+    /** Cannot be configured. */
+    public static final class FailingSerializer extends ByteArraySerializer {
+        @Override
+        public void configure(Map<String, ?> configs, boolean isKey) {
+            throw new IllegalStateException("planted");
+        }
+    }
+
+    /** Cannot be closed. */
+    public static final class UnclosableSerializer extends ByteArraySerializer {
+        @Override
+        public void close() {
+            throw new IllegalStateException("planted");
+        }
+    }
+
+    /** Has a metric of its own. */
+    public static final class MeasuredSerializer extends ByteArraySerializer implements Monitorable {
+        @Override
+        public void withPluginMetrics(PluginMetrics metrics) {
+            MetricName name = metrics.metricName("of-my-own", "", new LinkedHashMap<>());
+            metrics.addMetric(name, (config, now) -> 1.0);
+        }
+    }
+
+    /** Says how it is treated. */
+    public static final class NotingReporter implements MetricsReporter {
+        @Override
+        public void configure(Map<String, ?> configs) {
+            EVENTS.add("reporter configured for " + configs.get("client.id"));
+        }
+
+        @Override
+        public void contextChange(MetricsContext context) {
+            EVENTS.add("reporter in " + new TreeMap<>(context.contextLabels()));
+        }
+
+        @Override
+        public void init(List<KafkaMetric> metrics) {
+            EVENTS.add("reporter started");
+        }
+
+        @Override
+        public void metricChange(KafkaMetric metric) {}
+
+        @Override
+        public void metricRemoval(KafkaMetric metric) {}
+
+        @Override
+        public void close() {
+            EVENTS.add("reporter closed");
+        }
+    }
+
+    /** Knows one secret. */
+    public static final class Provider implements ConfigProvider {
+        @Override
+        public void configure(Map<String, ?> configs) {}
+
+        @Override
+        public ConfigData get(String path) {
+            return get(path, Set.of());
+        }
+
+        @Override
+        public ConfigData get(String path, Set<String> keys) {
+            return new ConfigData(Map.of("name", "provided"));
+        }
+
+        @Override
+        public void close() {}
+    }
+}
