@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * once (KIP-580).
  *
  * @param initialMs the first, milliseconds
- * @param maxMs the longest, milliseconds
+ * @param maxMs the longest, milliseconds; also the first if that is longer
  */
 public record Backoff(long initialMs, long maxMs) {
     private static final double JITTER = 0.2;
@@ -20,6 +20,6 @@ public record Backoff(long initialMs, long maxMs) {
         }
         double exact = (double) initialMs * (1L << Math.min(attempts - 1, MAX_DOUBLINGS));
         double spread = 1 + JITTER * (ThreadLocalRandom.current().nextDouble() * 2 - 1);
-        return (long) (Math.min(exact, (double) Math.max(initialMs, maxMs)) * spread);
+        return (long) Math.min(Math.min(exact, (double) maxMs) * spread, (double) maxMs);
     }
 }

@@ -7,6 +7,7 @@ import dev.millrace.client.accumulator.ReadyQueue;
 import dev.millrace.client.accumulator.SealCause;
 import dev.millrace.client.io.BrokerLink.ProduceAnswer;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
+import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicImage;
@@ -120,7 +121,12 @@ final class Drainer {
         if (p.inLane) {
             return;
         }
-        Node leader = images.current().leader(p.topic(), p.partition());
+        ClusterImage image = images.current();
+        TopicImage topic = image.topic(p.topic());
+        if (topic != null && p.partition() < topic.partitions()) {
+            p.led(topic.id(), topic.leaderEpoch(p.partition()));
+        }
+        Node leader = image.leader(p.topic(), p.partition());
         int node = leader == null ? TopicImage.NO_LEADER : leader.id();
         if (hasSomethingFor(p, node, nowMs)) {
             p.inLane = true;

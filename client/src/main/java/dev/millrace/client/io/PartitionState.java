@@ -6,6 +6,7 @@ import dev.millrace.client.accumulator.SealCause;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.List;
+import org.apache.kafka.common.Uuid;
 
 /**
  * What the I/O thread knows of one partition: the batches on their way, the next sequence, and whether anything stands
@@ -31,6 +32,8 @@ final class PartitionState {
 
     private int inFlight;
     private int leader = Integer.MIN_VALUE;
+    private int leaderEpoch = Integer.MIN_VALUE;
+    private Uuid topicId;
     private boolean leaderAccepted;
     private long notBeforeMs = Long.MIN_VALUE;
 
@@ -61,6 +64,18 @@ final class PartitionState {
 
     int partition() {
         return queue.partition().partition();
+    }
+
+    /**
+     * What the image says of the partition now. After another leadership, were it the same broker's again, and in a topic created
+     * anew, nobody may know the producer's history.
+     */
+    void led(Uuid nowTopicId, int nowLeaderEpoch) {
+        if (nowLeaderEpoch != leaderEpoch || !nowTopicId.equals(topicId)) {
+            leaderEpoch = nowLeaderEpoch;
+            topicId = nowTopicId;
+            leaderAccepted = false;
+        }
     }
 
     // ---- what to send ----

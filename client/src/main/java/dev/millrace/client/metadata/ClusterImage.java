@@ -22,19 +22,26 @@ public final class ClusterImage {
     private final String clusterId;
     private final Map<Integer, Node> nodes;
     private final Map<String, TopicImage> topics;
-    private final Map<String, ApiException> errors;
+    private final Map<String, Missing> missing;
+
+    /**
+     * A topic that the cluster did not describe when last asked.
+     *
+     * @param lastKnown keeps leader epochs from going back when it is described again; null if it never was
+     */
+    private record Missing(ApiException error, TopicImage lastKnown) {}
 
     private ClusterImage(
             int version,
             String clusterId,
             Map<Integer, Node> nodes,
             Map<String, TopicImage> topics,
-            Map<String, ApiException> errors) {
+            Map<String, Missing> missing) {
         this.version = version;
         this.clusterId = clusterId;
         this.nodes = nodes;
         this.topics = topics;
-        this.errors = errors;
+        this.missing = missing;
     }
 
     /** The image before the first answer: bootstrap servers under negative ids, no topics. */
@@ -50,7 +57,7 @@ public final class ClusterImage {
 
     /** The same topics, but the only brokers known are those of {@code other}, so that no partition has a leader. */
     ClusterImage withNodesOf(ClusterImage other) {
-        return new ClusterImage(version + 1, clusterId, other.nodes, topics, errors);
+        return new ClusterImage(version + 1, clusterId, other.nodes, topics, missing);
     }
 
     /** Whether no broker of the cluster is known but those to bootstrap from. */
@@ -70,7 +77,8 @@ public final class ClusterImage {
 
     /** Why the cluster did not describe this topic when last asked, or null. */
     public ApiException error(String topic) {
-        return errors.get(topic);
+        Missing absent = missing.get(topic);
+        return absent == null ? null : absent.error();
     }
 
     /** Null if unknown. */
@@ -101,24 +109,30 @@ public final class ClusterImage {
             }
         }
         Map<String, TopicImage> nextTopics = delta.complete() ? new HashMap<>() : new HashMap<>(topics);
-        Map<String, ApiException> nextErrors = delta.complete() ? new HashMap<>() : new HashMap<>(errors);
+        Map<String, Missing> nextMissing = delta.complete() ? new HashMap<>() : new HashMap<>(missing);
         for (TopicImage topic : delta.topics()) {
-            nextTopics.put(topic.name(), topic.withNewerLeadersOf(topics.get(topic.name())));
-            nextErrors.remove(topic.name());
+            nextTopics.put(topic.name(), topic.withNewerLeadersOf(lastKnown(topic.name())));
+            nextMissing.remove(topic.name());
         }
         delta.errors().forEach((topic, error) -> {
             nextTopics.remove(topic);
-            nextErrors.put(topic, error);
+            nextMissing.put(topic, new Missing(error, lastKnown(topic)));
         });
         String nextClusterId = delta.clusterId() == null ? clusterId : delta.clusterId();
-        return new ClusterImage(version + 1, nextClusterId, nextNodes, nextTopics, nextErrors);
+        return new ClusterImage(version + 1, nextClusterId, nextNodes, nextTopics, nextMissing);
+    }
+
+    private TopicImage lastKnown(String topic) {
+        TopicImage known = topics.get(topic);
+        Missing absent = missing.get(topic);
+        return known == null && absent != null ? absent.lastKnown() : known;
     }
 
     /** Whether this image, made from {@code older} by {@code delta}, says anything else than {@code older} did. */
     boolean isNews(ClusterImage older, ClusterDelta delta) {
         if (!nodes.equals(older.nodes)
                 || topics.size() != older.topics.size()
-                || !errors.keySet().equals(older.errors.keySet())) {
+                || !missing.keySet().equals(older.missing.keySet())) {
             return true;
         }
         return delta.topics().stream().anyMatch(t -> !topics.get(t.name()).isSameAs(older.topics.get(t.name())));
@@ -138,7 +152,7 @@ public final class ClusterImage {
                 nextTopics.put(hint.topic(), next);
             }
         }
-        return changed ? new ClusterImage(version + 1, clusterId, nextNodes, nextTopics, errors) : this;
+        return changed ? new ClusterImage(version + 1, clusterId, nextNodes, nextTopics, missing) : this;
     }
 
     /** One topic in the form of {@code Producer.partitionsFor}. */

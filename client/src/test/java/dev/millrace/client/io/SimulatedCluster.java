@@ -23,6 +23,7 @@ import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.RecordBatch;
 
@@ -239,6 +240,11 @@ final class SimulatedCluster implements BrokerLink {
         if (!fault()) {
             leaders = partitions.stream().mapToInt(p -> p.leader).toArray();
             epochs = partitions.stream().mapToInt(p -> p.leaderEpoch).toArray();
+        }
+        if (fault() && random.nextInt(3) == 0) { // a broker that does not know the topic yet
+            Map<String, ApiException> errors = Map.of(TOPIC, new UnknownTopicOrPartitionException("simulated"));
+            answers.add(() -> handler.onMetadata(new ClusterDelta("c", nodes, List.of(), errors, complete)));
+            return;
         }
         int[][] nobody = new int[partitions.size()][0];
         TopicImage topic =

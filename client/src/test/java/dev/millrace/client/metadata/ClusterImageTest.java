@@ -18,6 +18,7 @@ import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.errors.InvalidTopicException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.junit.jupiter.api.Test;
 
 class ClusterImageTest {
@@ -203,5 +204,42 @@ class ClusterImageTest {
                 .containsExactlyInAnyOrder(0, 2);
         assertThat(shown.nodes()).hasSize(3);
         assertThat(shown.topics()).containsExactly("t");
+    }
+
+    @Test
+    void shouldNotGoBackToAnOlderLeaderWhenATopicWasMissingInBetween() {
+        ClusterImage known = brokers.apply(complete(topic("t", 1, 5)));
+        ClusterDelta unknown = new ClusterDelta(
+                null, List.of(), List.of(), Map.of("t", new UnknownTopicOrPartitionException("not yet")), true);
+
+        ClusterImage stale = known.apply(unknown).apply(unknown).apply(complete(topic("t", 2, 4)));
+
+        assertThat(stale.leader("t", 0)).isEqualTo(node(1));
+        assertThat(stale.topic("t").leaderEpoch(0)).isEqualTo(5);
+        assertThat(stale.error("t")).isNull();
+    }
+
+    @Test
+    void shouldTakeAnyEpochOfATopicThatWasCreatedAnewAfterItWasMissing() {
+        ClusterImage known = brokers.apply(complete(topic("t", 1, 5)));
+        ClusterDelta unknown = new ClusterDelta(
+                null, List.of(), List.of(), Map.of("t", new UnknownTopicOrPartitionException("deleted")), true);
+
+        ClusterImage anew = known.apply(unknown).apply(complete(topic("t", OTHER_ID, new int[] {2}, new int[] {0})));
+
+        assertThat(anew.leader("t", 0)).isEqualTo(node(2));
+    }
+
+    @Test
+    void shouldKeepTopicsButNoLeadersWhenItGoesBackToBootstrapServers() {
+        ClusterImage known = brokers.apply(complete(topic("t", 1, 5)));
+
+        ClusterImage back = known.withNodesOf(bootstrap);
+
+        assertThat(back.isBootstrap()).isTrue();
+        assertThat(known.isBootstrap()).isFalse();
+        assertThat(back.version()).isEqualTo(known.version() + 1);
+        assertThat(back.topic("t")).isNotNull();
+        assertThat(back.leader("t", 0)).isNull();
     }
 }
