@@ -72,7 +72,7 @@ class PartitionStateTest {
     }
 
     private static void accept(PartitionState state, FinishedBatch batch) {
-        state.settled(batch);
+        state.settled(batch, true);
         state.accepted(batch);
         batch.decide(0, -1, null);
         state.deliverDecided();
