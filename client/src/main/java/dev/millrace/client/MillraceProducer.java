@@ -232,7 +232,6 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     @Override
     public List<PartitionInfo> partitionsFor(String topic) {
         Objects.requireNonNull(topic, "topic cannot be null");
-        sender.throwIfClosed();
         try {
             ClusterImage image = topics.known(topic, null);
             image = image != null ? image : topics.await(topic, null, maxBlockMs);

@@ -100,7 +100,7 @@ final class RecordSender<K, V> {
     }
 
     /** Also once the I/O threads have failed, which close the accumulator then. */
-    void throwIfClosed() {
+    private void throwIfClosed() {
         if (accumulator.isClosed()) {
             throw new IllegalStateException("Cannot perform operation after producer has been closed", io.failure());
         }

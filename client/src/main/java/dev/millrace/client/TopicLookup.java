@@ -55,11 +55,14 @@ final class TopicLookup {
     ClusterImage await(String topic, Integer partition, long maxBlockMs) throws InterruptedException {
         long startNs = System.nanoTime();
         ClusterImage image = images.current();
+        if (image.error(topic) instanceof InvalidTopicException known) {
+            throw known; // Asking again will not make it valid.
+        }
         long leftMs = maxBlockMs;
         while (!has(image, topic, partition)) {
-            registry.add(topic);
+            boolean first = registry.add(topic);
             if (image.topic(topic) == null) {
-                refresh.requestNewTopics();
+                refresh.requestNewTopics(first);
             } else {
                 refresh.request();
             }

@@ -17,18 +17,11 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.apache.kafka.clients.admin.ListOffsetsOptions;
-import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
-import org.apache.kafka.clients.admin.OffsetSpec;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.IsolationLevel;
-import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,7 +64,8 @@ class KafkaStreamsIT {
                     program.kill();
                     kills++;
                 }
-            } while (end(counts, IsolationLevel.READ_UNCOMMITTED) == end(counts, IsolationLevel.READ_COMMITTED));
+            } while (TopicContents.end(cluster, counts, IsolationLevel.READ_UNCOMMITTED)
+                    == TopicContents.end(cluster, counts, IsolationLevel.READ_COMMITTED));
             System.out.println("KafkaStreamsIT: " + kind + " killed " + kills + " time(s)");
 
             // and goes on after a restart, and everything is counted
@@ -81,7 +75,7 @@ class KafkaStreamsIT {
                 int total = words.values().stream().mapToInt(Integer::intValue).sum();
                 Await.until("all " + total + " words are counted", PATIENCE, () -> {
                     assertThat(program.isAlive()).as(program.output()).isTrue();
-                    return read(counts).size() >= total;
+                    return TopicContents.readCommitted(cluster, counts).size() >= total;
                 });
                 program.stop(PATIENCE);
             }
@@ -106,38 +100,17 @@ class KafkaStreamsIT {
 
     /** Until it has committed many more counts, and written some in a transaction that is still open. */
     private static void awaitProgress(JavaProgram program, String counts) {
-        long before = end(counts, IsolationLevel.READ_COMMITTED);
+        long before = TopicContents.end(cluster, counts, IsolationLevel.READ_COMMITTED);
         Await.until("transactions are committed, and another is open", PATIENCE, () -> {
             assertThat(program.isAlive()).as(program.output()).isTrue();
-            long committed = end(counts, IsolationLevel.READ_COMMITTED);
-            return committed >= before + 1000 && end(counts, IsolationLevel.READ_UNCOMMITTED) > committed;
+            long committed = TopicContents.end(cluster, counts, IsolationLevel.READ_COMMITTED);
+            return committed >= before + 1000
+                    && TopicContents.end(cluster, counts, IsolationLevel.READ_UNCOMMITTED) > committed;
         });
     }
 
-    private static long end(String topic, IsolationLevel isolation) {
-        Map<TopicPartition, OffsetSpec> latest = IntStream.range(0, PARTITIONS)
-                .mapToObj(partition -> new TopicPartition(topic, partition))
-                .collect(Collectors.toMap(Function.identity(), partition -> OffsetSpec.latest()));
-        return cluster
-                .admin()
-                .listOffsets(latest, new ListOffsetsOptions(isolation))
-                .all()
-                .toCompletionStage()
-                .toCompletableFuture()
-                .join()
-                .values()
-                .stream()
-                .mapToLong(ListOffsetsResultInfo::offset)
-                .sum();
-    }
-
-    private static List<ConsumerRecord<byte[], byte[]>> read(String topic) {
-        return TopicContents.read(
-                ProducerKind.with(cluster.clientConfig(), "isolation.level", "read_committed"), topic);
-    }
-
     private static Map<String, List<Long>> countsOfWords(String topic) {
-        return read(topic).stream()
+        return TopicContents.readCommitted(cluster, topic).stream()
                 .collect(Collectors.groupingBy(
                         record -> new String(record.key(), UTF_8),
                         TreeMap::new,

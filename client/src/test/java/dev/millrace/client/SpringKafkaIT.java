@@ -206,8 +206,7 @@ class SpringKafkaIT {
 
     /** The committed values. */
     private static List<String> read(String topic) {
-        Map<String, Object> client = ProducerKind.with(cluster.clientConfig(), "isolation.level", "read_committed");
-        return TopicContents.read(client, topic).stream()
+        return TopicContents.readCommitted(cluster, topic).stream()
                 .map(ConsumerRecord::value)
                 .map(value -> new String(value, StandardCharsets.UTF_8))
                 .toList();

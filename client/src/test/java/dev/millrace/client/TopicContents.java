@@ -1,5 +1,7 @@
 package dev.millrace.client;
 
+import dev.millrace.testkit.Await;
+import dev.millrace.testkit.KafkaCluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -9,12 +11,41 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** Reads a topic back with the stock consumer, as a user would see it. */
 final class TopicContents {
     private TopicContents() {}
+
+    /** Every committed record, once no transaction of the topic is open any more: their ends are written in the background. */
+    static List<ConsumerRecord<byte[], byte[]>> readCommitted(KafkaCluster cluster, String topic) {
+        Await.until(
+                "no transaction of " + topic + " is open",
+                Duration.ofSeconds(60),
+                () -> end(cluster, topic, IsolationLevel.READ_COMMITTED)
+                        == end(cluster, topic, IsolationLevel.READ_UNCOMMITTED));
+        return read(ProducerKind.with(cluster.clientConfig(), "isolation.level", "read_committed"), topic);
+    }
+
+    /** The sum of the partitions' end offsets; committed ones end before the first open transaction. */
+    static long end(KafkaCluster cluster, String topic, IsolationLevel isolation) {
+        Map<String, Object> configs =
+                ProducerKind.with(cluster.clientConfig(), "isolation.level", isolation.toString());
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(configs, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            return consumer.endOffsets(partitions(consumer, topic)).values().stream()
+                    .mapToLong(Long::longValue)
+                    .sum();
+        }
+    }
+
+    private static List<TopicPartition> partitions(KafkaConsumer<byte[], byte[]> consumer, String topic) {
+        return consumer.partitionsFor(topic).stream()
+                .map(info -> new TopicPartition(topic, info.partition()))
+                .collect(Collectors.toList());
+    }
 
     /** Every record of the topic up to the ends of now, partition by partition, in the order of offsets. */
     static List<ConsumerRecord<byte[], byte[]>> read(Map<String, Object> client, String topic) {
@@ -23,9 +54,7 @@ final class TopicContents {
         List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
         try (KafkaConsumer<byte[], byte[]> consumer =
                 new KafkaConsumer<>(configs, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-            List<TopicPartition> partitions = consumer.partitionsFor(topic).stream()
-                    .map(info -> new TopicPartition(topic, info.partition()))
-                    .collect(Collectors.toList());
+            List<TopicPartition> partitions = partitions(consumer, topic);
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);
             Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);

@@ -40,6 +40,7 @@ public final class MetadataRefresh implements Errand {
 
     private volatile boolean allNeeded = true;
     private volatile boolean newNeeded;
+    private volatile boolean firstNeeded;
 
     private boolean asking;
     private int failures;
@@ -72,8 +73,15 @@ public final class MetadataRefresh implements Errand {
         }
     }
 
-    /** Asks for the topics of the registry that the image does not have. */
-    public void requestNewTopics() {
+    /**
+     * Asks for the topics of the registry that the image does not have.
+     *
+     * @param first one of them has just entered the registry: it need not back off because others are missing
+     */
+    public void requestNewTopics(boolean first) {
+        if (first) {
+            firstNeeded = true;
+        }
         newNeeded = true;
         ready.wake();
     }
@@ -103,7 +111,7 @@ public final class MetadataRefresh implements Errand {
             return Long.MAX_VALUE;
         }
         long earliestMs = newNeeded ? notBeforeMs : Math.max(notBeforeMs, completeDueMs());
-        if (nowMs < earliestMs) {
+        if (nowMs < earliestMs && !firstNeeded) {
             return earliestMs - nowMs;
         }
         if (wantedSinceMs < 0) {
@@ -140,6 +148,7 @@ public final class MetadataRefresh implements Errand {
 
     private void ask(Node node, long nowMs) {
         boolean complete = nowMs >= completeDueMs();
+        firstNeeded = false;
         newNeeded = false;
         if (complete) {
             allNeeded = false;

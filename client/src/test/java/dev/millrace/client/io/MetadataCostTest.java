@@ -15,8 +15,7 @@ class MetadataCostTest {
 
         // when
         for (int i = 0; i < topics; i++) {
-            io.registry.add("topic-" + i);
-            io.metadata.requestNewTopics();
+            io.metadata.requestNewTopics(io.registry.add("topic-" + i));
             io.runOnce();
             io.runOnce();
         }
@@ -32,7 +31,7 @@ class MetadataCostTest {
         for (int i = 0; i < 100; i++) {
             io.registry.add("topic-" + i);
         }
-        io.metadata.requestNewTopics();
+        io.metadata.requestNewTopics(true);
         io.run();
         long before = io.brokers.topicsAskedFor;
 
@@ -53,7 +52,7 @@ class MetadataCostTest {
         // when somebody waits for it all the time, for ten seconds
         long before = io.brokers.topicsAskedFor;
         for (int ms = 0; ms < 10_000; ms++) {
-            io.metadata.requestNewTopics();
+            io.metadata.requestNewTopics(false);
             io.runOnce();
             io.brokers.nowMs++;
         }

@@ -17,6 +17,7 @@ import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.RebootstrapRequiredException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.junit.jupiter.api.Test;
 
 class MetadataRefreshTest {
@@ -26,6 +27,7 @@ class MetadataRefreshTest {
     private final ClusterImages images =
             new ClusterImages(ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("bootstrap", 1))));
     private final ScriptedLink link = new ScriptedLink();
+    private final TopicRegistry registry = new TopicRegistry();
     private long nowMs = 1_000_000;
 
     @Test
@@ -115,8 +117,33 @@ class MetadataRefreshTest {
         }
     }
 
+    @Test
+    void shouldAskForANewTopicAtOnceWhenAnotherIsMissing() {
+        // given a topic that was just found missing
+        MetadataRefresh refresh = refresh(true);
+        learnBroker(refresh, 7);
+        refresh.requestNewTopics(true);
+        runAfter(refresh, 0);
+        link.answer(new ClusterDelta(
+                "c",
+                List.of(new Node(7, "h", 1)),
+                List.of(),
+                Map.of("t", new UnknownTopicOrPartitionException("missing")),
+                false));
+
+        // when
+        refresh.requestNewTopics(false);
+        runAfter(refresh, 0);
+        assertThat(link.asked).as("asking again for the missing one backs off").isNull();
+        registry.add("new");
+        refresh.requestNewTopics(true);
+        runAfter(refresh, 0);
+
+        // then
+        assertThat(link.topics).contains("new");
+    }
+
     private MetadataRefresh refresh(boolean rebootstrap) {
-        TopicRegistry registry = new TopicRegistry();
         registry.add("t");
         IoContext context =
                 new IoContext(null, new ReadyQueue(), images, registry, null, link, new NoMetrics(), () -> nowMs);
@@ -141,6 +168,7 @@ class MetadataRefreshTest {
         private boolean reachable = true;
         private int disconnects;
         private MetadataHandler asked;
+        private Collection<String> topics = List.of();
 
         void answer(ClusterDelta delta) {
             MetadataHandler handler = asked;
@@ -158,6 +186,7 @@ class MetadataRefreshTest {
         public void metadata(
                 Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long askedMs) {
             asked = handler;
+            this.topics = topics;
         }
 
         @Override
