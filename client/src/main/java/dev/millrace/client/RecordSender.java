@@ -4,13 +4,14 @@ import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.RecordEncoder;
 import dev.millrace.client.accumulator.RecordFuture;
+import dev.millrace.client.delivery.DeliveryCallback;
+import dev.millrace.client.delivery.DeliveryCertainty;
 import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.kafka.Interceptors;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.ProducerSensors;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
@@ -126,14 +127,15 @@ final class RecordSender<K, V> {
         TopicPartition where = new TopicPartition(record.topic(), partition);
         log.debug("A record for {} is refused", where, reason);
         if (callback != null) {
-            callback.onCompletion(new RecordMetadata(where, -1, -1, NO_TIMESTAMP, -1, -1), reason);
+            RecordMetadata nowhere = new RecordMetadata(where, -1, -1, NO_TIMESTAMP, -1, -1);
+            DeliveryCallback.call(callback, nowhere, reason, DeliveryCertainty.NOT_PERSISTED);
         }
         sensors.onRefused();
         if (reason instanceof BufferExhaustedException) {
             sensors.onMemoryExhausted();
         }
         interceptors.onRefused(record, where, reason);
-        return CompletableFuture.failedFuture(reason);
+        return new RefusedRecord(reason);
     }
 
     /** Known at once, and thrown: no callback, but interceptors see it. */

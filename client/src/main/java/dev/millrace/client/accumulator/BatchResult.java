@@ -22,9 +22,7 @@ public final class BatchResult {
     /** The partition's result before this one, until it is done; {@code flush} goes back along these. */
     private volatile BatchResult previous;
 
-    private long baseOffset = -1;
-    private long logAppendTime = -1;
-    private RuntimeException error;
+    private BatchOutcome outcome;
 
     /** Null unless the batch was split; then there is no outcome here. */
     private BatchResult[] parts;
@@ -37,10 +35,8 @@ public final class BatchResult {
         this.previous = previous;
     }
 
-    void decide(long givenBaseOffset, long givenLogAppendTime, RuntimeException failure) {
-        baseOffset = givenBaseOffset;
-        logAppendTime = givenLogAppendTime;
-        error = failure;
+    void decide(BatchOutcome known) {
+        outcome = known;
     }
 
     void publish() {
@@ -117,15 +113,8 @@ public final class BatchResult {
         return partition;
     }
 
-    long baseOffset() {
-        return baseOffset;
-    }
-
-    long logAppendTime() {
-        return logAppendTime;
-    }
-
-    RuntimeException error() {
-        return error;
+    /** How the delivery has ended; once {@link #isSettled}, unless there are parts. */
+    BatchOutcome outcome() {
+        return outcome;
     }
 }

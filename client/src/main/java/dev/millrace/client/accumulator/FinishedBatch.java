@@ -1,7 +1,9 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.delivery.DeliveryCertainty;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
@@ -42,7 +44,10 @@ public final class FinishedBatch {
     private int sequence = NO_SEQUENCE;
     private int attempts;
     private boolean inFlight;
+
+    /** An attempt ended without anybody knowing what it did. */
     private boolean mayBeWritten;
+
     private Doubt doubt;
     private boolean decided;
     private boolean accepted;
@@ -178,11 +183,6 @@ public final class FinishedBatch {
         inFlight = false;
     }
 
-    /** Whether an attempt ended without anybody knowing what it did. */
-    public boolean mayBeWritten() {
-        return mayBeWritten;
-    }
-
     /**
      * Whether this is a part of a batch that may have been written whole: the broker would not know the part's sequences for
      * a duplicate, so that its objection to them proves nothing.
@@ -239,10 +239,29 @@ public final class FinishedBatch {
 
     /** Fixes what futures and callbacks will be told by {@link #deliver}; only the first decision counts. */
     public void decide(long baseOffset, long logAppendTime, RuntimeException error) {
+        DeliveryCertainty certainty = error == null ? DeliveryCertainty.PERSISTED : certaintyOfFailure();
+        decide(new BatchOutcome(baseOffset, logAppendTime, error, Map.of(), certainty));
+    }
+
+    /** As {@link #decide} for a success of which the broker says nothing: {@code acks=0}. */
+    public void decideUnacknowledged() {
+        decide(new BatchOutcome(-1, -1, null, Map.of(), DeliveryCertainty.POSSIBLY_PERSISTED));
+    }
+
+    /** As {@link #decide} for a failure that has its own reason for some records, by index in the batch (KIP-467). */
+    public void decideFailed(RuntimeException error, Map<Integer, ? extends RuntimeException> recordErrors) {
+        decide(new BatchOutcome(-1, -1, error, recordErrors, certaintyOfFailure()));
+    }
+
+    private DeliveryCertainty certaintyOfFailure() {
+        return mayBeWritten || inFlight ? DeliveryCertainty.POSSIBLY_PERSISTED : DeliveryCertainty.NOT_PERSISTED;
+    }
+
+    private void decide(BatchOutcome outcome) {
         if (!decided) {
             decided = true;
-            accepted = error == null;
-            result.decide(baseOffset, logAppendTime, error);
+            accepted = outcome.error() == null;
+            result.decide(outcome);
         }
     }
 

@@ -1,8 +1,10 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.delivery.DeliveryCallback;
+import dev.millrace.client.delivery.DeliveryCertainty;
+import dev.millrace.client.delivery.DeliveryFuture;
 import java.util.Locale;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.producer.Callback;
@@ -14,7 +16,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
  *
  * <p><b>Threads:</b> immutable; {@code get} blocks until the batch is done. It cannot be cancelled.
  */
-public class RecordFuture implements Future<RecordMetadata> {
+public class RecordFuture implements DeliveryFuture {
     private final BatchResult batch;
     private final int index;
     private final int keySize;
@@ -86,7 +88,7 @@ public class RecordFuture implements Future<RecordMetadata> {
     }
 
     private RecordMetadata outcome(RecordPlace place) throws ExecutionException {
-        RuntimeException error = place.batch().error();
+        RuntimeException error = place.batch().outcome().errorOf(place.index());
         if (error != null) {
             throw new ExecutionException(error);
         }
@@ -94,8 +96,21 @@ public class RecordFuture implements Future<RecordMetadata> {
     }
 
     RecordMetadata metadata(BatchResult result, int place) {
-        long recordTimestamp = result.logAppendTime() == -1 ? timestamp : result.logAppendTime();
-        return new RecordMetadata(result.partition(), result.baseOffset(), place, recordTimestamp, keySize, valueSize);
+        BatchOutcome outcome = result.outcome();
+        long recordTimestamp = outcome.logAppendTime() == -1 ? timestamp : outcome.logAppendTime();
+        return new RecordMetadata(result.partition(), outcome.baseOffset(), place, recordTimestamp, keySize, valueSize);
+    }
+
+    @Override
+    public DeliveryCertainty certainty() {
+        RecordPlace place = first();
+        for (RecordPlace next = place; next != null; next = place.next()) {
+            place = next;
+            if (!place.batch().isSettled()) {
+                throw new IllegalStateException("The record for " + batch.partition() + " is still on its way");
+            }
+        }
+        return place.batch().outcome().certainty();
     }
 
     /** A future with something to run before it completes. */
@@ -114,11 +129,12 @@ public class RecordFuture implements Future<RecordMetadata> {
          * @param place its index there
          */
         void run(BatchResult result, int place) {
-            RuntimeException error = result.error();
+            BatchOutcome outcome = result.outcome();
+            RuntimeException error = outcome.errorOf(place);
             RecordMetadata metadata = error == null
                     ? metadata(result, place)
                     : new RecordMetadata(result.partition(), -1, -1, -1, -1, -1);
-            callback.onCompletion(metadata, error);
+            DeliveryCallback.call(callback, metadata, error, outcome.certainty());
         }
     }
 }

@@ -5,6 +5,7 @@ import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
@@ -71,8 +72,30 @@ public interface BrokerLink extends AutoCloseable {
         void onAnswers(List<ProduceAnswer> answers, List<LeaderHint> leaders, List<Node> endpoints);
     }
 
-    /** What became of one batch at the broker. */
-    record ProduceAnswer(FinishedBatch batch, ApiException error, long baseOffset, long logAppendTime) {}
+    /**
+     * What became of one batch at the broker.
+     *
+     * @param error null if it is written, or sent with {@code acks=0}
+     * @param recordErrors why some records are refused, by index in the batch (KIP-467); may be empty
+     * @param baseOffset -1 if the broker did not tell
+     * @param logAppendTime -1 if the records keep their own timestamps
+     */
+    record ProduceAnswer(
+            FinishedBatch batch,
+            ApiException error,
+            Map<Integer, ApiException> recordErrors,
+            long baseOffset,
+            long logAppendTime) {
+        /** An answer to all records alike. */
+        public ProduceAnswer(FinishedBatch batch, ApiException error, long baseOffset, long logAppendTime) {
+            this(batch, error, Map.of(), baseOffset, logAppendTime);
+        }
+
+        /** Whether the broker was told not to answer: {@code acks=0}. */
+        boolean isUnacknowledged() {
+            return error == null && baseOffset < 0;
+        }
+    }
 
     /** Takes the answer to a request for a producer id. */
     interface ProducerIdHandler {

@@ -2,6 +2,7 @@ package dev.millrace.client.io;
 
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.io.BrokerLink.ProduceAnswer;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.DuplicateSequenceException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
@@ -28,6 +29,11 @@ final class Completion {
         FinishedBatch batch = answer.batch();
         ApiException error = answer.error();
         partition.settled(batch, error == null || NotWritten.isProvedBy(error));
+        if (answer.isUnacknowledged()) {
+            partition.accepted(batch);
+            batch.decideUnacknowledged();
+            return;
+        }
         if (error == null) {
             batch.written();
         }
@@ -48,6 +54,8 @@ final class Completion {
             fail(partition, batch, error);
         } else if (error instanceof RecordTooLargeException && batch.count() > 1) {
             split(partition, batch, error);
+        } else if (!answer.recordErrors().isEmpty() && !(error instanceof RetriableException)) {
+            failRecords(partition, batch, answer);
         } else if (!unexpected && !(error instanceof RetriableException)) {
             fail(partition, batch, error);
         } else if (batch.attempts() > settings.retries() || isExpired(batch, nowMs)) {
@@ -87,6 +95,15 @@ final class Completion {
         log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), error.toString());
         partition.failed(batch);
         batch.decide(-1, -1, error);
+    }
+
+    /** The broker refuses the batch for the sake of some of its records (KIP-467). */
+    private static void failRecords(PartitionState partition, FinishedBatch batch, ProduceAnswer answer) {
+        log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), answer.recordErrors());
+        partition.failed(batch);
+        batch.decideFailed(
+                new KafkaException("Nothing is wrong with this record, but the broker refused others of its batch"),
+                answer.recordErrors());
     }
 
     private boolean isExpired(FinishedBatch batch, long nowMs) {

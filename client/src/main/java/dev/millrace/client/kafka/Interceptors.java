@@ -1,5 +1,6 @@
 package dev.millrace.client.kafka;
 
+import dev.millrace.client.delivery.DeliveryCallback;
 import java.util.List;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
@@ -33,10 +34,10 @@ public final class Interceptors<K, V> implements AutoCloseable {
         if (empty) {
             return callback;
         }
-        return (metadata, error) -> {
+        return (DeliveryCallback) (metadata, error, certainty) -> {
             chain.onAcknowledgement(metadata, error, headers);
             if (callback != null) {
-                callback.onCompletion(metadata, error);
+                DeliveryCallback.call(callback, metadata, error, certainty);
             }
         };
     }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.ClientResponse;
+import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
@@ -24,6 +25,7 @@ import org.apache.kafka.common.errors.UnknownServerException;
 import org.apache.kafka.common.message.ProduceRequestData;
 import org.apache.kafka.common.message.ProduceRequestData.PartitionProduceData;
 import org.apache.kafka.common.message.ProduceRequestData.TopicProduceData;
+import org.apache.kafka.common.message.ProduceResponseData.BatchIndexAndErrorMessage;
 import org.apache.kafka.common.message.ProduceResponseData.PartitionProduceResponse;
 import org.apache.kafka.common.message.ProduceResponseData.TopicProduceResponse;
 import org.apache.kafka.common.protocol.Errors;
@@ -133,7 +135,22 @@ final class ProduceExchange {
         if (error == Errors.NONE) {
             return new ProduceAnswer(batch, null, partition.baseOffset(), partition.logAppendTimeMs());
         }
-        return new ProduceAnswer(batch, exception(error, partition.errorMessage(), batch.partition()), -1, -1);
+        ApiException exception = exception(error, partition.errorMessage(), batch.partition());
+        return new ProduceAnswer(batch, exception, recordErrors(partition, error), -1, -1);
+    }
+
+    /** Why the broker refuses some records. If it is only one, the batch's error is of its kind. */
+    private static Map<Integer, ApiException> recordErrors(PartitionProduceResponse partition, Errors error) {
+        Map<Integer, ApiException> byIndex = new HashMap<>();
+        for (BatchIndexAndErrorMessage refused : partition.recordErrors()) {
+            String message = refused.batchIndexErrorMessage();
+            if (message == null) {
+                message = partition.errorMessage() == null ? error.message() : partition.errorMessage();
+            }
+            boolean single = partition.recordErrors().size() == 1;
+            byIndex.put(refused.batchIndex(), single ? error.exception(message) : new InvalidRecordException(message));
+        }
+        return byIndex;
     }
 
     private static ApiException exception(Errors error, String message, TopicPartition partition) {

@@ -1,12 +1,15 @@
 package dev.millrace.client.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
 import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.ReadyQueues;
+import dev.millrace.client.delivery.DeliveryCallback;
+import dev.millrace.client.delivery.DeliveryCertainty;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
@@ -14,11 +17,13 @@ import dev.millrace.client.metadata.TopicRegistry;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.Test;
 
@@ -49,6 +54,7 @@ class ExactlyOnceSimulationTest {
             }
             assertThat(run.failed).as("seed %d", seed).isEmpty();
             run.assertOffsetsTold();
+            run.assertCertain();
             run.assertMemoryReturned();
         }
     }
@@ -64,6 +70,7 @@ class ExactlyOnceSimulationTest {
 
             run.assertNothingDoubledAndInOrder();
             run.assertOffsetsTold();
+            run.assertCertain();
             run.assertMemoryReturned();
             expired += run.failed.size();
         }
@@ -86,6 +93,7 @@ class ExactlyOnceSimulationTest {
             }
             assertThat(run.failed).as("seed %d", seed).isEmpty();
             run.assertOffsetsTold();
+            run.assertCertain();
             run.assertMemoryReturned();
         }
     }
@@ -101,8 +109,40 @@ class ExactlyOnceSimulationTest {
 
             run.assertNothingDoubledAndInOrder();
             run.assertOffsetsTold();
+            run.assertCertain();
             run.assertMemoryReturned();
         }
+    }
+
+    @Test
+    void shouldKnowWhichRecordsAreInTheLogWhenNotIdempotent() throws Exception {
+        long first = System.nanoTime() & 0xffffffL;
+        Map<DeliveryCertainty, Integer> told = new EnumMap<>(DeliveryCertainty.class);
+        for (long seed = first; seed < first + 500; seed++) {
+            Run run = new Run(seed, 0.4, 200, false, false);
+
+            run.play();
+
+            run.assertCertain();
+            run.certainties.values().forEach(certainty -> told.merge(certainty, 1, Integer::sum));
+        }
+        assertThat(told).as("what was told at all").containsOnlyKeys(DeliveryCertainty.values());
+    }
+
+    @Test
+    void shouldObjectToCertaintyWhenBrokersLie() {
+        assertThatThrownBy(() -> {
+                    for (long seed = 1; seed < 500; seed++) {
+                        Run run = new Run(seed, 0.5, 100, false, false);
+                        run.cluster.lie();
+
+                        run.play();
+
+                        run.assertCertain();
+                    }
+                })
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("told to be NOT_PERSISTED");
     }
 
     @Test
@@ -124,6 +164,7 @@ class ExactlyOnceSimulationTest {
     /** One producer's I/O side, of one or two threads, and one simulated cluster, played by a single thread. */
     private static final class Run {
         private final long seed;
+        private final boolean idempotent;
         private final Random random;
         private final SimulatedCluster cluster;
         private final BufferPool pool;
@@ -133,10 +174,16 @@ class ExactlyOnceSimulationTest {
         private final Map<Long, RecordMetadata> acknowledged = new HashMap<>();
         private final Map<Long, Exception> failed = new HashMap<>();
         private final Map<Integer, Long> lastCompleted = new HashMap<>();
+        private final Map<Long, DeliveryCertainty> certainties = new HashMap<>();
         private boolean changingLimits;
 
         Run(long seed, double faultRate, long deliveryTimeoutMs, boolean checksSequences) {
+            this(seed, faultRate, deliveryTimeoutMs, checksSequences, true);
+        }
+
+        Run(long seed, double faultRate, long deliveryTimeoutMs, boolean checksSequences, boolean idempotent) {
             this.seed = seed;
+            this.idempotent = idempotent;
             this.random = new Random(seed);
             this.cluster = new SimulatedCluster(random, PARTITIONS, faultRate, checksSequences);
             ReadyQueues ready = ReadyQueues.forThreads(1 + random.nextInt(2));
@@ -153,7 +200,7 @@ class ExactlyOnceSimulationTest {
                     new Backoff(10, 100),
                     1000,
                     5,
-                    true,
+                    idempotent,
                     60_000,
                     600_000,
                     true,
@@ -225,16 +272,21 @@ class ExactlyOnceSimulationTest {
                     partition,
                     PARTITIONS,
                     record,
-                    (m, e) -> completed(partition, value, m, e),
+                    (DeliveryCallback) (m, e, certainty) -> {
+                        certainties.put(value, certainty);
+                        completed(partition, value, m, e);
+                    },
                     0);
         }
 
         private void completed(int partition, long value, RecordMetadata metadata, Exception error) {
             assertThat(acknowledged).as("seed %d", seed).doesNotContainKey(value);
             assertThat(failed).as("seed %d", seed).doesNotContainKey(value);
-            assertThat(lastCompleted.getOrDefault(partition, -1L))
-                    .as("seed %d: callbacks in order", seed)
-                    .isLessThan(value);
+            if (idempotent) {
+                assertThat(lastCompleted.getOrDefault(partition, -1L))
+                        .as("seed %d: callbacks in order", seed)
+                        .isLessThan(value);
+            }
             lastCompleted.put(partition, value);
             if (error == null) {
                 acknowledged.put(value, metadata);
@@ -262,6 +314,23 @@ class ExactlyOnceSimulationTest {
                             .as("seed %d: offset told", seed)
                             .isEqualTo(value);
                 }
+            });
+        }
+
+        void assertCertain() {
+            Set<Long> logged = new HashSet<>();
+            for (int p = 0; p < PARTITIONS; p++) {
+                logged.addAll(cluster.log(p));
+            }
+            certainties.forEach((value, certainty) -> {
+                if (certainty != DeliveryCertainty.POSSIBLY_PERSISTED) {
+                    assertThat(logged.contains(value))
+                            .as("seed %d: %d is in the log, told to be %s", seed, value, certainty)
+                            .isEqualTo(certainty == DeliveryCertainty.PERSISTED);
+                }
+                assertThat(failed.containsKey(value))
+                        .as("seed %d: %d failed, told to be %s", seed, value, certainty)
+                        .isEqualTo(certainty != DeliveryCertainty.PERSISTED);
             });
         }
 

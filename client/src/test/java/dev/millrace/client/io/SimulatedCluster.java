@@ -49,6 +49,7 @@ final class SimulatedCluster implements BrokerLink {
     private long clockMs = 1_000_000;
     private int maxMessageBytes = Integer.MAX_VALUE;
     private boolean faultsOver;
+    private boolean lying;
     private Consumer<AuthenticationException> onDisconnect = refusal -> {};
 
     SimulatedCluster(Random random, int partitionCount, double faultRate, boolean checksSequences) {
@@ -80,6 +81,11 @@ final class SimulatedCluster implements BrokerLink {
         return !faultsOver && random.nextDouble() < faultRate;
     }
 
+    /** From here on, brokers sometimes say that they have not written what they have. */
+    void lie() {
+        lying = true;
+    }
+
     /** What the brokers find too large; it may change at any time. */
     void maxMessageBytes(int bytes) {
         maxMessageBytes = bytes;
@@ -108,7 +114,12 @@ final class SimulatedCluster implements BrokerLink {
             return refused;
         }
         offset[0] = partition.append(parsed);
-        return fault() && random.nextBoolean() ? new NotEnoughReplicasAfterAppendException("simulated") : null;
+        if (fault() && random.nextBoolean()) {
+            return lying
+                    ? new NotEnoughReplicasException("a lie: it is written")
+                    : new NotEnoughReplicasAfterAppendException("simulated");
+        }
+        return null;
     }
 
     /** The bytes as they are now: a buffer reused while in flight would be found out here. */

@@ -1,0 +1,19 @@
+package dev.millrace.client;
+
+import dev.millrace.client.delivery.DeliveryCertainty;
+import dev.millrace.client.delivery.DeliveryFuture;
+import java.util.concurrent.CompletableFuture;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.ApiException;
+
+/** The future of a record that {@code send} did not take: it has failed already. */
+final class RefusedRecord extends CompletableFuture<RecordMetadata> implements DeliveryFuture {
+    RefusedRecord(ApiException reason) {
+        completeExceptionally(reason);
+    }
+
+    @Override
+    public DeliveryCertainty certainty() {
+        return DeliveryCertainty.NOT_PERSISTED;
+    }
+}

@@ -1,0 +1,25 @@
+package dev.millrace.client.accumulator;
+
+import dev.millrace.client.delivery.DeliveryCertainty;
+import java.util.Map;
+
+/**
+ * How the delivery of a batch has ended.
+ *
+ * @param baseOffset of its first record, -1 if unknown
+ * @param logAppendTime the broker's timestamp for its records, -1 if it kept theirs
+ * @param error why its records failed, null if they did not
+ * @param recordErrors why some of them failed in particular, by index in the batch
+ * @param certainty the same for all: a broker writes a batch whole or not at all
+ */
+record BatchOutcome(
+        long baseOffset,
+        long logAppendTime,
+        RuntimeException error,
+        Map<Integer, ? extends RuntimeException> recordErrors,
+        DeliveryCertainty certainty) {
+    RuntimeException errorOf(int record) {
+        RuntimeException own = recordErrors.get(record);
+        return own == null ? error : own;
+    }
+}
