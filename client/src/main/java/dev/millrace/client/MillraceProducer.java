@@ -6,6 +6,7 @@ import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.io.IoContext;
 import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.io.SenderSettings;
+import dev.millrace.client.io.TransactionState;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.KafkaVersion;
 import dev.millrace.client.kafka.Plugins;
@@ -19,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
@@ -63,6 +65,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     private final TopicLookup topics;
     private final Accumulator accumulator;
     private final IoThreads io;
+    private final TransactionApi transactionApi;
     private final long maxBlockMs;
 
     /** What closing the application's objects has thrown. */
@@ -109,7 +112,11 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
             TopicRegistry registry = new TopicRegistry();
             List<IoContext> contexts = contexts(ready, registry);
-            io = new IoThreads(contexts, ready, settings);
+            Optional<TransactionState> transactions = Optional.ofNullable(
+                            config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG))
+                    .map(id -> new TransactionState(id, ready::wake));
+            transactionApi = new TransactionApi(transactions, maxBlockMs);
+            io = new IoThreads(contexts, ready, settings, transactions);
             topics = new TopicLookup(images, registry, io.metadata(), kafka.sensors());
             SendContext<K, V> context = new SendContext<>(
                     plugins.interceptors(),
@@ -118,7 +125,8 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
                     topics,
                     accumulator,
                     io,
-                    kafka.sensors());
+                    kafka.sensors(),
+                    transactions.orElse(null));
             sender = new RecordSender<>(config, context);
             kafka.watch(accumulator.counters(), memory, images);
             kafka.sensors().watchMetadata(() -> io.metadata().ageMs() / 1000.0);
@@ -192,7 +200,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      *     too large, its topic unknown or forbidden, or memory was not to be had in time
      * @throws SerializationException key or value cannot be serialized
      * @throws InterruptException interrupted while blocked; the flag is set again
-     * @throws IllegalStateException the producer is closed
+     * @throws IllegalStateException the producer is closed, or it has a {@code transactional.id} and no transaction is open
      * @throws KafkaException it is closed meanwhile
      * @throws IllegalArgumentException the chosen partition makes no sense
      */
@@ -270,6 +278,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         if (timeoutMs < 0) {
             throw new IllegalArgumentException("The timeout cannot be negative.");
         }
+        transactionApi.close();
         accumulator.close();
         images.close();
         if (io.isCurrentThread()) {
@@ -303,35 +312,81 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         }
     }
 
-    /** Transactions are not there yet. */
+    /**
+     * Gets a producer id for {@code transactional.id}, after ending what an earlier producer with it has left open; that
+     * one can write no more. To be called once, before all other methods about transactions.
+     *
+     * @throws org.apache.kafka.common.errors.TimeoutException not within {@code max.block.ms}; call it again
+     * @throws InterruptException interrupted while blocked; call it again
+     * @throws IllegalStateException no {@code transactional.id} is set, or this was done already
+     * @throws KafkaException the cluster refuses
+     */
     @Override
     public void initTransactions() {
-        throw notThereYet("Transactions");
+        sender.throwIfClosed();
+        transactionApi.init();
     }
 
-    /** Transactions are not there yet. */
+    /**
+     * Opens a transaction: what is sent from now on belongs to it. Does not block.
+     *
+     * @throws IllegalStateException a transaction is open already, or this producer can have none
+     * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has taken its place
+     * @throws KafkaException an error before stands against it
+     */
     @Override
     public void beginTransaction() {
-        throw notThereYet("Transactions");
+        sender.throwIfClosed();
+        transactionApi.begin();
     }
 
-    /** Transactions are not there yet. */
+    /**
+     * Commits offsets of a consumer group if and when the transaction is committed.
+     *
+     * @throws org.apache.kafka.common.errors.TimeoutException not within {@code max.block.ms}; the transaction may be
+     *     aborted or this be called again
+     * @throws IllegalStateException no transaction is open
+     * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has taken the place of this one
+     * @throws KafkaException an error stands against it; {@link #abortTransaction} unless that throws too
+     */
     @Override
     public void sendOffsetsToTransaction(
             Map<TopicPartition, OffsetAndMetadata> offsets, ConsumerGroupMetadata groupMetadata) {
-        throw notThereYet("Transactions");
+        TransactionApi.checkGroup(groupMetadata);
+        sender.throwIfClosed();
+        transactionApi.sendOffsets(offsets, groupMetadata);
     }
 
-    /** Transactions are not there yet. */
+    /**
+     * Lets no further record in, sends what is buffered without waiting for {@code linger.ms}, and commits; sends that
+     * are still on their way in when this is called belong to the transaction.
+     *
+     * @throws org.apache.kafka.common.errors.TimeoutException not within {@code max.block.ms}; call it again
+     * @throws InterruptException interrupted while blocked; call it again
+     * @throws IllegalStateException no transaction is open
+     * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has taken the place of this one
+     * @throws KafkaException some record failed; {@link #abortTransaction} unless that throws too
+     */
     @Override
     public void commitTransaction() {
-        throw notThereYet("Transactions");
+        sender.throwIfClosed();
+        transactionApi.commit();
     }
 
-    /** Transactions are not there yet. */
+    /**
+     * Lets no further record in, fails what was not sent yet with
+     * {@link org.apache.kafka.common.errors.TransactionAbortedException}, awaits the rest, and aborts.
+     *
+     * @throws org.apache.kafka.common.errors.TimeoutException not within {@code max.block.ms}; call it again
+     * @throws InterruptException interrupted while blocked; call it again
+     * @throws IllegalStateException no transaction is open
+     * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has taken the place of this one
+     * @throws KafkaException the producer cannot go on and must be closed
+     */
     @Override
     public void abortTransaction() {
-        throw notThereYet("Transactions");
+        sender.throwIfClosed();
+        transactionApi.abort();
     }
 
     /** Client telemetry (KIP-714) is not there yet. */

@@ -31,8 +31,11 @@ final class ProducerSettings {
         putSerializer(complete, ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, keySerializer);
         putSerializer(complete, ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, valueSerializer);
         ProducerConfig config = new ProducerConfig(complete);
-        refuse(config, ProducerConfig.TRANSACTIONAL_ID_CONFIG, "transactions are not there yet");
-        refuse(config, ProducerConfig.TRANSACTION_TWO_PHASE_COMMIT_ENABLE_CONFIG, "transactions are not there yet");
+        refuse(
+                config,
+                ProducerConfig.TRANSACTION_TWO_PHASE_COMMIT_ENABLE_CONFIG,
+                "Producer has no method to prepare a transaction or to complete a prepared one (KIP-939), and the brokers'"
+                        + " side is not released");
         refuse(config, ProducerConfig.ENABLE_METRICS_PUSH_CONFIG, "client telemetry is not there yet");
         checkMemory(config);
         return config;

@@ -8,6 +8,7 @@ import dev.millrace.client.delivery.DeliveryCallback;
 import dev.millrace.client.delivery.DeliveryCertainty;
 import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.kafka.Interceptors;
+import dev.millrace.client.io.TransactionState;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.ProducerSensors;
 import dev.millrace.client.metadata.ClusterImage;
@@ -43,6 +44,10 @@ final class RecordSender<K, V> {
     private final Accumulator accumulator;
     private final IoThreads io;
     private final ProducerSensors sensors;
+
+    /** Null without {@code transactional.id}. */
+    private final TransactionState transactions;
+
     private final long maxBlockMs;
     private final int maxRequestSize;
     private final long totalMemory;
@@ -55,6 +60,7 @@ final class RecordSender<K, V> {
         this.accumulator = context.accumulator();
         this.io = context.io();
         this.sensors = context.sensors();
+        this.transactions = context.transactions();
         this.maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
         this.maxRequestSize = config.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
         this.totalMemory = config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
@@ -64,9 +70,15 @@ final class RecordSender<K, V> {
     Future<RecordMetadata> send(ProducerRecord<K, V> given, Callback callback) {
         ProducerRecord<K, V> record = interceptors.onSend(given);
         int partition = RecordMetadata.UNKNOWN_PARTITION;
+        boolean isInTransaction = false;
+        ApiException refusal;
         try {
             throwIfClosed();
             partition = record.partition() == null ? RecordMetadata.UNKNOWN_PARTITION : record.partition();
+            if (transactions != null) {
+                transactions.enterSend();
+                isInTransaction = true;
+            }
             long leftMs = maxBlockMs;
             ClusterImage image = topics.known(record.topic(), record.partition());
             if (image == null) {
@@ -92,16 +104,25 @@ final class RecordSender<K, V> {
             }
             return future;
         } catch (ApiException e) {
-            return refuse(record, partition, callback, e);
+            refusal = e;
+            if (transactions != null) {
+                transactions.recordFailed(e);
+            }
         } catch (InterruptedException e) {
             throw noted(record, partition, e, new InterruptException(e));
         } catch (RuntimeException e) {
             throw noted(record, partition, e, e);
+        } finally {
+            if (isInTransaction) {
+                transactions.exitSend();
+            }
         }
+        // Not before the send has left the transaction: the callback may abort it.
+        return refuse(record, partition, callback, refusal);
     }
 
     /** Also once the I/O threads have failed, which close the accumulator then. */
-    private void throwIfClosed() {
+    void throwIfClosed() {
         if (accumulator.isClosed()) {
             throw new IllegalStateException("Cannot perform operation after producer has been closed", io.failure());
         }

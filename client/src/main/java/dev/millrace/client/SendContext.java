@@ -2,10 +2,15 @@ package dev.millrace.client;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.io.IoThreads;
+import dev.millrace.client.io.TransactionState;
 import dev.millrace.client.kafka.Interceptors;
 import dev.millrace.client.kafka.ProducerSensors;
 
-/** What {@code send} works with. */
+/**
+ * What {@code send} works with.
+ *
+ * @param transactions null without {@code transactional.id}
+ */
 record SendContext<K, V>(
         Interceptors<K, V> interceptors,
         RecordSerializer<K, V> serializer,
@@ -13,4 +18,5 @@ record SendContext<K, V>(
         TopicLookup topics,
         Accumulator accumulator,
         IoThreads io,
-        ProducerSensors sensors) {}
+        ProducerSensors sensors,
+        TransactionState transactions) {}

@@ -43,6 +43,9 @@ class ArchitectureTest {
             Map.entry("PartitionQueues.create", "once a partition: its first record"),
             Map.entry("ProducerSensors.onRefused", "only for a record that is refused"),
             Map.entry("ProducerSensors.onMemoryExhausted", "only for a record that is refused"),
+            Map.entry("TransactionState.refuseSend", "no transaction is open: throws"),
+            Map.entry("TransactionState.recordFailed", "the record is refused, and its transaction with it"),
+            Map.entry("SendGate.exit -> Runnable.run", "only while a transaction is being ended"),
             Map.entry("MemoryWaiters.await", "memory used up: waits for it"),
             Map.entry("MemoryWaiters.wakeFirst", "only while someone waits for memory"),
             Map.entry("MemoryWaiters.wakeSatisfied", "only while someone waits for memory"),
@@ -130,6 +133,7 @@ class ArchitectureTest {
                 .as("the walk gets to where a record goes")
                 .contains(
                         "TopicLookup.known",
+                        "SendGate.enter",
                         "StickyPartitions.next",
                         "PartitionLoad.shares",
                         "PartitionQueue.append",

@@ -16,24 +16,24 @@ import org.apache.kafka.common.utils.Time;
 final class BrokerMain {
     private BrokerMain() {}
 
-    /** Arguments: the file of broker settings, the cluster id, then SCRAM credentials as the storage tool takes them. */
+    /** Arguments: the file of broker settings, the cluster id, then more options of the storage tool's {@code format}. */
     public static void main(String[] arguments) {
         try {
-            List<String> scramCredentials = List.of(arguments).subList(2, arguments.length);
-            run(Path.of(arguments[0]), arguments[1], scramCredentials);
+            List<String> formatOptions = List.of(arguments).subList(2, arguments.length);
+            run(Path.of(arguments[0]), arguments[1], formatOptions);
         } catch (Throwable e) {
             e.printStackTrace();
             Runtime.getRuntime().halt(1); // Not exit: the shutdown hook would wait for a half-started broker.
         }
     }
 
-    private static void run(Path settings, String clusterId, List<String> scramCredentials) throws IOException {
+    private static void run(Path settings, String clusterId, List<String> formatOptions) throws IOException {
         Properties properties = new Properties();
         try (InputStream in = Files.newInputStream(settings)) {
             properties.load(in);
         }
         if (!Files.exists(Path.of(properties.getProperty("log.dirs"), "meta.properties"))) {
-            format(settings, clusterId, scramCredentials);
+            format(settings, clusterId, formatOptions);
         }
         KafkaRaftServer server = new KafkaRaftServer(KafkaConfig.fromProps(properties, false), Time.SYSTEM);
         Runtime.getRuntime().addShutdownHook(new Thread(server::shutdown, "shutdown"));
@@ -42,12 +42,10 @@ final class BrokerMain {
         server.awaitShutdown();
     }
 
-    private static void format(Path settings, String clusterId, List<String> scramCredentials) {
+    private static void format(Path settings, String clusterId, List<String> formatOptions) {
         List<String> command =
                 new ArrayList<>(List.of("format", "--config", settings.toString(), "--cluster-id", clusterId));
-        for (String credential : scramCredentials) {
-            command.addAll(List.of("--add-scram", credential));
-        }
+        command.addAll(formatOptions);
         int exitCode = StorageTool.execute(command.toArray(String[]::new), System.err);
         if (exitCode != 0) {
             throw new IllegalStateException("Formatting the data folder failed with exit code " + exitCode);

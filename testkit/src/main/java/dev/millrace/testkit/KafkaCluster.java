@@ -265,8 +265,9 @@ public final class KafkaCluster implements AutoCloseable {
         for (String user : builder.users) {
             Stream.of(SaslMechanism.values())
                     .flatMap(mechanism -> mechanism.storedCredential(user, builder.password).stream())
-                    .forEach(arguments::add);
+                    .forEach(credential -> arguments.addAll(List.of("--add-scram", credential)));
         }
+        builder.features.forEach((feature, level) -> arguments.addAll(List.of("--feature", feature + "=" + level)));
         // Compiling later saves a quarter of the CPU of a start; a busy broker still gets fully optimized code.
         List<String> options = List.of("-Xmx" + builder.heap, "-XX:+UseParallelGC", "-XX:CompileThresholdScaling=4");
         return new ChildJvm(
@@ -303,6 +304,7 @@ public final class KafkaCluster implements AutoCloseable {
         private int brokers = 1;
         private final Set<Listener> listeners = EnumSet.of(Listener.PLAINTEXT);
         private final Map<String, String> settings = new HashMap<>();
+        private final Map<String, Integer> features = new TreeMap<>();
         private String heap = "512m";
         private List<String> users = List.of("millrace");
         private String password = "millrace-secret";
@@ -313,6 +315,7 @@ public final class KafkaCluster implements AutoCloseable {
             brokers = original.brokers;
             listeners.addAll(original.listeners);
             settings.putAll(original.settings);
+            features.putAll(original.features);
             heap = original.heap;
             users = original.users;
             password = original.password;
@@ -331,6 +334,12 @@ public final class KafkaCluster implements AutoCloseable {
         public Builder setting(String key, String value) {
             BrokerSettings.check(key, value);
             settings.put(key, value);
+            return this;
+        }
+
+        /** The level of a feature, such as {@code transaction.version}, if not the newest the brokers know. */
+        public Builder feature(String name, int level) {
+            features.put(name, level);
             return this;
         }
 

@@ -26,6 +26,7 @@ final class BatchHeader {
 
     private static final byte MAGIC_V2 = 2;
     private static final int CODEC_MASK = 7;
+    private static final int TRANSACTIONAL = 1 << 4;
     private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.BIG_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
@@ -56,6 +57,10 @@ final class BatchHeader {
         LONG.set(batch, PRODUCER_ID_AT, producerId);
         SHORT.set(batch, PRODUCER_EPOCH_AT, producerEpoch);
         INT.set(batch, BASE_SEQUENCE_AT, baseSequence);
+    }
+
+    static void setTransactional(byte[] batch) {
+        SHORT.set(batch, ATTRIBUTES_AT, (short) ((short) SHORT.get(batch, ATTRIBUTES_AT) | TRANSACTIONAL));
     }
 
     /** The checksum covers everything behind itself. */

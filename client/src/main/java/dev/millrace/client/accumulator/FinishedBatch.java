@@ -148,6 +148,11 @@ public final class FinishedBatch {
         return createdMs;
     }
 
+    /** Marks the batch as part of a transaction. {@link #stamp} it afterwards. */
+    public void joinTransaction() {
+        BatchHeader.setTransactional(buffer);
+    }
+
     /** Writes producer id and sequence into the header and closes it with the checksum. */
     public void stamp(long producerId, short producerEpoch, int baseSequence) {
         sequence = baseSequence;
@@ -263,6 +268,11 @@ public final class FinishedBatch {
             accepted = outcome.error() == null;
             result.decide(outcome);
         }
+    }
+
+    /** Why it was {@link #decided} against the batch; null if it was accepted. */
+    public RuntimeException error() {
+        return result.outcome().error();
     }
 
     /** Whether success is known. */

@@ -104,6 +104,11 @@ public final class PartitionQueue {
         return seen;
     }
 
+    /** Hands the partition over to its I/O thread once more. */
+    public void lookAgain() {
+        accumulator.onFinished(this);
+    }
+
     void onFinished() {
         accumulator.onFinished(this);
     }

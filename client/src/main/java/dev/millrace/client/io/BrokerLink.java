@@ -6,6 +6,7 @@ import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
@@ -47,6 +48,11 @@ public interface BrokerLink extends AutoCloseable {
 
     /** Asks for the brokers and these topics. Only when {@link #ready}. */
     void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs);
+
+    /** For the requests of a transactional producer; empty without {@code transactional.id}. */
+    default Optional<TransactionLink> transactions() {
+        return Optional.empty();
+    }
 
     /** Requests sent to this broker and not answered yet. */
     int inFlightRequests(int node);

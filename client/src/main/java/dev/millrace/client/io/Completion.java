@@ -50,7 +50,9 @@ final class Completion {
         if (unexpected && partition.isProvedByLater(batch)) {
             partition.accepted(batch);
             batch.decide(-1, -1, null);
-        } else if (unexpected && batch.isDoubtful() && partition.isFirstUndecided(batch)) {
+        } else if (unexpected
+                && partition.isFirstUndecided(batch)
+                && (batch.isDoubtful() || partition.isTransactional())) {
             fail(partition, batch, error);
         } else if (error instanceof RecordTooLargeException && batch.count() > 1) {
             split(partition, batch, error);

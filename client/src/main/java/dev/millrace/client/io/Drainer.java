@@ -36,6 +36,7 @@ final class Drainer {
     private final SenderSettings settings;
     private final SenderMetrics metrics;
     private final Completion completion;
+    private final TransactionShare transactions;
     private final MonotonicClock clock;
 
     private final List<PartitionState> partitions = new ArrayList<>();
@@ -49,7 +50,13 @@ final class Drainer {
     private boolean idsWereKnown;
     private long looks;
 
-    Drainer(IoContext context, SenderSettings settings, ProducerIds ids, MetadataRefresh metadata) {
+    Drainer(
+            IoContext context,
+            SenderSettings settings,
+            ProducerIds ids,
+            MetadataRefresh metadata,
+            TransactionShare transactions) {
+        this.transactions = transactions;
         this.accumulator = context.accumulator();
         this.ready = context.ready();
         this.images = context.images();
@@ -74,7 +81,7 @@ final class Drainer {
         for (PartitionState p = expiring.pollDue(nowMs); p != null; p = expiring.pollDue(nowMs)) {
             expire(p, nowMs);
         }
-        if (accumulator.isUrgent() || accumulator.isShortOfMemory()) {
+        if (isUrgent() || accumulator.isShortOfMemory()) {
             lookAtAll(lingering.pollAll(), nowMs);
         }
         for (PartitionState p = lingering.pollDue(nowMs); p != null; p = lingering.pollDue(nowMs)) {
@@ -101,7 +108,7 @@ final class Drainer {
         }
         PartitionState known = partitions.get(queue.id());
         if (known == null) {
-            known = new PartitionState(queue, settings, metrics);
+            known = new PartitionState(queue, settings, metrics, transactions);
             partitions.set(queue.id(), known);
         }
         return known;
@@ -118,7 +125,7 @@ final class Drainer {
         }
         long expiryMs = Deadlines.plus(p.oldestCreatedMs(), settings.deliveryTimeoutMs());
         expiring.by(p.expiring, Math.max(expiryMs, nowMs + 1)); // a writer may hold up what is due already
-        if (p.inLane) {
+        if (p.inLane || !transactions.admits(p)) {
             return;
         }
         ClusterImage image = images.current();
@@ -153,14 +160,21 @@ final class Drainer {
         if (nowMs - queue.oldestCreatedMs() >= settings.lingerMs()) {
             return SealCause.LINGER;
         }
-        if (accumulator.isUrgent()) {
+        if (isUrgent()) {
             return SealCause.FLUSH;
         }
         return accumulator.isShortOfMemory() && link.inFlightRequests(node) == 0 ? SealCause.MEMORY : null;
     }
 
+    private boolean isUrgent() {
+        return accumulator.isUrgent() || transactions.isUrgent();
+    }
+
     /** The partition's next batch. An open one is sealed only here, so that it fills up while its broker is busy. */
     private FinishedBatch nextBatch(PartitionState p, int node, long nowMs) {
+        if (p.isIdle() || !transactions.admits(p)) {
+            return null;
+        }
         if (p.wantsOpenBatch(node, nowMs)) {
             SealCause cause = whyDue(p.queue(), node, nowMs);
             if (cause != null) {
@@ -291,6 +305,16 @@ final class Drainer {
     /** Fails every record without an outcome whose batch was opened before {@code createdBeforeMs}. */
     void failAll(long createdBeforeMs, RuntimeException reason) {
         accumulator.forEachQueue(ready, queue -> stateOf(queue).fail(createdBeforeMs, batch -> reason));
+        deliverDecided();
+    }
+
+    /** Fails every record that has not been sent yet. */
+    void failUnsent(RuntimeException reason) {
+        accumulator.forEachQueue(ready, queue -> stateOf(queue).failUnsent(Long.MAX_VALUE, batch -> reason));
+        deliverDecided();
+    }
+
+    private void deliverDecided() {
         for (PartitionState p : partitions) {
             if (p != null) {
                 p.deliverDecided();

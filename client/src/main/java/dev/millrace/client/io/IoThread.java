@@ -17,15 +17,23 @@ final class IoThread {
     private final IoContext context;
     private final ProducerIds ids;
     private final List<Errand> errands;
+    private final TransactionShare transactions;
     private final Drainer drainer;
     private KafkaException refusalSeen;
 
     /** Runs {@code errands} beside its own work. */
-    IoThread(IoContext context, SenderSettings settings, ProducerIds ids, MetadataRefresh metadata, Errand... errands) {
+    IoThread(
+            IoContext context,
+            SenderSettings settings,
+            ProducerIds ids,
+            MetadataRefresh metadata,
+            TransactionShare transactions,
+            Errand... errands) {
+        this.transactions = transactions;
         this.context = context;
         this.ids = ids;
         this.errands = List.of(errands);
-        this.drainer = new Drainer(context, settings, ids, metadata);
+        this.drainer = new Drainer(context, settings, ids, metadata, transactions);
         context.link().onDisconnect(metadata::onDisconnect);
         context.ready().onWake(context.link()::wakeup);
     }
@@ -34,6 +42,7 @@ final class IoThread {
         long nowMs = context.clock().nowMs();
         drainer.collect(nowMs);
         failOnRefusedId(nowMs);
+        transactions.apply(drainer);
         long waitMs = Long.MAX_VALUE;
         for (Errand errand : errands) {
             waitMs = Math.min(waitMs, errand.runIfDue(nowMs));
@@ -56,9 +65,9 @@ final class IoThread {
         }
     }
 
-    /** Whether every record of its partitions has an outcome. */
+    /** Whether every record of its partitions has an outcome, and no transaction needs the thread. */
     boolean isIdle() {
-        return drainer.isIdle();
+        return drainer.isIdle() && transactions.mayEnd();
     }
 
     void wake() {

@@ -3,6 +3,7 @@ package dev.millrace.client.io;
 import dev.millrace.client.accumulator.ReadyQueues;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.KafkaException;
@@ -23,6 +24,7 @@ public final class IoThreads {
 
     private final IoContext first;
     private final MetadataRefresh metadata;
+    private final Optional<TransactionDriver> driver;
     private final List<IoThread> workers = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final CountDownLatch others;
@@ -36,15 +38,31 @@ public final class IoThreads {
      *
      * @param contexts one for each thread; they differ in hand-over and link only
      * @param ready the hand-overs of all of them
+     * @param transactions empty without {@code transactional.id}
      */
-    public IoThreads(List<IoContext> contexts, ReadyQueues ready, SenderSettings settings) {
+    public IoThreads(
+            List<IoContext> contexts,
+            ReadyQueues ready,
+            SenderSettings settings,
+            Optional<TransactionState> transactions) {
         first = contexts.get(0);
         metadata = new MetadataRefresh(first, settings);
         ProducerIds ids = new ProducerIds(first, ready, settings);
+        Enrolment enrolment = new Enrolment(first.ready()::wake);
+        List<ThreadTransactions> shares = new ArrayList<>();
+        driver = transactions.map(
+                state -> new TransactionDriver(state, enrolment, shares, ids, first, settings.retryBackoff()));
+        Errand idErrand = driver.isPresent() ? driver.get() : ids;
         for (IoContext context : contexts) {
-            Errand[] errands = workers.isEmpty() ? new Errand[] {metadata, ids} : new Errand[0];
-            workers.add(new IoThread(context, settings, ids, metadata, errands));
+            transactions.ifPresent(state -> shares.add(new ThreadTransactions(state, enrolment, first.ready()::wake)));
+            TransactionShare share = shares.isEmpty() ? TransactionShare.NONE : shares.get(workers.size());
+            Errand[] errands = workers.isEmpty() ? new Errand[] {metadata, idErrand} : new Errand[0];
+            workers.add(new IoThread(context, settings, ids, metadata, share, errands));
         }
+        driver.ifPresent(transactional -> first.link().onDisconnect(refusal -> {
+            metadata.onDisconnect(refusal);
+            transactional.onDisconnect(refusal);
+        }));
         first.images().onChange(ready::wake);
         others = new CountDownLatch(workers.size() - 1);
         all = new CountDownLatch(workers.size());
@@ -86,6 +104,7 @@ public final class IoThreads {
         first.images().close();
         worker.end(reasonToFail());
         if (isFirst) {
+            driver.ifPresent(transactional -> transactional.end(reasonToFail()));
             awaitOthers();
             onEnd.run();
         } else {

@@ -21,6 +21,7 @@ final class PartitionState {
     private final SenderMetrics metrics;
     private final boolean idempotent;
     private final int maxInFlight;
+    private final TransactionShare transactions;
     private final ArrayDeque<FinishedBatch> sent = new ArrayDeque<>();
 
     final Deadlines.Deadline lingering = new Deadlines.Deadline(this);
@@ -41,17 +42,49 @@ final class PartitionState {
     private int nextSequence;
     private int nextAcknowledged;
 
+    private volatile long wantedIn;
+    private volatile long enrolledIn;
+
     /** A batch's fate at the broker will never be known: no new sequences until it is clear whether there is a gap. */
     private boolean unresolved;
 
     /** The broker waits for a sequence that will never come: a new epoch, once nothing is in flight. */
     private boolean needsNewEpoch;
 
-    PartitionState(PartitionQueue queue, SenderSettings settings, SenderMetrics metrics) {
+    PartitionState(
+            PartitionQueue queue, SenderSettings settings, SenderMetrics metrics, TransactionShare transactions) {
+        this.transactions = transactions;
         this.queue = queue;
         this.metrics = metrics;
         this.idempotent = settings.idempotent();
         this.maxInFlight = settings.maxInFlight();
+    }
+
+    // ---- transactions: asked for by its own thread, enrolled by the first ----
+
+    /** Notes that the partition is to be added to this transaction; false if it was noted before. */
+    boolean wantIn(long transaction) {
+        boolean isNew = wantedIn != transaction;
+        wantedIn = transaction;
+        return isNew;
+    }
+
+    boolean isWantedIn(long transaction) {
+        return wantedIn == transaction;
+    }
+
+    void enrol(long transaction) {
+        enrolledIn = transaction;
+    }
+
+    /** The last transaction that it was added to. */
+    long enrolledIn() {
+        return enrolledIn;
+    }
+
+    /** Whether a gap in the sequences is one in a transaction, so that what is behind it cannot go under a new epoch. */
+    boolean isTransactional() {
+        return transactions.isTransactional();
     }
 
     PartitionQueue queue() {
@@ -143,8 +176,15 @@ final class PartitionState {
         if (sent.isEmpty() && !newest.equals(producerId)) {
             startOver(newest);
         }
-        batch.stamp(producerId.id(), producerId.epoch(), nextSequence);
+        stamp(batch, nextSequence);
         nextSequence = sequenceAfter(nextSequence, batch.count());
+    }
+
+    private void stamp(FinishedBatch batch, int sequence) {
+        if (transactions.isTransactional()) {
+            batch.joinTransaction();
+        }
+        batch.stamp(producerId.id(), producerId.epoch(), sequence);
     }
 
     /** Until then the leader that refused a batch is left alone. */
@@ -183,7 +223,7 @@ final class PartitionState {
         List<FinishedBatch> parts = batch.split();
         int sequence = batch.sequence();
         for (FinishedBatch part : parts) {
-            part.stamp(producerId.id(), producerId.epoch(), sequence);
+            stamp(part, sequence);
             sequence = idempotent ? sequenceAfter(sequence, part.count()) : FinishedBatch.NO_SEQUENCE;
         }
         List<FinishedBatch> before = List.copyOf(sent);
@@ -271,6 +311,7 @@ final class PartitionState {
 
     private void deliver(FinishedBatch batch) {
         if (!batch.accepted()) {
+            transactions.failed(batch);
             metrics.onFailed(batch);
         }
         batch.deliver();
@@ -287,11 +328,11 @@ final class PartitionState {
         }
         if (needsNewEpoch) {
             ProducerId newest = ids.current();
-            if (newest.equals(producerId)) {
+            if (newest.equals(producerId) && !transactions.isTransactional()) { // else the transaction's end gives one
                 ids.bumpEpoch(newest);
                 newest = ids.current();
             }
-            if (newest.isKnown()) {
+            if (newest.isKnown() && !newest.equals(producerId)) {
                 startOver(newest);
             }
         }
@@ -306,7 +347,7 @@ final class PartitionState {
         leaderAccepted = false;
         for (FinishedBatch batch : sent) {
             if (!batch.decided()) {
-                batch.stamp(producerId.id(), producerId.epoch(), nextSequence);
+                stamp(batch, nextSequence);
                 nextSequence = sequenceAfter(nextSequence, batch.count());
             }
         }
@@ -335,6 +376,11 @@ final class PartitionState {
                 batch.decide(-1, -1, reason.of(batch));
             }
         }
+        failUnsent(createdBeforeMs, reason);
+    }
+
+    /** As {@link #fail}, but only batches that have no sequence yet. */
+    void failUnsent(long createdBeforeMs, Failure reason) {
         while (queue.hasRecords() && queue.oldestCreatedMs() < createdBeforeMs) {
             queue.sealOldest(SealCause.FAILURE);
             FinishedBatch batch = queue.peek();

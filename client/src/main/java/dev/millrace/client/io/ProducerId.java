@@ -6,7 +6,7 @@ package dev.millrace.client.io;
  * @param id given by the cluster
  * @param epoch the higher one fences off the lower
  */
-record ProducerId(long id, short epoch) {
+public record ProducerId(long id, short epoch) {
     private static final long NO_ID = -1;
     private static final short NO_EPOCH = -1;
 
@@ -17,7 +17,7 @@ record ProducerId(long id, short epoch) {
     static final ProducerId UNKNOWN = new ProducerId(-2, NO_EPOCH);
 
     /** Whether batches can be stamped with it. */
-    boolean isKnown() {
+    public boolean isKnown() {
         return id != UNKNOWN.id;
     }
 

@@ -43,6 +43,11 @@ final class ProducerIds implements Errand {
         return current.get();
     }
 
+    /** A transaction's coordinator has given another. */
+    void replace(ProducerId next) {
+        current.set(next);
+    }
+
     /** Lets partitions start over at sequence 0. When the epochs are used up, another id is asked for. */
     void bumpEpoch(ProducerId from) {
         ProducerId next = from.bumped();

@@ -47,10 +47,12 @@ public final class KafkaBridge implements AutoCloseable {
     private final ProducerSensors sensors;
     private final ClusterResourceListeners listeners = new ClusterResourceListeners();
     private final List<Plugins<?, ?>> plugins = new ArrayList<>();
+    private final TransactionProtocol transactions;
 
     /** Starts metrics and clock; {@code config} is validated already. */
     public KafkaBridge(ProducerConfig config) {
         this.config = config;
+        this.transactions = new TransactionProtocol(config);
         String clientId = config.getString(ProducerConfig.CLIENT_ID_CONFIG);
         MetricConfig metricConfig = new MetricConfig()
                 .samples(config.getInt(ProducerConfig.METRICS_NUM_SAMPLES_CONFIG))
@@ -68,6 +70,10 @@ public final class KafkaBridge implements AutoCloseable {
                         JMX_PREFIX, config.originalsWithPrefix(CommonClientConfigs.METRICS_CONTEXT_PREFIX)));
         this.sensors = new ProducerSensors(metrics);
         AppInfoParser.registerAppInfo(JMX_PREFIX, clientId, metrics, time.milliseconds());
+    }
+
+    TransactionProtocol transactions() {
+        return transactions;
     }
 
     /** Milliseconds that no change of the wall clock moves. */

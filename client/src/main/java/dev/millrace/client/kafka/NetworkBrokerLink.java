@@ -3,6 +3,7 @@ package dev.millrace.client.kafka;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.io.BrokerLink;
 import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.io.TransactionLink;
 import dev.millrace.client.metadata.ClusterImages;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -45,6 +46,8 @@ final class NetworkBrokerLink implements BrokerLink {
     private final ClusterImages images;
     private final int requestTimeoutMs;
     private final short acks;
+    private final TransactionProtocol protocol;
+    private final TransactionRequests transactions;
     private Consumer<AuthenticationException> onDisconnect = refusal -> {};
     private final Set<String> contacted = new HashSet<>(); // of other nodes the network client must not be told
     private Throwable handlerFailure;
@@ -52,6 +55,8 @@ final class NetworkBrokerLink implements BrokerLink {
     NetworkBrokerLink(ProducerConfig config, KafkaBridge kafka, ClusterImages images, int ioThread) {
         this.kafka = kafka;
         this.sensors = kafka.sensors();
+        this.protocol = kafka.transactions();
+        ApiVersions versions = new ApiVersions();
         this.images = images;
         this.requestTimeoutMs = config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG);
         this.acks = Short.parseShort(config.getString(ProducerConfig.ACKS_CONFIG));
@@ -62,7 +67,7 @@ final class NetworkBrokerLink implements BrokerLink {
                 kafka.allMetrics(),
                 ioThread == 0 ? METRIC_GROUP : METRIC_GROUP + "-io-" + ioThread, // a selector cannot share its metrics
                 new LogContext("[Producer clientId=" + clientId + "] "),
-                new ApiVersions(),
+                versions,
                 kafka.time(),
                 config.getInt(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION),
                 requestTimeoutMs,
@@ -72,6 +77,7 @@ final class NetworkBrokerLink implements BrokerLink {
                 sensors.throttleTime(),
                 null);
         sensors.watchRequests(client::inFlightRequestCount);
+        this.transactions = new TransactionRequests(this, client, versions, protocol);
     }
 
     @Override
@@ -109,7 +115,7 @@ final class NetworkBrokerLink implements BrokerLink {
     public void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long nowMs) {
         ProduceExchange exchange = new ProduceExchange(batches, images.current());
         sensors.onRequest(batches, nowMs);
-        send(node, exchange.request(acks, requestTimeoutMs), acks != 0, nowMs, response -> {
+        send(node, exchange.request(acks, requestTimeoutMs, protocol), acks != 0, nowMs, response -> {
             if (response.hasResponse()) {
                 sensors.onLatency(response.destination(), response.requestLatencyMs());
             }
@@ -158,7 +164,7 @@ final class NetworkBrokerLink implements BrokerLink {
         });
     }
 
-    private void send(
+    void send(
             Node node,
             AbstractRequest.Builder<?> request,
             boolean expectResponse,
@@ -190,6 +196,11 @@ final class NetworkBrokerLink implements BrokerLink {
         return response.wasDisconnected()
                 ? new NetworkException("Disconnected from node " + response.destination())
                 : null;
+    }
+
+    @Override
+    public Optional<TransactionLink> transactions() {
+        return protocol.transactionalId() == null ? Optional.empty() : Optional.of(transactions);
     }
 
     @Override

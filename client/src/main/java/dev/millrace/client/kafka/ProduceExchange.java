@@ -55,9 +55,11 @@ final class ProduceExchange {
         }
     }
 
-    ProduceRequest.Builder request(short acks, int timeoutMs) {
-        ProduceRequestData data =
-                new ProduceRequestData().setAcks(acks).setTimeoutMs(timeoutMs).setTransactionalId(null);
+    ProduceRequest.Builder request(short acks, int timeoutMs, TransactionProtocol protocol) {
+        ProduceRequestData data = new ProduceRequestData()
+                .setAcks(acks)
+                .setTimeoutMs(timeoutMs)
+                .setTransactionalId(protocol.transactionalId());
         for (FinishedBatch batch : batches) {
             String topic = batch.partition().topic();
             Uuid id = idsByTopic.get(topic);
@@ -73,7 +75,7 @@ final class ProduceExchange {
                             .setIndex(batch.partition().partition())
                             .setRecords(records));
         }
-        return ProduceRequest.builder(data);
+        return ProduceRequest.builder(data, protocol.isExplicit());
     }
 
     /** Finds an answer for every batch, whatever came back. */

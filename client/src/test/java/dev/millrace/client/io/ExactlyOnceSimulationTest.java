@@ -14,6 +14,7 @@ import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicRegistry;
+import java.lang.reflect.Field;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -146,6 +147,24 @@ class ExactlyOnceSimulationTest {
     }
 
     @Test
+    void shouldGoOnWithSequenceZeroWhenTheHighestIsUsed() throws Exception {
+        for (long seed = 1; seed < 200; seed++) {
+            Run run = new Run(seed, 0.1, 1_000_000, true);
+            run.nextSequence = Integer.MAX_VALUE - 40;
+
+            run.play();
+
+            for (int p = 0; p < PARTITIONS; p++) {
+                assertThat(run.cluster.log(p))
+                        .as("seed %d partition %d", seed, p)
+                        .isEqualTo(run.sent.get(p));
+            }
+            assertThat(run.failed).as("seed %d", seed).isEmpty();
+            run.assertOffsetsTold();
+        }
+    }
+
+    @Test
     void shouldFindDoubledRecordsWhenBrokersDoNotCheckSequences() throws Exception {
         // the twin: with such brokers the same faults must be visible to the same checks
         int doubled = 0;
@@ -176,6 +195,9 @@ class ExactlyOnceSimulationTest {
         private final Map<Integer, Long> lastCompleted = new HashMap<>();
         private final Map<Long, DeliveryCertainty> certainties = new HashMap<>();
         private boolean changingLimits;
+
+        /** Where all partitions go on in the middle, or 0. */
+        private int nextSequence;
 
         Run(long seed, double faultRate, long deliveryTimeoutMs, boolean checksSequences) {
             this(seed, faultRate, deliveryTimeoutMs, checksSequences, true);
@@ -216,7 +238,7 @@ class ExactlyOnceSimulationTest {
                     cluster::nowMs);
             MetadataRefresh metadata = new MetadataRefresh(first, settings);
             ProducerIds ids = new ProducerIds(first, ready, settings);
-            this.ioThreads.add(new IoThread(first, settings, ids, metadata, metadata, ids));
+            this.ioThreads.add(new IoThread(first, settings, ids, metadata, TransactionShare.NONE, metadata, ids));
             for (int i = 1; i < ready.size(); i++) {
                 IoContext more = new IoContext(
                         accumulator,
@@ -227,15 +249,18 @@ class ExactlyOnceSimulationTest {
                         cluster,
                         new NoMetrics(),
                         cluster::nowMs);
-                this.ioThreads.add(new IoThread(more, settings, ids, metadata));
+                this.ioThreads.add(new IoThread(more, settings, ids, metadata, TransactionShare.NONE));
             }
         }
 
-        void play() throws InterruptedException {
+        void play() throws InterruptedException, ReflectiveOperationException {
             for (int p = 0; p < PARTITIONS; p++) {
                 sent.put(p, new ArrayList<>());
             }
             for (long value = 0; value < RECORDS; value++) {
+                if (nextSequence > 0 && value == RECORDS / 2) {
+                    jumpToNextSequence(value);
+                }
                 send(value);
                 if (changingLimits && random.nextInt(10) == 0) {
                     cluster.maxMessageBytes(random.nextBoolean() ? ROOM_FOR_ONE : Integer.MAX_VALUE);
@@ -254,6 +279,29 @@ class ExactlyOnceSimulationTest {
             for (int round = 0; pool.available() < pool.total() && round < MAX_ROUNDS; round++) {
                 runOnce(); // expired batches that are still in flight
             }
+        }
+
+        /** 2^31 records would take too long. */
+        private void jumpToNextSequence(long sentSoFar) throws ReflectiveOperationException {
+            while (acknowledged.size() < sentSoFar) {
+                runOnce();
+            }
+            cluster.expect(nextSequence);
+            for (IoThread thread : ioThreads) {
+                for (Object partition : (List<?>) field(Drainer.class, "partitions")
+                        .get(field(IoThread.class, "drainer").get(thread))) {
+                    if (partition != null) {
+                        field(PartitionState.class, "nextSequence").setInt(partition, nextSequence);
+                        field(PartitionState.class, "nextAcknowledged").setInt(partition, nextSequence);
+                    }
+                }
+            }
+        }
+
+        private static Field field(Class<?> type, String name) throws NoSuchFieldException {
+            Field field = type.getDeclaredField(name);
+            field.setAccessible(true);
+            return field;
         }
 
         private void runOnce() {

@@ -54,7 +54,7 @@ final class ScriptedIo {
                 () -> brokers.nowMs);
         this.metadata = new MetadataRefresh(context, settings);
         this.ids = new ProducerIds(context, ready, settings);
-        this.drainer = new Drainer(context, settings, ids, metadata);
+        this.drainer = new Drainer(context, settings, ids, metadata, TransactionShare.NONE);
         run();
     }
 

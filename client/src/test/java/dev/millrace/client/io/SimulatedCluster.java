@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.function.Consumer;
 import org.apache.kafka.common.Node;
@@ -50,6 +51,7 @@ final class SimulatedCluster implements BrokerLink {
     private int maxMessageBytes = Integer.MAX_VALUE;
     private boolean faultsOver;
     private boolean lying;
+    private SimulatedCoordinator coordinator;
     private Consumer<AuthenticationException> onDisconnect = refusal -> {};
 
     SimulatedCluster(Random random, int partitionCount, double faultRate, boolean checksSequences) {
@@ -65,6 +67,22 @@ final class SimulatedCluster implements BrokerLink {
 
     long nowMs() {
         return clockMs;
+    }
+
+    /** Batches must be in transactions from now on, of a coordinator with this version of the protocol. */
+    SimulatedCoordinator withTransactions(boolean explicit) {
+        coordinator = new SimulatedCoordinator(random, this::fault, partitions, nodes, answers, explicit);
+        return coordinator;
+    }
+
+    /** What readers of committed records see of a partition. */
+    List<Long> committed(int partition) {
+        return partitions.get(partition).committed;
+    }
+
+    /** All partitions expect this sequence next. */
+    void expect(int sequence) {
+        partitions.forEach(partition -> partition.expect(sequence));
     }
 
     /** From here on everything works, so that what is still on its way can arrive. */
@@ -109,6 +127,12 @@ final class SimulatedCluster implements BrokerLink {
             return new RecordTooLargeException("simulated");
         }
         RecordBatch parsed = parse(batch);
+        if (coordinator != null) {
+            ApiException notInTransaction = coordinator.check(batch.partition().partition(), parsed);
+            if (notInTransaction != null) {
+                return notInTransaction;
+            }
+        }
         ApiException refused = checksSequences ? partition.checkSequence(parsed, offset) : null;
         if (refused != null || offset[0] >= 0) {
             return refused;
@@ -261,6 +285,11 @@ final class SimulatedCluster implements BrokerLink {
         TopicImage topic =
                 new TopicImage(TOPIC, Uuid.ONE_UUID, leaders, epochs, new TopicImage.Replicas(nobody, nobody, nobody));
         answers.add(() -> handler.onMetadata(new ClusterDelta("c", nodes, List.of(topic), Map.of(), complete)));
+    }
+
+    @Override
+    public Optional<TransactionLink> transactions() {
+        return Optional.ofNullable(coordinator);
     }
 
     @Override

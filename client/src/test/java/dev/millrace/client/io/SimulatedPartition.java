@@ -19,6 +19,11 @@ final class SimulatedPartition {
     private long producerId = -1;
     private short producerEpoch = -1;
     private int lastSequence = -1;
+    private final List<Long> open = new ArrayList<>();
+
+    /** The values of transactions that were committed, as a reader of committed records sees them. */
+    final List<Long> committed = new ArrayList<>();
+
     private final ArrayDeque<long[]> remembered = new ArrayDeque<>(); // first sequence, last sequence, base offset
 
     SimulatedPartition(int leader) {
@@ -42,10 +47,29 @@ final class SimulatedPartition {
                 return null;
             }
         }
-        if (batch.baseSequence() == lastSequence + 1) {
+        if (batch.baseSequence() == ((lastSequence + 1) & Integer.MAX_VALUE)) {
             return null;
         }
         return new OutOfOrderSequenceException(lastSequence + " then " + batch.baseSequence());
+    }
+
+    /** A transaction's marker; with the newer protocol it has the next epoch already. */
+    void end(boolean commit, short epoch) {
+        if (commit) {
+            committed.addAll(open);
+        }
+        open.clear();
+        if (epoch > producerEpoch) {
+            producerEpoch = epoch;
+            lastSequence = -1;
+            remembered.clear();
+        }
+    }
+
+    /** As if so many records had been written before. */
+    void expect(int sequence) {
+        lastSequence = sequence - 1;
+        remembered.clear();
     }
 
     long append(RecordBatch batch) {
@@ -57,6 +81,9 @@ final class SimulatedPartition {
         long baseOffset = log.size();
         for (Record record : batch) {
             log.add(record.value().getLong());
+        }
+        if (batch.isTransactional()) {
+            open.addAll(log.subList((int) baseOffset, log.size()));
         }
         lastSequence = batch.lastSequence();
         remembered.addLast(new long[] {batch.baseSequence(), batch.lastSequence(), baseOffset});

@@ -1,0 +1,116 @@
+package dev.millrace.client.io;
+
+import java.util.function.Consumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.errors.RetriableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Which broker coordinates our transactions, or a consumer group: found when needed, and again when it has moved. */
+final class Coordinator {
+    private static final Logger log = LoggerFactory.getLogger(Coordinator.class);
+
+    private final BrokerLink link;
+    private final TransactionLink transactions;
+    private final String group;
+    private final Backoff backoff;
+    private final MonotonicClock clock;
+    private final Consumer<KafkaException> onRefusal;
+    private Node node;
+    private boolean finding;
+    private int failures;
+    private long notBeforeMs;
+
+    /**
+     * Of our transactions, or of a group.
+     *
+     * @param group null for our transactions
+     * @param onRefusal told why it cannot be found although asking again would not help
+     */
+    Coordinator(
+            IoContext context,
+            TransactionLink transactions,
+            String group,
+            Backoff backoff,
+            Consumer<KafkaException> onRefusal) {
+        this.link = context.link();
+        this.clock = context.clock();
+        this.transactions = transactions;
+        this.group = group;
+        this.backoff = backoff;
+        this.onRefusal = onRefusal;
+    }
+
+    boolean isOfGroup(String other) {
+        return other.equals(group);
+    }
+
+    /** Only after {@link #readyInMs} was 0. */
+    Node node() {
+        return node;
+    }
+
+    /** It has moved, or cannot be reached: it is searched for before it is asked again. */
+    void forget() {
+        node = null;
+    }
+
+    /** Milliseconds until it is worth calling again; 0 when a request can be sent to {@link #node} now. */
+    long readyInMs(long nowMs) {
+        if (node == null) {
+            return find(nowMs);
+        }
+        if (link.ready(node, nowMs)) {
+            failures = 0;
+            return 0;
+        }
+        if (transactions.isUnreachable(node)) {
+            node = null;
+            return backOff(nowMs);
+        }
+        return waitMs(node, nowMs);
+    }
+
+    private long find(long nowMs) {
+        if (finding) {
+            return Long.MAX_VALUE;
+        }
+        if (nowMs < notBeforeMs) {
+            return notBeforeMs - nowMs;
+        }
+        Node any = link.leastLoadedNode(nowMs);
+        if (any == null) {
+            return MetadataRefresh.NO_BROKER_WAIT_MS;
+        }
+        if (!link.ready(any, nowMs)) {
+            return waitMs(any, nowMs);
+        }
+        finding = true;
+        transactions.findCoordinator(any, group, this::onAnswer, nowMs);
+        return Long.MAX_VALUE;
+    }
+
+    private long waitMs(Node unready, long nowMs) {
+        return Math.max(1, Math.min(link.pollDelayMs(unready, nowMs), MetadataRefresh.NO_BROKER_WAIT_MS));
+    }
+
+    private void onAnswer(Node found, KafkaException error) {
+        finding = false;
+        if (error == null) {
+            log.debug("The coordinator of {} is {}", group == null ? "our transactions" : "group " + group, found);
+            node = found;
+        } else if (error instanceof RetriableException) {
+            backOff(clock.nowMs());
+        } else {
+            onRefusal.accept(error);
+        }
+    }
+
+    private long backOff(long nowMs) {
+        failures++;
+        long delayMs = backoff.delayMs(failures);
+        notBeforeMs = nowMs + delayMs;
+        return delayMs;
+    }
+}

@@ -1,0 +1,73 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.io.TransactionState.View;
+import org.apache.kafka.common.errors.TransactionAbortedException;
+
+/**
+ * The share of one I/O thread in a producer's transactions.
+ *
+ * <p><b>Threads:</b> that thread's, but for {@link #isSettled}, which the first I/O thread asks.
+ * <p><b>Ordering:</b> {@code settled} is volatile; who reads the transaction's number in it sees that every record of it
+ * has its outcome, and nothing of it is in flight. That stays so: its sends are all through, and no other can be let in.
+ */
+final class ThreadTransactions implements TransactionShare {
+    private final TransactionState state;
+    private final Enrolment enrolment;
+    private final Runnable wakeFirst;
+    private volatile long settled;
+
+    ThreadTransactions(TransactionState state, Enrolment enrolment, Runnable wakeFirst) {
+        this.state = state;
+        this.enrolment = enrolment;
+        this.wakeFirst = wakeFirst;
+    }
+
+    @Override
+    public boolean isTransactional() {
+        return true;
+    }
+
+    @Override
+    public boolean admits(PartitionState partition) {
+        return enrolment.admits(partition, state.view().number());
+    }
+
+    @Override
+    public boolean isUrgent() {
+        return state.view().phase().isCompleting();
+    }
+
+    @Override
+    public void failed(FinishedBatch batch) {
+        if (batch.sequence() != FinishedBatch.NO_SEQUENCE) {
+            enrolment.needNewEpoch();
+        }
+        state.recordFailed(batch.error());
+    }
+
+    @Override
+    public void apply(Drainer drainer) {
+        View view = state.view();
+        switch (view.phase()) {
+            case FATAL_ERROR -> drainer.failAll(Long.MAX_VALUE, view.error());
+            case ABORTABLE_ERROR -> drainer.failUnsent(view.error());
+            case ABORTING -> drainer.failUnsent(new TransactionAbortedException());
+            default -> {}
+        }
+        boolean open = view.phase() == TransactionPhase.IN_TRANSACTION && !state.isClosed();
+        if (settled != view.number() && !open && state.hasAllSends() && drainer.isIdle()) {
+            settled = view.number();
+            wakeFirst.run();
+        }
+    }
+
+    boolean isSettled(long transaction) {
+        return settled == transaction;
+    }
+
+    @Override
+    public boolean mayEnd() {
+        return !state.view().phase().isOngoing();
+    }
+}

@@ -1,0 +1,359 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.io.TransactionErrors.Request;
+import dev.millrace.client.io.TransactionErrors.Verdict;
+import dev.millrace.client.io.TransactionState.View;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.ConcurrentTransactionsException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.TransactionAbortedException;
+
+/**
+ * Carries out what the application asks of transactions: one request at a time to a coordinator, again until it is
+ * answered for good. A transaction is ended only when every record of it has its outcome and nothing is in flight.
+ *
+ * <p><b>Threads:</b> the first I/O thread's.
+ */
+final class TransactionDriver implements Errand {
+    /** The coordinator is still at the end of the transaction before: it will not be long. */
+    private static final long CONCURRENT_WAIT_MS = 20;
+
+    private final TransactionState state;
+    private final Enrolment enrolment;
+    private final List<ThreadTransactions> shares;
+    private final ProducerIds ids;
+    private final IoContext context;
+    private final TransactionLink link;
+    private final Backoff backoff;
+    private final Coordinator coordinator;
+    private Coordinator groupCoordinator;
+
+    /** To be added to the transaction; no request has named them yet. */
+    private final Set<PartitionState> toAdd = new LinkedHashSet<>();
+
+    /** Named by a request whose answer is still to come: they may have been added. */
+    private final Set<PartitionState> adding = new LinkedHashSet<>();
+
+    private boolean asking;
+
+    /** The transaction has ended, but a new epoch is needed before the next. */
+    private boolean bumping;
+
+    private boolean nextIsExplicit;
+    private int failures;
+    private long notBeforeMs;
+
+    TransactionDriver(
+            TransactionState state,
+            Enrolment enrolment,
+            List<ThreadTransactions> shares,
+            ProducerIds ids,
+            IoContext context,
+            Backoff backoff) {
+        this.state = state;
+        this.enrolment = enrolment;
+        this.shares = shares;
+        this.ids = ids;
+        this.context = context;
+        this.link = context.link().transactions().orElseThrow();
+        this.backoff = backoff;
+        this.coordinator = new Coordinator(context, link, null, backoff, this::onCoordinatorRefused);
+    }
+
+    @Override
+    public long runIfDue(long nowMs) {
+        View view = state.view();
+        collectWanted(view);
+        failOffsetsOf(view);
+        if (state.isClosed() && view.phase().isOngoing() && isSettled(view)) {
+            state.abortOnClose();
+            view = state.view();
+        }
+        if (asking || view.phase() == TransactionPhase.FATAL_ERROR) {
+            return Long.MAX_VALUE;
+        }
+        return nowMs < notBeforeMs ? notBeforeMs - nowMs : askNext(view, nowMs);
+    }
+
+    private boolean isSettled(View view) {
+        return shares.stream().allMatch(share -> share.isSettled(view.number()));
+    }
+
+    private void collectWanted(View view) {
+        for (PartitionState p = enrolment.pollWanted(); p != null; p = enrolment.pollWanted()) {
+            if (p.isWantedIn(view.number())) {
+                toAdd.add(p);
+            }
+        }
+        if (view.phase() != TransactionPhase.IN_TRANSACTION && view.phase() != TransactionPhase.COMMITTING) {
+            toAdd.clear();
+        }
+    }
+
+    private void failOffsetsOf(View view) {
+        boolean ending =
+                view.phase() == TransactionPhase.ABORTING || view.phase().isError();
+        for (OffsetsCall head = state.offsets().peek();
+                ending && head != null;
+                head = state.offsets().peek()) {
+            if (head.asked && !head.added && view.phase() != TransactionPhase.FATAL_ERROR) {
+                return; // whether the coordinator knows of the transaction must be known before it is ended
+            }
+            state.offsets().poll();
+            head.call.fail(view.error() == null ? new TransactionAbortedException() : view.error());
+        }
+    }
+
+    // ---- what to ask next ----
+
+    private long askNext(View view, long nowMs) {
+        if (bumping) {
+            TransactionLink.Handler<ProducerId> handler = onAnswer(endOf(view), id -> {
+                ids.replace(id);
+                completeEnd();
+            });
+            return ask(coordinator, node -> link.initProducerId(node, ids.current(), handler, nowMs), nowMs);
+        }
+        if (view.phase() == TransactionPhase.INITIALIZING) {
+            TransactionLink.Handler<ProducerId> handler = onAnswer(Request.INIT, this::onId);
+            return ask(coordinator, node -> link.initProducerId(node, ProducerId.UNKNOWN, handler, nowMs), nowMs);
+        }
+        if (!view.phase().isOngoing()) {
+            return Long.MAX_VALUE;
+        }
+        if (state.offsets().peek() != null) {
+            return askOffsets(state.offsets().peek(), nowMs);
+        }
+        if (!adding.isEmpty() || !toAdd.isEmpty()) {
+            return ask(coordinator, node -> addPartitions(node, view.number(), nowMs), nowMs);
+        }
+        return view.phase().isCompleting() && isSettled(view) ? askEnd(view, nowMs) : Long.MAX_VALUE;
+    }
+
+    private long ask(Coordinator whom, Consumer<Node> request, long nowMs) {
+        long waitMs = whom.readyInMs(nowMs);
+        if (waitMs > 0) {
+            return waitMs;
+        }
+        asking = true;
+        request.accept(whom.node());
+        return Long.MAX_VALUE;
+    }
+
+    private long askOffsets(OffsetsCall head, long nowMs) {
+        String group = head.group.groupId();
+        if (enrolment.isExplicit() && !head.added) {
+            return ask(coordinator, node -> addOffsets(node, head, nowMs), nowMs);
+        }
+        if (groupCoordinator == null || !groupCoordinator.isOfGroup(group)) {
+            groupCoordinator = new Coordinator(context, link, group, backoff, this::onCoordinatorRefused);
+        }
+        return ask(groupCoordinator, node -> commitOffsets(node, head, nowMs), nowMs);
+    }
+
+    private void addOffsets(Node node, OffsetsCall head, long nowMs) {
+        head.asked = true;
+        link.addOffsets(
+                node,
+                ids.current(),
+                head.group.groupId(),
+                onAnswer(Request.ADD_OFFSETS, nothing -> {
+                    head.added = true;
+                    enrolment.start();
+                }),
+                nowMs);
+    }
+
+    private void commitOffsets(Node node, OffsetsCall head, long nowMs) {
+        enrolment.start();
+        link.commitOffsets(
+                node,
+                ids.current(),
+                head.left,
+                head.group,
+                onAnswer(Request.COMMIT_OFFSETS, refused -> onOffsets(head, refused)),
+                nowMs);
+    }
+
+    private void addPartitions(Node node, long transaction, long nowMs) {
+        adding.addAll(toAdd);
+        toAdd.clear();
+        List<TopicPartition> names = new ArrayList<>();
+        adding.forEach(p -> names.add(p.queue().partition()));
+        link.addPartitions(
+                node,
+                ids.current(),
+                names,
+                onAnswer(Request.ADD_PARTITIONS, refused -> onPartitions(transaction, refused)),
+                nowMs);
+    }
+
+    private long askEnd(View view, long nowMs) {
+        if (!enrolment.isStarted()) {
+            afterEnd();
+            return 0;
+        }
+        Request request = endOf(view);
+        TransactionLink.Handler<ProducerId> handler = onAnswer(request, id -> {
+            ids.replace(id);
+            afterEnd();
+        });
+        return ask(
+                coordinator, node -> link.end(node, ids.current(), request == Request.COMMIT, handler, nowMs), nowMs);
+    }
+
+    private static Request endOf(View view) {
+        return view.phase() == TransactionPhase.COMMITTING ? Request.COMMIT : Request.ABORT;
+    }
+
+    // ---- what the answers mean ----
+
+    private <T> TransactionLink.Handler<T> onAnswer(Request request, Consumer<T> onSuccess) {
+        return (answer, error) -> {
+            asking = false;
+            if (error == null) {
+                failures = 0;
+                onSuccess.accept(answer);
+            } else {
+                onError(request, error);
+            }
+        };
+    }
+
+    private void onId(ProducerId id) {
+        ids.replace(id);
+        enrolment.reset(link.chooseProtocol());
+        state.initialized();
+    }
+
+    /** A new epoch by our own request is needed only where the transaction's end gave none. */
+    private void afterEnd() {
+        nextIsExplicit = link.chooseProtocol();
+        if (enrolment.isExplicit() && (!nextIsExplicit || enrolment.needsNewEpoch())) {
+            bumping = true;
+        } else {
+            completeEnd();
+        }
+    }
+
+    private void completeEnd() {
+        bumping = false;
+        enrolment.reset(nextIsExplicit);
+        state.ended();
+    }
+
+    private void onPartitions(long transaction, Map<TopicPartition, ApiException> refused) {
+        if (refused.isEmpty()) {
+            enrolment.start();
+            for (PartitionState p : adding) {
+                p.enrol(transaction);
+                p.queue().lookAgain();
+            }
+            adding.clear();
+            return;
+        }
+        Set<String> forbidden = new HashSet<>();
+        refused.forEach((partition, error) -> {
+            if (error instanceof TopicAuthorizationException) {
+                forbidden.add(partition.topic());
+            }
+        });
+        onError(
+                Request.ADD_PARTITIONS,
+                forbidden.isEmpty()
+                        ? worst(Request.ADD_PARTITIONS, refused)
+                        : new TopicAuthorizationException(forbidden));
+    }
+
+    private void onOffsets(OffsetsCall head, Map<TopicPartition, ApiException> refused) {
+        head.left.keySet().retainAll(refused.keySet());
+        if (refused.isEmpty()) {
+            state.offsets().poll();
+            head.call.complete();
+        } else {
+            onError(Request.COMMIT_OFFSETS, worst(Request.COMMIT_OFFSETS, refused));
+        }
+    }
+
+    private static ApiException worst(Request request, Map<TopicPartition, ApiException> refused) {
+        return refused.values().stream()
+                .max(Comparator.comparing(
+                        error -> TransactionErrors.of(request, error).remedy()))
+                .orElseThrow();
+    }
+
+    private void onError(Request request, KafkaException error) {
+        Verdict verdict = TransactionErrors.of(request, error);
+        switch (verdict.remedy()) {
+            case RETRY -> backOff(error);
+            case FIND_COORDINATOR -> {
+                (request == Request.COMMIT_OFFSETS ? groupCoordinator : coordinator).forget();
+                backOff(error);
+            }
+            default -> apply(request, verdict);
+        }
+    }
+
+    private void apply(Request request, Verdict verdict) {
+        switch (verdict.remedy()) {
+            case REFUSE_CALL -> state.initRefused(verdict.told());
+            case ABORT -> {
+                forget(request);
+                enrolment.needNewEpoch();
+                state.failAbortably(verdict.told());
+            }
+            default -> state.failFatally(verdict.told());
+        }
+    }
+
+    /** Refused for good: the coordinator knows nothing of it. */
+    private void forget(Request request) {
+        if (request == Request.ADD_PARTITIONS) {
+            adding.clear();
+        } else if (request == Request.ADD_OFFSETS) {
+            state.offsets().element().asked = false;
+        }
+    }
+
+    private void backOff(KafkaException error) {
+        failures++;
+        boolean first = error instanceof ConcurrentTransactionsException && !enrolment.isStarted();
+        notBeforeMs = context.clock().nowMs() + (first ? CONCURRENT_WAIT_MS : backoff.delayMs(failures));
+    }
+
+    private void onCoordinatorRefused(KafkaException error) {
+        boolean aborting = state.view().phase() == TransactionPhase.ABORTING;
+        apply(
+                Request.FIND_COORDINATOR,
+                TransactionErrors.of(aborting ? Request.ABORT : Request.FIND_COORDINATOR, error));
+    }
+
+    /** If a broker refused our login, what waits for a coordinator would wait for ever. */
+    void onDisconnect(AuthenticationException refusal) {
+        TransactionPhase phase = state.view().phase();
+        boolean isAwaited = phase == TransactionPhase.INITIALIZING
+                || phase.isCompleting()
+                || state.offsets().peek() != null;
+        if (refusal != null && isAwaited) {
+            state.failFatally(refusal);
+        }
+    }
+
+    /** The connections are closed: no call has an outcome any more but this. */
+    void end(RuntimeException reason) {
+        state.failFatally(reason);
+        failOffsetsOf(state.view());
+    }
+}

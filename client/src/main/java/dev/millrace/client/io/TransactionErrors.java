@@ -1,0 +1,136 @@
+package dev.millrace.client.io;
+
+import org.apache.kafka.clients.consumer.CommitFailedException;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.ClusterAuthorizationException;
+import org.apache.kafka.common.errors.CoordinatorNotAvailableException;
+import org.apache.kafka.common.errors.FencedInstanceIdException;
+import org.apache.kafka.common.errors.GroupAuthorizationException;
+import org.apache.kafka.common.errors.IllegalGenerationException;
+import org.apache.kafka.common.errors.InvalidPidMappingException;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
+import org.apache.kafka.common.errors.NetworkException;
+import org.apache.kafka.common.errors.NotCoordinatorException;
+import org.apache.kafka.common.errors.ProducerFencedException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.TransactionAbortableException;
+import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
+import org.apache.kafka.common.errors.UnknownMemberIdException;
+import org.apache.kafka.common.errors.UnknownProducerIdException;
+import org.apache.kafka.common.errors.UnsupportedForMessageFormatException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
+
+/** What a failure means for a transaction and its producer, as the stock client judges it. */
+final class TransactionErrors {
+    private TransactionErrors() {}
+
+    /** What was asked of a coordinator. */
+    enum Request {
+        FIND_COORDINATOR,
+        INIT,
+        ADD_PARTITIONS,
+        ADD_OFFSETS,
+        COMMIT_OFFSETS,
+        COMMIT,
+        ABORT
+    }
+
+    /** What to do about it; the worst last. */
+    enum Remedy {
+        /** Ask again. */
+        RETRY,
+        /** Find the coordinator, then ask again. */
+        FIND_COORDINATOR,
+        /** The call has failed, and may be made again. */
+        REFUSE_CALL,
+        /** The transaction must be aborted. */
+        ABORT,
+        /** The producer must be closed. */
+        CLOSE
+    }
+
+    /** What to do, and what to tell the application. */
+    record Verdict(Remedy remedy, RuntimeException told) {}
+
+    /** Judges the answer to a request. */
+    static Verdict of(Request request, KafkaException error) {
+        if (error instanceof RetriableException) {
+            return new Verdict(isOfConnectionOrMove(error) ? Remedy.FIND_COORDINATOR : Remedy.RETRY, error);
+        }
+        if (error instanceof ProducerFencedException || error instanceof InvalidProducerEpochException) {
+            return new Verdict(Remedy.CLOSE, new ProducerFencedException(error.getMessage()));
+        }
+        if (request == Request.INIT
+                && (error instanceof TransactionalIdAuthorizationException
+                        || error instanceof ClusterAuthorizationException)) {
+            return new Verdict(Remedy.REFUSE_CALL, error);
+        }
+        if (request == Request.COMMIT_OFFSETS
+                && (error instanceof UnknownMemberIdException || error instanceof IllegalGenerationException)) {
+            return new Verdict(
+                    Remedy.ABORT,
+                    new CommitFailedException("The consumer group has gone on without this member, or with another"
+                            + " generation of it: " + error.getMessage()));
+        }
+        if (isAbortable(error)) {
+            return request == Request.ABORT
+                    ? new Verdict(Remedy.CLOSE, new KafkaException("The transaction could not be aborted", error))
+                    : new Verdict(Remedy.ABORT, error);
+        }
+        if (isToldAsItIs(error)) {
+            return new Verdict(Remedy.CLOSE, error);
+        }
+        KafkaException unexpected =
+                new KafkaException("Unexpected error of request " + request + ": " + error.getMessage(), error);
+        return new Verdict(request == Request.ADD_PARTITIONS ? Remedy.ABORT : Remedy.CLOSE, unexpected);
+    }
+
+    private static boolean isOfConnectionOrMove(KafkaException error) {
+        return error instanceof NotCoordinatorException
+                || error instanceof CoordinatorNotAvailableException
+                || error instanceof NetworkException
+                || error instanceof TimeoutException;
+    }
+
+    private static boolean isAbortable(KafkaException error) {
+        return error instanceof TransactionAbortableException
+                || error instanceof UnknownProducerIdException
+                || error instanceof GroupAuthorizationException
+                || error instanceof FencedInstanceIdException
+                || error instanceof TopicAuthorizationException;
+    }
+
+    private static boolean isToldAsItIs(KafkaException error) {
+        return error instanceof TransactionalIdAuthorizationException
+                || error instanceof ClusterAuthorizationException
+                || error instanceof InvalidTxnStateException
+                || error instanceof InvalidPidMappingException
+                || error instanceof UnsupportedVersionException
+                || error instanceof UnsupportedForMessageFormatException
+                || error instanceof AuthenticationException;
+    }
+
+    /** Whether no transaction can be had any more after a record has failed with this. */
+    static boolean isFatalForRecords(RuntimeException error) {
+        return error instanceof ClusterAuthorizationException
+                || error instanceof TransactionalIdAuthorizationException
+                || error instanceof ProducerFencedException
+                || error instanceof UnsupportedVersionException
+                || error instanceof InvalidPidMappingException;
+    }
+
+    /** What keeps the transaction of a failed record from being committed, if it is not fatal. */
+    static RuntimeException abortableForRecords(RuntimeException error) {
+        // As such they would tell the application to try again, and what was written already would be written twice.
+        boolean wouldBeRetried = error instanceof RetriableException || error instanceof InvalidTxnStateException;
+        return wouldBeRetried
+                ? new TransactionAbortableException(
+                        "A record of the transaction could not be written in time", (ApiException) error)
+                : error;
+    }
+}

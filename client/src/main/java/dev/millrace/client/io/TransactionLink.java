@@ -1,0 +1,64 @@
+package dev.millrace.client.io;
+
+import java.util.Collection;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.ApiException;
+
+/**
+ * The requests of a transactional producer, in its own words. It knows transactional id and timeout. Requests are sent,
+ * and handlers run, within {@link BrokerLink#poll}; each only when {@link BrokerLink#ready}.
+ *
+ * <p><b>Threads:</b> the first I/O thread's.
+ */
+public interface TransactionLink {
+    /**
+     * Looks at what the cluster has agreed on ({@code transaction.version}), and keeps to it until called again.
+     *
+     * @return whether partitions and groups must be added to a transaction before they are written to; else writing adds
+     *     them, and every transaction's end gives a new epoch (KIP-890)
+     */
+    boolean chooseProtocol();
+
+    /** Whether the last attempt to connect to the broker failed, or its connection is lost. */
+    boolean isUnreachable(Node node);
+
+    /** Asks any broker where the coordinator of our transactional id is, or that of a group. */
+    void findCoordinator(Node any, String groupOrNull, Handler<Node> handler, long nowMs);
+
+    /** Asks for a producer id, or, given a known one, for its next epoch. */
+    void initProducerId(Node coordinator, ProducerId current, Handler<ProducerId> handler, long nowMs);
+
+    /** Adds partitions; the answer holds those that were refused. */
+    void addPartitions(
+            Node coordinator,
+            ProducerId id,
+            Collection<TopicPartition> partitions,
+            Handler<Map<TopicPartition, ApiException>> handler,
+            long nowMs);
+
+    /** Adds a consumer group's offsets. */
+    void addOffsets(Node coordinator, ProducerId id, String group, Handler<Void> handler, long nowMs);
+
+    /** Commits offsets within the transaction; the answer holds the partitions that were refused. */
+    void commitOffsets(
+            Node groupCoordinator,
+            ProducerId id,
+            Map<TopicPartition, OffsetAndMetadata> offsets,
+            ConsumerGroupMetadata group,
+            Handler<Map<TopicPartition, ApiException>> handler,
+            long nowMs);
+
+    /** Commits or aborts; the answer is the id to go on with, the same one if the protocol does not give a new one. */
+    void end(Node coordinator, ProducerId id, boolean commit, Handler<ProducerId> handler, long nowMs);
+
+    /** Takes the answer to a request. */
+    interface Handler<T> {
+        /** Called once, also when the connection is lost; {@code answer} counts only if {@code error} is null. */
+        void onAnswer(T answer, KafkaException error);
+    }
+}

@@ -1,0 +1,28 @@
+package dev.millrace.client.io;
+
+/** Where a transactional producer stands. */
+enum TransactionPhase {
+    UNINITIALIZED,
+    INITIALIZING,
+    READY,
+    IN_TRANSACTION,
+    COMMITTING,
+    ABORTING,
+    /** The transaction can only be aborted. */
+    ABORTABLE_ERROR,
+    /** The producer can only be closed. */
+    FATAL_ERROR;
+
+    boolean isCompleting() {
+        return this == COMMITTING || this == ABORTING;
+    }
+
+    boolean isError() {
+        return this == ABORTABLE_ERROR || this == FATAL_ERROR;
+    }
+
+    /** Whether the coordinator must still hear of the transaction's end. */
+    boolean isOngoing() {
+        return this == IN_TRANSACTION || this == ABORTABLE_ERROR || isCompleting();
+    }
+}

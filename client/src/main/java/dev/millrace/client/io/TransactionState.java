@@ -1,0 +1,333 @@
+package dev.millrace.client.io;
+
+import static dev.millrace.client.io.TransactionPhase.ABORTABLE_ERROR;
+import static dev.millrace.client.io.TransactionPhase.ABORTING;
+import static dev.millrace.client.io.TransactionPhase.COMMITTING;
+import static dev.millrace.client.io.TransactionPhase.FATAL_ERROR;
+import static dev.millrace.client.io.TransactionPhase.INITIALIZING;
+import static dev.millrace.client.io.TransactionPhase.IN_TRANSACTION;
+import static dev.millrace.client.io.TransactionPhase.READY;
+import static dev.millrace.client.io.TransactionPhase.UNINITIALIZED;
+
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.ProducerFencedException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where a transactional producer stands: what the application has asked for, and what has become of it.
+ *
+ * <p><b>Threads:</b> the upper half by the application's threads, the lower by the I/O threads. Sends take no lock: they
+ * pass the {@link SendGate}, which is open in a transaction only.
+ * <p><b>Ordering:</b> {@code view} is immutable and replaced under the lock. A new transaction is in view before the gate
+ * opens, and the gate is closed before its end is in view. So whoever sees a view other than {@code IN_TRANSACTION} and
+ * then finds the gate empty has seen every record of the transaction, and no later one can have passed.
+ */
+public final class TransactionState {
+    private static final Logger log = LoggerFactory.getLogger(TransactionState.class);
+
+    private static final String INIT = "initTransactions";
+    private static final String COMMIT = "commitTransaction";
+    private static final String ABORT = "abortTransaction";
+
+    private final String transactionalId;
+    private final Runnable wakeIo;
+    private final SendGate gate;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Queue<OffsetsCall> offsets = new ConcurrentLinkedQueue<>();
+    private volatile View view = new View(UNINITIALIZED, 0, null);
+
+    /** Under the lock: the newest call of init, commit or abort; it stands until someone has learned its outcome. */
+    private TransactionCall pending;
+
+    private volatile boolean closed;
+
+    /**
+     * Nothing is initialized yet.
+     *
+     * @param wakeIo called whenever there may be something to do for the I/O threads
+     */
+    public TransactionState(String transactionalId, Runnable wakeIo) {
+        this.transactionalId = transactionalId;
+        this.wakeIo = wakeIo;
+        this.gate = new SendGate(wakeIo);
+    }
+
+    /**
+     * What the I/O threads go by.
+     *
+     * @param number of the transaction, counted from 1
+     * @param error in the two error phases, else null
+     */
+    record View(TransactionPhase phase, long number, RuntimeException error) {}
+
+    // ---- the application's threads ----
+
+    /** As the {@code Producer}'s; wait for what is returned. */
+    public TransactionCall initTransactions() {
+        return lockedGet(() -> {
+            throwIfError();
+            return isPending(INIT) ? pending : startCall(INIT, INITIALIZING, view.phase == UNINITIALIZED);
+        });
+    }
+
+    /** As the {@code Producer}'s; does not block. */
+    public void beginTransaction() {
+        locked(() -> {
+            throwIfPending("beginTransaction");
+            throwIfError();
+            throwUnless(view.phase == READY, "beginTransaction");
+            view = new View(IN_TRANSACTION, view.number + 1, null);
+            gate.open();
+        });
+    }
+
+    /** As the {@code Producer}'s; wait for what is returned. */
+    public TransactionCall commitTransaction() {
+        return lockedGet(() -> {
+            if (isPending(COMMIT)) {
+                return pending;
+            }
+            throwIfPending(COMMIT);
+            throwIfError();
+            return startCall(COMMIT, COMMITTING, view.phase == IN_TRANSACTION);
+        });
+    }
+
+    /** As the {@code Producer}'s; wait for what is returned. */
+    public TransactionCall abortTransaction() {
+        return lockedGet(() -> {
+            if (isPending(ABORT)) {
+                return pending;
+            }
+            throwIfPending(ABORT);
+            if (view.phase == FATAL_ERROR) {
+                throwIfError();
+            }
+            return startCall(ABORT, ABORTING, view.phase == IN_TRANSACTION || view.phase == ABORTABLE_ERROR);
+        });
+    }
+
+    /** As the {@code Producer}'s; wait for what is returned. */
+    public TransactionCall sendOffsetsToTransaction(
+            Map<TopicPartition, OffsetAndMetadata> offsetsByPartition, ConsumerGroupMetadata group) {
+        return lockedGet(() -> {
+            throwIfPending("sendOffsetsToTransaction");
+            throwIfError();
+            throwUnless(view.phase == IN_TRANSACTION, "sendOffsetsToTransaction");
+            OffsetsCall call = new OffsetsCall(offsetsByPartition, group);
+            offsets.add(call);
+            wakeIo.run();
+            return call.call;
+        });
+    }
+
+    /**
+     * Lets a send into the open transaction; no end of it comes before {@link #exitSend}.
+     *
+     * @throws IllegalStateException there is none
+     * @throws KafkaException an error stands against sending
+     */
+    public void enterSend() {
+        if (!gate.enter()) {
+            refuseSend();
+        }
+    }
+
+    /** The send has appended its record, or failed. */
+    public void exitSend() {
+        gate.exit();
+    }
+
+    private void refuseSend() {
+        locked(() -> {
+            throwIfError();
+            throwIfPending("send");
+            throwUnless(false, "send");
+        });
+    }
+
+    /** No further transaction can be begun, and no record sent; one that is open will be aborted. */
+    public void close() {
+        locked(() -> {
+            gate.close();
+            closed = true;
+            wakeIo.run();
+        });
+    }
+
+    private TransactionCall startCall(String name, TransactionPhase next, boolean allowed) {
+        throwUnless(allowed, name);
+        pending = new TransactionCall(name);
+        enter(next, null);
+        return pending;
+    }
+
+    private boolean isPending(String name) {
+        return pending != null && !pending.isTold() && pending.name().equals(name);
+    }
+
+    private void throwIfPending(String operation) {
+        if (pending != null && !pending.isTold()) {
+            throw new IllegalStateException("Cannot call " + operation + ": the outcome of " + pending.name()
+                    + " is not known yet; it has to be called again first");
+        }
+    }
+
+    private void throwUnless(boolean allowed, String operation) {
+        if (closed) {
+            throw new IllegalStateException("Cannot perform operation after producer has been closed");
+        }
+        if (!allowed) {
+            throw new IllegalStateException(
+                    "Cannot call " + operation + " in state " + view.phase + " of transactional.id " + transactionalId);
+        }
+    }
+
+    private void throwIfError() {
+        RuntimeException error = view.error;
+        if (error instanceof ProducerFencedException) {
+            throw new ProducerFencedException(
+                    "Another producer with transactional.id " + transactionalId + " has taken the place of this one");
+        }
+        if (error instanceof InvalidProducerEpochException) {
+            throw new InvalidProducerEpochException(
+                    "A record was sent under an old epoch of transactional.id " + transactionalId);
+        }
+        if (error != null) {
+            throw new KafkaException("The transaction cannot go on because of an error before", error);
+        }
+    }
+
+    // ---- any thread ----
+
+    /** A record of the transaction has failed, or was refused: it cannot be committed any more. */
+    public void recordFailed(RuntimeException error) {
+        if (TransactionErrors.isFatalForRecords(error)) {
+            failFatally(error);
+        } else {
+            failAbortably(TransactionErrors.abortableForRecords(error));
+        }
+    }
+
+    // ---- the I/O threads ----
+
+    View view() {
+        return view;
+    }
+
+    /** Whether every send that was let into the transaction in view, which is not open any more, has come out. */
+    boolean hasAllSends() {
+        return gate.isEmpty();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Offsets to commit; the first I/O thread takes them away. */
+    Queue<OffsetsCall> offsets() {
+        return offsets;
+    }
+
+    /** A producer id is at hand. */
+    void initialized() {
+        finish(INITIALIZING, READY, null);
+    }
+
+    /** Initializing was refused; it may be tried again. */
+    void initRefused(RuntimeException reason) {
+        finish(INITIALIZING, UNINITIALIZED, reason);
+    }
+
+    /** The coordinator has ended the transaction. */
+    void ended() {
+        finish(view.phase == COMMITTING ? COMMITTING : ABORTING, READY, null);
+    }
+
+    private void finish(TransactionPhase expected, TransactionPhase next, RuntimeException reason) {
+        locked(() -> {
+            if (view.phase == expected) { // else an error came in between
+                enter(next, null);
+                if (reason == null) {
+                    pending.complete();
+                } else {
+                    pending.fail(reason);
+                }
+            }
+        });
+    }
+
+    /** Nothing but an abort helps; ignored unless there is something to abort. */
+    void failAbortably(RuntimeException error) {
+        locked(() -> {
+            if (view.phase == INITIALIZING) {
+                initRefused(error);
+            } else if (view.phase == IN_TRANSACTION || view.phase == COMMITTING) {
+                log.info("The transaction must be aborted: {}", error.toString());
+                fail(ABORTABLE_ERROR, error);
+            }
+        });
+    }
+
+    /** Nothing but closing the producer helps. */
+    void failFatally(RuntimeException error) {
+        locked(() -> {
+            if (view.phase != FATAL_ERROR) {
+                log.info("No transaction can be had any more: {}", error.toString());
+                fail(FATAL_ERROR, error);
+            }
+        });
+    }
+
+    private void fail(TransactionPhase next, RuntimeException error) {
+        enter(next, error);
+        if (pending != null) {
+            pending.fail(error);
+        }
+    }
+
+    /** Nobody will end the transaction of a closed producer. */
+    void abortOnClose() {
+        locked(() -> {
+            if (view.phase == IN_TRANSACTION || view.phase == ABORTABLE_ERROR) {
+                log.info("Aborting the open transaction of a producer that is being closed");
+                pending = new TransactionCall(ABORT);
+                enter(ABORTING, null);
+            }
+        });
+    }
+
+    private void enter(TransactionPhase next, RuntimeException error) {
+        gate.close();
+        view = new View(next, view.number, error);
+        wakeIo.run();
+    }
+
+    private void locked(Runnable action) {
+        lock.lock();
+        try {
+            action.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private <T> T lockedGet(Supplier<T> action) {
+        lock.lock();
+        try {
+            return action.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

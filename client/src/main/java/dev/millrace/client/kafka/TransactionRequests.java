@@ -1,0 +1,229 @@
+package dev.millrace.client.kafka;
+
+import dev.millrace.client.io.ProducerId;
+import dev.millrace.client.io.TransactionLink;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.ApiVersions;
+import org.apache.kafka.clients.NetworkClient;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.GroupAuthorizationException;
+import org.apache.kafka.common.message.AddOffsetsToTxnRequestData;
+import org.apache.kafka.common.message.EndTxnRequestData;
+import org.apache.kafka.common.message.EndTxnResponseData;
+import org.apache.kafka.common.message.FindCoordinatorRequestData;
+import org.apache.kafka.common.message.FindCoordinatorResponseData.Coordinator;
+import org.apache.kafka.common.message.InitProducerIdRequestData;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.record.internal.RecordBatch;
+import org.apache.kafka.common.requests.AbstractRequest;
+import org.apache.kafka.common.requests.AbstractResponse;
+import org.apache.kafka.common.requests.AddOffsetsToTxnRequest;
+import org.apache.kafka.common.requests.AddOffsetsToTxnResponse;
+import org.apache.kafka.common.requests.AddPartitionsToTxnRequest;
+import org.apache.kafka.common.requests.AddPartitionsToTxnResponse;
+import org.apache.kafka.common.requests.EndTxnRequest;
+import org.apache.kafka.common.requests.EndTxnResponse;
+import org.apache.kafka.common.requests.FindCoordinatorRequest;
+import org.apache.kafka.common.requests.FindCoordinatorRequest.CoordinatorType;
+import org.apache.kafka.common.requests.FindCoordinatorResponse;
+import org.apache.kafka.common.requests.InitProducerIdRequest;
+import org.apache.kafka.common.requests.InitProducerIdResponse;
+import org.apache.kafka.common.requests.TxnOffsetCommitRequest;
+import org.apache.kafka.common.requests.TxnOffsetCommitRequest.CommittedOffset;
+import org.apache.kafka.common.requests.TxnOffsetCommitResponse;
+
+/** {@link TransactionLink} on kafka-clients' request and response classes. */
+final class TransactionRequests implements TransactionLink {
+    private static final String FEATURE = "transaction.version";
+    private static final short IMPLICIT_SINCE = 2;
+
+    private final NetworkBrokerLink link;
+    private final NetworkClient client;
+    private final ApiVersions versions;
+    private final TransactionProtocol protocol;
+
+    TransactionRequests(
+            NetworkBrokerLink link, NetworkClient client, ApiVersions versions, TransactionProtocol protocol) {
+        this.link = link;
+        this.client = client;
+        this.versions = versions;
+        this.protocol = protocol;
+    }
+
+    @Override
+    public boolean chooseProtocol() {
+        Map<String, Short> finalized = versions.getFinalizedFeaturesInfo().finalizedFeatures;
+        Short version = finalized == null ? null : finalized.get(FEATURE);
+        protocol.choose(version == null || version < IMPLICIT_SINCE);
+        return protocol.isExplicit();
+    }
+
+    @Override
+    public boolean isUnreachable(Node node) {
+        return client.connectionFailed(node);
+    }
+
+    @Override
+    public void findCoordinator(Node any, String groupOrNull, Handler<Node> handler, long nowMs) {
+        String key = groupOrNull == null ? protocol.transactionalId() : groupOrNull;
+        CoordinatorType type = groupOrNull == null ? CoordinatorType.TRANSACTION : CoordinatorType.GROUP;
+        FindCoordinatorRequestData data =
+                new FindCoordinatorRequestData().setKeyType(type.id()).setKey(key);
+        ask(
+                any,
+                new FindCoordinatorRequest.Builder(data),
+                handler,
+                (FindCoordinatorResponse response) -> {
+                    Coordinator found = response.coordinators().get(0);
+                    Errors error = Errors.forCode(found.errorCode());
+                    Node node = error == Errors.NONE ? new Node(found.nodeId(), found.host(), found.port()) : null;
+                    handler.onAnswer(node, exception(error, found.errorMessage(), groupOrNull));
+                },
+                nowMs);
+    }
+
+    @Override
+    public void initProducerId(Node coordinator, ProducerId current, Handler<ProducerId> handler, long nowMs) {
+        InitProducerIdRequestData data = new InitProducerIdRequestData()
+                .setTransactionalId(protocol.transactionalId())
+                .setTransactionTimeoutMs(protocol.timeoutMs());
+        if (current.isKnown()) {
+            data.setProducerId(current.id()).setProducerEpoch(current.epoch());
+        }
+        ask(
+                coordinator,
+                new InitProducerIdRequest.Builder(data),
+                handler,
+                (InitProducerIdResponse response) -> handler.onAnswer(
+                        new ProducerId(
+                                response.data().producerId(), response.data().producerEpoch()),
+                        exception(response.error(), null, null)),
+                nowMs);
+    }
+
+    @Override
+    public void addPartitions(
+            Node coordinator,
+            ProducerId id,
+            Collection<TopicPartition> partitions,
+            Handler<Map<TopicPartition, ApiException>> handler,
+            long nowMs) {
+        AddPartitionsToTxnRequest.Builder request = AddPartitionsToTxnRequest.Builder.forClient(
+                protocol.transactionalId(), id.id(), id.epoch(), new ArrayList<>(partitions));
+        ask(
+                coordinator,
+                request,
+                handler,
+                (AddPartitionsToTxnResponse response) -> handler.onAnswer(
+                        refused(response.errors().get(AddPartitionsToTxnResponse.V3_AND_BELOW_TXN_ID), null), null),
+                nowMs);
+    }
+
+    @Override
+    public void addOffsets(Node coordinator, ProducerId id, String group, Handler<Void> handler, long nowMs) {
+        AddOffsetsToTxnRequestData data = new AddOffsetsToTxnRequestData()
+                .setTransactionalId(protocol.transactionalId())
+                .setProducerId(id.id())
+                .setProducerEpoch(id.epoch())
+                .setGroupId(group);
+        ask(
+                coordinator,
+                new AddOffsetsToTxnRequest.Builder(data),
+                handler,
+                (AddOffsetsToTxnResponse response) -> handler.onAnswer(
+                        null, exception(Errors.forCode(response.data().errorCode()), null, group)),
+                nowMs);
+    }
+
+    @Override
+    public void commitOffsets(
+            Node groupCoordinator,
+            ProducerId id,
+            Map<TopicPartition, OffsetAndMetadata> offsets,
+            ConsumerGroupMetadata group,
+            Handler<Map<TopicPartition, ApiException>> handler,
+            long nowMs) {
+        Map<TopicPartition, CommittedOffset> committed = new HashMap<>();
+        offsets.forEach((partition, offset) -> committed.put(
+                partition, new CommittedOffset(offset.offset(), offset.metadata(), offset.leaderEpoch())));
+        TxnOffsetCommitRequest.Builder request = new TxnOffsetCommitRequest.Builder(
+                protocol.transactionalId(),
+                group.groupId(),
+                id.id(),
+                id.epoch(),
+                committed,
+                group.memberId(),
+                group.generationId(),
+                group.groupInstanceId(),
+                !protocol.isExplicit());
+        ask(
+                groupCoordinator,
+                request,
+                handler,
+                (TxnOffsetCommitResponse response) ->
+                        handler.onAnswer(refused(response.errors(), group.groupId()), null),
+                nowMs);
+    }
+
+    @Override
+    public void end(Node coordinator, ProducerId id, boolean commit, Handler<ProducerId> handler, long nowMs) {
+        EndTxnRequestData data = new EndTxnRequestData()
+                .setTransactionalId(protocol.transactionalId())
+                .setProducerId(id.id())
+                .setProducerEpoch(id.epoch())
+                .setCommitted(commit);
+        ask(
+                coordinator,
+                new EndTxnRequest.Builder(data, !protocol.isExplicit()),
+                handler,
+                (EndTxnResponse response) -> {
+                    EndTxnResponseData answer = response.data();
+                    boolean gaveNewEpoch = answer.producerId() != RecordBatch.NO_PRODUCER_ID;
+                    handler.onAnswer(
+                            gaveNewEpoch ? new ProducerId(answer.producerId(), answer.producerEpoch()) : id,
+                            exception(response.error(), null, null));
+                },
+                nowMs);
+    }
+
+    @SuppressWarnings("unchecked") // every kind of request has one class of responses
+    private <R extends AbstractResponse> void ask(
+            Node node, AbstractRequest.Builder<?> request, Handler<?> handler, Consumer<R> onResponse, long nowMs) {
+        link.send(node, request, true, nowMs, response -> {
+            KafkaException failure = NetworkBrokerLink.failureOf(response);
+            if (failure != null) {
+                handler.onAnswer(null, failure);
+            } else {
+                onResponse.accept((R) response.responseBody());
+            }
+        });
+    }
+
+    private static Map<TopicPartition, ApiException> refused(Map<TopicPartition, Errors> errors, String group) {
+        Map<TopicPartition, ApiException> refused = new HashMap<>();
+        errors.forEach((partition, error) -> {
+            if (error != Errors.NONE) {
+                refused.put(partition, exception(error, null, group));
+            }
+        });
+        return refused;
+    }
+
+    /** Null for no error; errors that carry the group are made with it. */
+    private static ApiException exception(Errors error, String message, String group) {
+        return switch (error) {
+            case NONE -> null;
+            case GROUP_AUTHORIZATION_FAILED -> GroupAuthorizationException.forGroupId(group);
+            default -> message == null ? error.exception() : error.exception(message);
+        };
+    }
+}

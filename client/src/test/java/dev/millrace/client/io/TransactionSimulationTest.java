@@ -1,0 +1,290 @@
+package dev.millrace.client.io;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.client.accumulator.Accumulator;
+import dev.millrace.client.accumulator.BatchCodec;
+import dev.millrace.client.accumulator.BufferPool;
+import dev.millrace.client.accumulator.EncodableRecord;
+import dev.millrace.client.accumulator.ReadyQueues;
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.StalledBrokers;
+import dev.millrace.client.metadata.TopicRegistry;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Thousands of transactions of the I/O thread's code against a simulated cluster whose connections break, whose leaders and
+ * coordinators move, and whose records expire: readers see every record of what was committed, once and in order, and
+ * nothing else.
+ */
+class TransactionSimulationTest {
+    private static final int PARTITIONS = 3;
+    private static final int TRANSACTIONS = 12;
+    private static final int RUNS = 150;
+    private static final int MAX_ROUNDS = 200_000;
+    private static final TopicPartition READ_FROM = new TopicPartition("source", 0);
+
+    @ParameterizedTest
+    @CsvSource({"false, 0.1, 1000000", "true, 0.1, 1000000", "false, 0.25, 300", "true, 0.25, 300"})
+    void shouldShowCommittedTransactionsWholeAndOthersNotAtAll(
+            boolean explicit, double faultRate, long deliveryTimeoutMs) throws Exception {
+        long first = System.nanoTime() & 0xffffffL;
+        int committed = 0;
+        int failed = 0;
+        for (long seed = first; seed < first + RUNS; seed++) {
+            Run run = new Run(seed, faultRate, deliveryTimeoutMs, explicit, true);
+
+            run.play();
+
+            for (int p = 0; p < PARTITIONS; p++) {
+                assertThat(run.cluster.committed(p))
+                        .as("seed %d partition %d", seed, p)
+                        .isEqualTo(run.committed.get(p));
+            }
+            assertThat(run.coordinator.offsets.get(READ_FROM))
+                    .as("seed %d: offsets", seed)
+                    .isEqualTo(run.committedOffset);
+            assertThat(run.pool.available()).as("seed %d: free memory", seed).isEqualTo(run.pool.total());
+            committed += run.commits;
+            failed += run.failures;
+        }
+        assertThat(committed).as("transactions committed").isPositive();
+        if (deliveryTimeoutMs < 1000) {
+            assertThat(failed).as("transactions that could only be aborted").isPositive();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldFindDoubledRecordsWhenBrokersDoNotCheckSequences(boolean explicit) throws Exception {
+        // the twin: with such brokers the same faults must be visible to the same checks
+        int different = 0;
+        for (long seed = 1; seed < 60; seed++) {
+            Run run = new Run(seed, 0.1, 1_000_000, explicit, false);
+
+            run.play();
+
+            for (int p = 0; p < PARTITIONS; p++) {
+                different += run.cluster.committed(p).equals(run.committed.get(p)) ? 0 : 1;
+            }
+        }
+        assertThat(different).isPositive();
+    }
+
+    /** One producer's I/O side, of one or two threads, its application and the cluster, played by a single thread. */
+    private static final class Run {
+        private final long seed;
+        private final Random random;
+        private final SimulatedCluster cluster;
+        private final SimulatedCoordinator coordinator;
+        private final BufferPool pool;
+        private final Accumulator accumulator;
+        private final TransactionState state;
+        private final List<IoThread> ioThreads = new ArrayList<>();
+        private final Map<Integer, List<Long>> committed = new HashMap<>();
+        private final Map<Integer, List<Long>> inTransaction = new HashMap<>();
+        private OffsetAndMetadata committedOffset;
+        private OffsetAndMetadata offsetInTransaction;
+        private long nextValue;
+        private int commits;
+        private int failures;
+
+        Run(long seed, double faultRate, long deliveryTimeoutMs, boolean explicit, boolean checksSequences) {
+            this.seed = seed;
+            this.random = new Random(seed);
+            this.cluster = new SimulatedCluster(random, PARTITIONS, faultRate, checksSequences);
+            this.coordinator = cluster.withTransactions(explicit);
+            ReadyQueues ready = ReadyQueues.forThreads(1 + random.nextInt(2));
+            this.pool = new BufferPool(1 << 20, 200, ready::wake);
+            this.accumulator = new Accumulator(pool, ready, BatchCodec.NONE, cluster::nowMs, 5);
+            this.state = new TransactionState("id", ready::wake);
+            ClusterImages images = new ClusterImages(
+                    ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("localhost", 1))));
+            TopicRegistry registry = new TopicRegistry();
+            registry.add(SimulatedCluster.TOPIC);
+            SenderSettings settings = new SenderSettings(
+                    5,
+                    deliveryTimeoutMs,
+                    Integer.MAX_VALUE,
+                    new Backoff(10, 100),
+                    1000,
+                    5,
+                    true,
+                    60_000,
+                    600_000,
+                    true,
+                    300_000);
+            List<IoContext> contexts = new ArrayList<>();
+            for (int i = 0; i < ready.size(); i++) {
+                contexts.add(new IoContext(
+                        accumulator,
+                        ready.get(i),
+                        images,
+                        registry,
+                        new StalledBrokers(0),
+                        cluster,
+                        new NoMetrics(),
+                        cluster::nowMs));
+            }
+            MetadataRefresh metadata = new MetadataRefresh(contexts.get(0), settings);
+            ProducerIds ids = new ProducerIds(contexts.get(0), ready, settings);
+            Enrolment enrolment = new Enrolment(() -> {});
+            List<ThreadTransactions> shares = new ArrayList<>();
+            TransactionDriver driver =
+                    new TransactionDriver(state, enrolment, shares, ids, contexts.get(0), settings.retryBackoff());
+            for (IoContext context : contexts) {
+                shares.add(new ThreadTransactions(state, enrolment, () -> {}));
+                Errand[] errands = ioThreads.isEmpty() ? new Errand[] {metadata, driver} : new Errand[0];
+                ioThreads.add(new IoThread(context, settings, ids, metadata, shares.get(shares.size() - 1), errands));
+            }
+            for (int p = 0; p < PARTITIONS; p++) {
+                committed.put(p, new ArrayList<>());
+                inTransaction.put(p, new ArrayList<>());
+            }
+        }
+
+        void play() throws InterruptedException {
+            assertThat(await(state.initTransactions()))
+                    .as("seed %d: init", seed)
+                    .isNull();
+            for (int transaction = 0; transaction < TRANSACTIONS; transaction++) {
+                playTransaction();
+            }
+        }
+
+        private void playTransaction() throws InterruptedException {
+            state.beginTransaction();
+            RuntimeException error = null;
+            int records = random.nextInt(40);
+            for (int i = 0; i < records && error == null; i++) {
+                error = send();
+                runSometimes();
+            }
+            if (error == null && random.nextInt(3) == 0) {
+                error = sendOffsets();
+            }
+            if (error == null && random.nextInt(4) > 0) {
+                error = commit();
+            } else {
+                abort();
+            }
+            if (error != null) {
+                failures++;
+                abort();
+            }
+            inTransaction.values().forEach(List::clear);
+            offsetInTransaction = null;
+        }
+
+        private RuntimeException send() throws InterruptedException {
+            try {
+                state.enterSend();
+            } catch (KafkaException e) {
+                return e;
+            }
+            append();
+            state.exitSend();
+            return null;
+        }
+
+        private void append() throws InterruptedException {
+            long value = nextValue++;
+            int partition = random.nextInt(PARTITIONS);
+            byte[] bytes = ByteBuffer.allocate(Long.BYTES + random.nextInt(60))
+                    .putLong(value)
+                    .array();
+            EncodableRecord record = new EncodableRecord(cluster.nowMs(), null, bytes, new byte[] {0});
+            inTransaction.get(partition).add(value);
+            accumulator.append(SimulatedCluster.TOPIC, partition, PARTITIONS, record, null, 0);
+        }
+
+        private RuntimeException sendOffsets() {
+            offsetInTransaction = new OffsetAndMetadata(nextValue, Optional.empty(), "");
+            try {
+                return await(state.sendOffsetsToTransaction(Map.of(READ_FROM, offsetInTransaction), group()));
+            } catch (KafkaException e) {
+                return e;
+            }
+        }
+
+        @SuppressWarnings("removal") // there is no other way without a consumer in a group
+        private static ConsumerGroupMetadata group() {
+            return new ConsumerGroupMetadata("group");
+        }
+
+        /** With a send that passed the gate before the commit, and appends its record only after it has begun. */
+        private RuntimeException commit() throws InterruptedException {
+            RuntimeException error;
+            try {
+                state.enterSend();
+                TransactionCall call;
+                try {
+                    call = state.commitTransaction();
+                    runSometimes();
+                    append();
+                } finally {
+                    state.exitSend();
+                }
+                error = await(call);
+            } catch (KafkaException e) {
+                error = e;
+            }
+            if (error == null) {
+                commits++;
+                inTransaction.forEach(
+                        (partition, values) -> committed.get(partition).addAll(values));
+                committedOffset = offsetInTransaction == null ? committedOffset : offsetInTransaction;
+            }
+            return error;
+        }
+
+        private void abort() {
+            if (state.view().phase().isOngoing()) {
+                assertThat(await(state.abortTransaction()))
+                        .as("seed %d: abort", seed)
+                        .isNull();
+            }
+        }
+
+        /** What the call failed with, or null. */
+        private RuntimeException await(TransactionCall call) {
+            for (int round = 0; round < MAX_ROUNDS; round++) {
+                try {
+                    call.await(0);
+                    return null;
+                } catch (TimeoutException e) {
+                    runOnce();
+                } catch (RuntimeException e) {
+                    return e;
+                }
+            }
+            throw new AssertionError("seed " + seed + ": " + call.name() + " never ends");
+        }
+
+        private void runSometimes() {
+            for (int i = random.nextInt(3); i > 0; i--) {
+                runOnce();
+            }
+        }
+
+        private void runOnce() {
+            ioThreads.get(random.nextInt(ioThreads.size())).runOnce();
+        }
+    }
+}
