@@ -2,8 +2,8 @@ package dev.millrace.client.kafka;
 
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.io.BrokerLink;
-import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.io.TransactionLink;
+import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImages;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -86,7 +86,8 @@ class PartitionStateTest {
         SenderSettings settings =
                 new SenderSettings(0, 1_000, 1, new Backoff(10, 100), 1000, 5, true, 60_000, 600_000, true, 300_000);
         accumulator.forEachQueue(
-                ready.get(0), queue -> states.add(new PartitionState(queue, settings, new NoMetrics(), TransactionShare.NONE)));
+                ready.get(0),
+                queue -> states.add(new PartitionState(queue, settings, new NoMetrics(), TransactionShare.NONE)));
         return states.get(0);
     }
 }
