@@ -122,6 +122,28 @@ class ArchitectureTest {
                 .isTrue();
     }
 
+    /** Timers and time-outs on the wall clock would expire records when it jumps. */
+    @Test
+    void shouldReadTheWallClockForTimestampsOnly() {
+        noClasses()
+                .that()
+                .doNotHaveSimpleName("RecordSender") // a record without a timestamp gets one
+                .and()
+                .doNotHaveSimpleName("MonotonicTime") // where it starts
+                .should()
+                .callMethod(System.class, "currentTimeMillis")
+                .orShould()
+                .dependOnClassesThat()
+                .haveNameMatching("java\\.time\\.(Clock|Instant)|java\\.util\\.Date")
+                .check(CLASSES);
+        assertThat(noClasses()
+                        .should()
+                        .callMethod(System.class, "currentTimeMillis")
+                        .evaluate(CLASSES)
+                        .hasViolation())
+                .isTrue();
+    }
+
     @Test
     void shouldNeitherLockNorBlockOnTheSendPath() {
         SendPath path = new SendPath(CLASSES, SLOW_PATHS)

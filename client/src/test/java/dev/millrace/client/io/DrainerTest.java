@@ -90,6 +90,7 @@ class DrainerTest {
         io.brokers.reachable = false;
         io.send(0);
         io.send(1);
+        io.metadata.request();
         io.run();
         io.brokers.waits.clear();
 

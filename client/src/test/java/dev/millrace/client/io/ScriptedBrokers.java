@@ -49,6 +49,9 @@ final class ScriptedBrokers implements BrokerLink {
     /** Whether brokers can be connected to. */
     boolean reachable = true;
 
+    /** Runs in each {@link #poll}. */
+    Runnable onPoll = () -> {};
+
     long nowMs = 1_000_000;
 
     ScriptedBrokers(int partitions) {
@@ -191,6 +194,7 @@ final class ScriptedBrokers implements BrokerLink {
     @Override
     public void poll(long timeoutMs, long atMs) {
         waits.add(timeoutMs);
+        onPoll.run();
         for (Runnable answer = immediate.poll(); answer != null; answer = immediate.poll()) {
             answer.run();
         }

@@ -12,6 +12,7 @@ import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicRegistry;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Optional;
 
 /** One I/O thread's code, played by the test's own thread against {@link ScriptedBrokers}. */
 final class ScriptedIo {
@@ -33,17 +34,21 @@ final class ScriptedIo {
     final ProducerIds ids;
     final Drainer drainer;
     private final int partitions;
+    private final ReadyQueues ready;
+    private final SenderSettings settings;
+    private final IoContext context;
 
     private ScriptedIo(int partitions, SenderSettings settings) {
         this.partitions = partitions;
         this.brokers = new ScriptedBrokers(partitions);
-        ReadyQueues ready = ReadyQueues.forThreads(1);
+        this.settings = settings;
+        this.ready = ReadyQueues.forThreads(1);
         this.pool = new BufferPool(1 << 20, BATCH_SIZE, ready::wake);
         this.accumulator = new Accumulator(pool, ready, BatchCodec.NONE, () -> brokers.nowMs, settings.lingerMs());
         ClusterImages images =
                 new ClusterImages(ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("localhost", 1))));
         registry.add(TOPIC);
-        IoContext context = new IoContext(
+        this.context = new IoContext(
                 accumulator,
                 ready.get(0),
                 images,
@@ -125,6 +130,11 @@ final class ScriptedIo {
         long waitMs = Math.min(metadata.runIfDue(nowMs), ids.runIfDue(nowMs));
         waitMs = Math.min(waitMs, drainer.drain(nowMs));
         brokers.poll(waitMs, nowMs);
+    }
+
+    /** Real threads instead of the test's own; not started yet. */
+    IoThreads threads() {
+        return new IoThreads(List.of(context), ready, settings, Optional.empty());
     }
 
     /** Lets time pass, then {@link #run}s. */

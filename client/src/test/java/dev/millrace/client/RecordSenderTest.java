@@ -1,0 +1,174 @@
+package dev.millrace.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.client.accumulator.Accumulator;
+import dev.millrace.client.accumulator.BufferPool;
+import dev.millrace.client.accumulator.ReadyQueues;
+import dev.millrace.client.io.IoContext;
+import dev.millrace.client.io.IoThreads;
+import dev.millrace.client.io.SenderSettings;
+import dev.millrace.client.kafka.KafkaBridge;
+import dev.millrace.client.kafka.Plugins;
+import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.StalledBrokers;
+import dev.millrace.client.metadata.TopicImage;
+import dev.millrace.client.metadata.TopicRegistry;
+import dev.millrace.testkit.Await;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Serializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** {@code send} without I/O threads: nothing is ever acknowledged, and metadata comes from the test. */
+class RecordSenderTest {
+    private static final long MAX_BLOCK_MS = 1500;
+    private static final int BATCH_SIZE = 10_000;
+    private static final byte[] POISON = {13};
+
+    private final ProducerConfig config = ProducerSettings.parse(
+            Map.of(
+                    "bootstrap.servers",
+                    "localhost:1",
+                    "max.block.ms",
+                    MAX_BLOCK_MS,
+                    "batch.size",
+                    BATCH_SIZE,
+                    "buffer.memory",
+                    2L * BATCH_SIZE,
+                    "max.request.size",
+                    3 * BATCH_SIZE),
+            new ByteArraySerializer(),
+            new ByteArraySerializer());
+    private final KafkaBridge kafka = new KafkaBridge(config);
+    private final ReadyQueues ready = ReadyQueues.forThreads(1);
+    private final BufferPool memory = new BufferPool(2 * BATCH_SIZE, BATCH_SIZE, ready::wake);
+    private final ClusterImages images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
+    private final RecordSender<byte[], byte[]> sender = sender();
+
+    private RecordSender<byte[], byte[]> sender() {
+        Accumulator accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, 0);
+        TopicRegistry registry = new TopicRegistry();
+        IoContext context = new IoContext(
+                accumulator,
+                ready.get(0),
+                images,
+                registry,
+                new StalledBrokers(0),
+                kafka.openLink(images, 0),
+                kafka.sensors(),
+                kafka::nowMs);
+        SenderSettings settings = ProducerSettings.senderSettings(config);
+        IoThreads neverStarted = new IoThreads(List.of(context), ready, settings, Optional.empty());
+        PartitionLoad load = new PartitionLoad(accumulator, new StalledBrokers[] {context.stalled()}, false);
+        Plugins<byte[], byte[]> plugins = kafka.plugIn(new ByteArraySerializer(), new PoisonedSerializer());
+        SendContext<byte[], byte[]> sending = new SendContext<>(
+                plugins.interceptors(),
+                new RecordSerializer<>(plugins.keySerializer(), plugins.valueSerializer()),
+                new PartitionChooser(config, null, load),
+                new TopicLookup(images, registry, neverStarted.metadata(), kafka.sensors()),
+                accumulator,
+                neverStarted,
+                kafka.sensors(),
+                null);
+        return new RecordSender<>(config, sending);
+    }
+
+    @AfterEach
+    void close() {
+        kafka.close();
+    }
+
+    /** KAFKA-3648. */
+    @Test
+    void shouldWaitForMetadataAndMemoryInOneBudgetOfMaxBlockMs() throws Exception {
+        // given no memory is left
+        publish("known");
+        sender.send(new ProducerRecord<>("known", 0, null, new byte[10]), null);
+        sender.send(new ProducerRecord<>("known", 1, null, new byte[10]), null);
+        assertThat(memory.available()).isZero();
+
+        // when a topic becomes known after a fifth of a second of waiting
+        CompletableFuture<Future<RecordMetadata>> sent = new CompletableFuture<>();
+        Thread waiting = new Thread(
+                () -> sent.complete(sender.send(new ProducerRecord<>("late", 0, null, new byte[10]), null)), "waiting");
+        waiting.start();
+        SemanticsFixture.awaitWaiting(waiting);
+        long sinceNs = System.nanoTime();
+        Await.until(
+                "some of the budget is spent",
+                Duration.ofSeconds(30),
+                () -> System.nanoTime() - sinceNs > TimeUnit.MILLISECONDS.toNanos(200));
+        publish("known", "late");
+
+        // then it waits for memory no longer than what is left
+        assertThatThrownBy(() -> sent.get(30, TimeUnit.SECONDS).get())
+                .cause()
+                .isInstanceOf(BufferExhaustedException.class)
+                .satisfies(e -> assertThat(waitedMs(e)).isBetween(1L, MAX_BLOCK_MS - 200));
+    }
+
+    private static long waitedMs(Throwable exhausted) {
+        Matcher matcher = Pattern.compile("max blocking time (\\d+) ms").matcher(exhausted.getMessage());
+        assertThat(matcher.find()).isTrue();
+        return Long.parseLong(matcher.group(1));
+    }
+
+    /** KAFKA-3651, KAFKA-4741. */
+    @Test
+    void shouldLeaveNoMemoryBehindWhenSendFails() {
+        publish("known");
+        byte[] larger = new byte[2 * BATCH_SIZE];
+
+        assertThatThrownBy(sender.send(new ProducerRecord<>("known", larger), null)::get)
+                .hasCauseInstanceOf(RecordTooLargeException.class);
+        assertThatThrownBy(() -> sender.send(new ProducerRecord<>("known", POISON), null))
+                .isInstanceOf(IllegalStateException.class);
+
+        assertThat(memory.available()).isEqualTo(memory.total());
+    }
+
+    /** Two partitions each. */
+    private void publish(String... topics) {
+        int[][] nobody = new int[2][0];
+        List<TopicImage> known = List.of(topics).stream()
+                .map(topic -> new TopicImage(
+                        topic,
+                        new Uuid(1, topic.hashCode()),
+                        new int[] {1, 1},
+                        new int[] {0, 0},
+                        new TopicImage.Replicas(nobody, nobody, nobody)))
+                .toList();
+        images.apply(new ClusterDelta("c", List.of(new Node(1, "localhost", 1)), known, Map.of(), true));
+    }
+
+    /** Throws at one value. */
+    private static final class PoisonedSerializer implements Serializer<byte[]> {
+        @Override
+        public byte[] serialize(String topic, byte[] value) {
+            if (value == POISON) {
+                throw new IllegalStateException("thrown by a serializer on purpose");
+            }
+            return value;
+        }
+    }
+}
