@@ -2,6 +2,7 @@ package dev.millrace.client;
 
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
@@ -19,6 +20,15 @@ public final class MillraceConfig extends AbstractConfig {
      */
     public static final String IO_THREADS_CONFIG = "millrace.io.threads";
 
+    /**
+     * Whether {@code send} may block until the record's topic is known; true unless set. With false the record waits instead, for
+     * {@code max.block.ms} at most, and counts against {@code buffer.memory}; {@code send} blocks for memory only once the topic is
+     * known, and fails at once with {@code BufferExhaustedException} when there is none for a record that must wait. Then a
+     * record's partitioner, and its callback if it fails, run on the I/O thread. Not with {@code transactional.id}. (The wish of
+     * KIP-286.)
+     */
+    public static final String METADATA_BLOCK_CONFIG = "millrace.metadata.block";
+
     private static final String PREFIX = "millrace.";
 
     private static final ConfigDef KEYS = new ConfigDef()
@@ -28,7 +38,13 @@ public final class MillraceConfig extends AbstractConfig {
                     1,
                     ConfigDef.Range.between(1, 128),
                     ConfigDef.Importance.LOW,
-                    "How many I/O threads send, each with its own connections and an equal share of the partitions.");
+                    "How many I/O threads send, each with its own connections and an equal share of the partitions.")
+            .define(
+                    METADATA_BLOCK_CONFIG,
+                    ConfigDef.Type.BOOLEAN,
+                    true,
+                    ConfigDef.Importance.LOW,
+                    "Whether send() may block until the record's topic is known; else the record waits.");
 
     private MillraceConfig(Map<String, ?> ours) {
         super(KEYS, ours, false);
@@ -49,7 +65,16 @@ public final class MillraceConfig extends AbstractConfig {
                 ours.put(key, configs.get(key));
             }
         }
-        return new MillraceConfig(ours);
+        MillraceConfig parsed = new MillraceConfig(ours);
+        if (!parsed.metadataBlocks() && configs.get(ProducerConfig.TRANSACTIONAL_ID_CONFIG) != null) {
+            throw new ConfigException(
+                    METADATA_BLOCK_CONFIG, false, "must be true with transactional.id: leave out one of the two.");
+        }
+        return parsed;
+    }
+
+    boolean metadataBlocks() {
+        return getBoolean(METADATA_BLOCK_CONFIG);
     }
 
     int ioThreads() {

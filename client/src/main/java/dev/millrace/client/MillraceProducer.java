@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Callback;
@@ -127,7 +128,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
                     io,
                     kafka.sensors(),
                     transactions.orElse(null));
-            sender = new RecordSender<>(config, context);
+            sender = new RecordSender<>(config, context, ours.metadataBlocks());
             kafka.watch(accumulator.counters(), memory, images);
             kafka.sensors().watchMetadata(() -> io.metadata().ageMs() / 1000.0);
             config.logUnused();
@@ -223,6 +224,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         }
         long startNs = System.nanoTime();
         try {
+            sender.awaitWaiting(Long.MAX_VALUE);
             accumulator.flush();
         } catch (InterruptedException e) {
             throw new InterruptException("Flush interrupted.", e);
@@ -279,16 +281,20 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             throw new IllegalArgumentException("The timeout cannot be negative.");
         }
         transactionApi.close();
-        accumulator.close();
-        images.close();
+        sender.refuseMore();
         if (io.isCurrentThread()) {
+            stopTakingRecords();
             io.forceShutdown();
             return; // the I/O thread cannot wait for itself; it ends when the callback has returned
         }
-        io.shutdown();
         try {
-            if (timeoutMs > 0) {
-                io.await(timeoutMs);
+            long startNs = System.nanoTime();
+            sender.awaitWaiting(timeoutMs);
+            stopTakingRecords();
+            io.shutdown();
+            long leftMs = timeoutMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
+            if (leftMs > 0) {
+                io.await(leftMs);
             }
             if (!io.await(0)) {
                 log.info("Closing by force: not everything was sent within {} ms", timeoutMs);
@@ -296,12 +302,18 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
                 io.await(Long.MAX_VALUE);
             }
         } catch (InterruptedException e) {
+            stopTakingRecords();
             io.forceShutdown();
             throw new InterruptException(e);
         }
         if (closeFailure != null) {
             throw closeFailure;
         }
+    }
+
+    private void stopTakingRecords() {
+        accumulator.close();
+        images.close();
     }
 
     private static long toMillis(Duration timeout) {

@@ -6,6 +6,7 @@ import dev.millrace.client.accumulator.RecordEncoder;
 import dev.millrace.client.accumulator.RecordFuture;
 import dev.millrace.client.delivery.DeliveryCallback;
 import dev.millrace.client.delivery.DeliveryCertainty;
+import dev.millrace.client.delivery.DeliveryFuture;
 import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.io.TransactionState;
 import dev.millrace.client.kafka.Interceptors;
@@ -33,7 +34,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Threads:</b> any. Without a lock, and without waiting while the topic is known and memory is at hand.
  */
-final class RecordSender<K, V> {
+final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     private static final Logger log = LoggerFactory.getLogger(RecordSender.class);
     private static final long NO_TIMESTAMP = -1;
 
@@ -48,11 +49,16 @@ final class RecordSender<K, V> {
     /** Null without {@code transactional.id}. */
     private final TransactionState transactions;
 
+    /** Null if {@code send} may block for metadata. */
+    private final WaitingRecords<K, V> waiting;
+
+    private volatile boolean closing;
     private final long maxBlockMs;
     private final int maxRequestSize;
     private final long totalMemory;
 
-    RecordSender(ProducerConfig config, SendContext<K, V> context) {
+    /** With {@code mayBlock} a caller waits until its record's topic is known, else the record does. */
+    RecordSender(ProducerConfig config, SendContext<K, V> context, boolean mayBlock) {
         this.interceptors = context.interceptors();
         this.serializer = context.serializer();
         this.partitions = context.partitions();
@@ -63,6 +69,10 @@ final class RecordSender<K, V> {
         this.transactions = context.transactions();
         this.maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
         this.maxRequestSize = config.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
+        this.waiting = mayBlock ? null : new WaitingRecords<>(accumulator, topics, this, maxBlockMs);
+        if (waiting != null) {
+            io.add(waiting);
+        }
         this.totalMemory = config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
     }
 
@@ -81,6 +91,9 @@ final class RecordSender<K, V> {
             }
             long leftMs = maxBlockMs;
             ClusterImage image = topics.known(record.topic(), record.partition());
+            if (waiting != null && (image == null || waiting.isBehind(record.topic(), record.partition()))) {
+                return sendLater(record, callback);
+            }
             if (image == null) {
                 long startNs = System.nanoTime();
                 image = topics.await(record.topic(), record.partition(), maxBlockMs);
@@ -91,10 +104,7 @@ final class RecordSender<K, V> {
             byte[] value = serializer.value(record);
             byte[] headers = RecordEncoder.encodeHeaders(record.headers().toArray());
             int chosen = partitions.choose(record, key, value, headers.length, image, topic);
-            KafkaBridge.setReadOnly(record.headers());
-            long timestamp = record.timestamp() == null ? System.currentTimeMillis() : record.timestamp();
-            EncodableRecord encodable = new EncodableRecord(timestamp, key, value, headers);
-            throwIfTooLarge(encodable);
+            EncodableRecord encodable = encodable(record, key, value, headers);
             partition = chosen;
             Callback told = interceptors.before(callback, record.headers());
             RecordFuture future = accumulator.append(
@@ -121,9 +131,84 @@ final class RecordSender<K, V> {
         return refuse(record, partition, callback, refusal);
     }
 
+    private EncodableRecord encodable(ProducerRecord<K, V> record, byte[] key, byte[] value, byte[] headers) {
+        KafkaBridge.setReadOnly(record.headers());
+        long timestamp = record.timestamp() == null ? System.currentTimeMillis() : record.timestamp();
+        EncodableRecord encodable = new EncodableRecord(timestamp, key, value, headers);
+        throwIfTooLarge(encodable);
+        return encodable;
+    }
+
+    // ---- with millrace.metadata.block=false ----
+
+    private Future<RecordMetadata> sendLater(ProducerRecord<K, V> record, Callback callback) {
+        byte[] key = serializer.key(record);
+        byte[] value = serializer.value(record);
+        byte[] headers = RecordEncoder.encodeHeaders(record.headers().toArray());
+        Future<RecordMetadata> future = waiting.add(record, encodable(record, key, value, headers), callback);
+        if (future == null) {
+            throw new KafkaException("Producer closed while send in progress", io.failure());
+        }
+        return future;
+    }
+
+    @Override
+    public DeliveryFuture append(WaitingRecord<K, V> waited, ClusterImage image) {
+        ProducerRecord<K, V> record = waited.record();
+        EncodableRecord encoded = waited.encoded();
+        TopicImage topic = image.topic(record.topic());
+        try {
+            if (waited.chosenPartition() < 0) {
+                waited.choosePartition(partitions.choose(
+                        record, encoded.key(), encoded.value(), encoded.headers().length, image, topic));
+            }
+            Callback told = interceptors.before(waited.callback(), record.headers());
+            RecordFuture future =
+                    accumulator.append(record.topic(), waited.chosenPartition(), topic.partitions(), encoded, told, 0);
+            if (future == null) {
+                throw new KafkaException("Producer closed while send in progress", io.failure());
+            }
+            return future;
+        } catch (BufferExhaustedException e) {
+            throw e;
+        } catch (KafkaException e) {
+            return fail(waited, e);
+        } catch (Exception e) { // the application's partitioner
+            return fail(waited, new KafkaException("A record for topic " + record.topic() + " cannot be sent", e));
+        }
+    }
+
+    @Override
+    public DeliveryFuture fail(WaitingRecord<K, V> waited, KafkaException reason) {
+        DeliveryCallback guarded = (metadata, error, certainty) -> {
+            try {
+                DeliveryCallback.call(waited.callback(), metadata, error, certainty);
+            } catch (Throwable t) { // an Error of the application's code must not stop the other records
+                log.error(
+                        "The callback of a record for {} threw", waited.record().topic(), t);
+            }
+        };
+        Integer partition = waited.record().partition();
+        return refuse(
+                waited.record(),
+                partition == null ? waited.chosenPartition() : partition,
+                waited.callback() == null ? null : guarded,
+                reason);
+    }
+
+    /** Blocks until every record sent before is in a batch or has failed; false if that takes longer. */
+    boolean awaitWaiting(long timeoutMs) throws InterruptedException {
+        return waiting == null || waiting.awaitSettled(timeoutMs);
+    }
+
+    /** Lets no further record in, while those that wait for their topic still go on to their batches. */
+    void refuseMore() {
+        closing = true;
+    }
+
     /** Also once the I/O threads have failed, which close the accumulator then. */
     void throwIfClosed() {
-        if (accumulator.isClosed()) {
+        if (closing || accumulator.isClosed()) {
             throw new IllegalStateException("Cannot perform operation after producer has been closed", io.failure());
         }
     }
@@ -142,9 +227,9 @@ final class RecordSender<K, V> {
         }
     }
 
-    /** Known at once: the future has failed already, and the caller's own thread runs the callback. */
-    private Future<RecordMetadata> refuse(
-            ProducerRecord<K, V> record, int partition, Callback callback, ApiException reason) {
+    /** The future has failed already, and the calling thread runs the callback. */
+    private DeliveryFuture refuse(
+            ProducerRecord<K, V> record, int partition, Callback callback, KafkaException reason) {
         TopicPartition where = new TopicPartition(record.topic(), partition);
         log.debug("A record for {} is refused", where, reason);
         if (callback != null) {

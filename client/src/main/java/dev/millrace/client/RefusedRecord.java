@@ -4,11 +4,11 @@ import dev.millrace.client.delivery.DeliveryCertainty;
 import dev.millrace.client.delivery.DeliveryFuture;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.KafkaException;
 
 /** The future of a record that {@code send} did not take: it has failed already. */
 final class RefusedRecord extends CompletableFuture<RecordMetadata> implements DeliveryFuture {
-    RefusedRecord(ApiException reason) {
+    RefusedRecord(KafkaException reason) {
         completeExceptionally(reason);
     }
 

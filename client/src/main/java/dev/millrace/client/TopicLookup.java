@@ -7,6 +7,7 @@ import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -37,12 +38,48 @@ final class TopicLookup {
      * @return null if one must {@link #await}
      */
     ClusterImage known(String topic, Integer partition) {
-        ClusterImage image = images.current();
-        if (!has(image, topic, partition)) {
-            return null;
+        ClusterImage image = current(topic, partition);
+        if (image != null) {
+            registry.add(topic);
         }
-        registry.add(topic);
         return image;
+    }
+
+    /** As {@link #known}, but the topic does not count as used by it. */
+    ClusterImage current(String topic, Integer partition) {
+        ClusterImage image = images.current();
+        return has(image, topic, partition) ? image : null;
+    }
+
+    /** Asks the cluster for a topic, or for more of its partitions, without waiting for the answer; wakes the I/O thread. */
+    void ask(String topic, Integer partition) {
+        boolean first = registry.add(topic);
+        if (current(topic, null) != null && current(topic, partition) == null) {
+            refresh.request();
+        }
+        refresh.requestNewTopics(first);
+    }
+
+    /** Grows with every image. */
+    int version() {
+        return images.current().version();
+    }
+
+    /** Why asking the cluster has last failed in a way that waiting does not mend, or null. */
+    KafkaException lastFailure() {
+        return images.lastFailure();
+    }
+
+    /** Why a topic will not be known however long one waits, if that is so and told after image {@code version}; else null. */
+    ApiException hopeless(String topic, int version) {
+        ClusterImage image = images.current();
+        ApiException error = hopeless(image.error(topic));
+        return image.version() > version || error instanceof InvalidTopicException ? error : null;
+    }
+
+    /** What to tell who has waited in vain. */
+    TimeoutException timeout(String topic, Integer partition, long maxBlockMs) {
+        return timeout(images.current(), topic, partition, maxBlockMs);
     }
 
     /**
@@ -60,17 +97,14 @@ final class TopicLookup {
         }
         long leftMs = maxBlockMs;
         while (!has(image, topic, partition)) {
-            boolean first = registry.add(topic);
-            if (image.topic(topic) == null) {
-                refresh.requestNewTopics(first);
-            } else {
-                refresh.request();
-            }
+            ask(topic, partition);
             if (leftMs <= 0) {
                 throw timeout(image, topic, partition, maxBlockMs);
             }
             image = images.awaitNewerThan(image.version(), leftMs);
-            throwIfHopeless(image.error(topic));
+            if (hopeless(image.error(topic)) != null) {
+                throw image.error(topic);
+            }
             leftMs = maxBlockMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
         }
         sensors.onMetadataWait(System.nanoTime() - startNs);
@@ -82,10 +116,8 @@ final class TopicLookup {
         return known != null && (partition == null || partition < known.partitions());
     }
 
-    private static void throwIfHopeless(ApiException error) {
-        if (error instanceof InvalidTopicException || error instanceof TopicAuthorizationException) {
-            throw error;
-        }
+    private static ApiException hopeless(ApiException error) {
+        return error instanceof InvalidTopicException || error instanceof TopicAuthorizationException ? error : null;
     }
 
     private static TimeoutException timeout(ClusterImage image, String topic, Integer partition, long maxBlockMs) {

@@ -39,6 +39,9 @@ class ArchitectureTest {
 
     /** Where the walk along the send path stops, and why. */
     private static final Map<String, String> SLOW_PATHS = Map.ofEntries(
+            Map.entry(
+                    "RecordSender.sendLater",
+                    "topic unknown, or others still wait for it: millrace.metadata.block=false"),
             Map.entry("TopicLookup.await", "topic or partition unknown: waits for metadata"),
             Map.entry("PartitionQueues.create", "once a partition: its first record"),
             Map.entry("ProducerSensors.onRefused", "only for a record that is refused"),

@@ -55,11 +55,22 @@ public final class Accumulator {
         return pool.acquire(RecordEncoder.batchSizeUpperBound(record), maxBlockMs, stillNeeded);
     }
 
+    /** Takes memory for something other than a batch, if there is some and nobody waits for it. */
+    public boolean reserve(int size) {
+        return pool.reserve(size);
+    }
+
+    /** Gives back what {@link #reserve} took. */
+    public void unreserve(long size) {
+        pool.unreserve(size);
+    }
+
     void release(byte[] buffer, int reserved) {
         pool.release(buffer, reserved);
     }
 
-    int batchSize() {
+    /** Bytes of an ordinary batch's buffer. */
+    public int batchSize() {
         return pool.batchSize();
     }
 

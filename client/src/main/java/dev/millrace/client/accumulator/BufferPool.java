@@ -86,7 +86,24 @@ public final class BufferPool {
         giveBack(reserved);
     }
 
-    private void giveBack(int size) {
+    /** Takes memory without a buffer, if there is some and nobody waits for it. */
+    boolean reserve(int size) {
+        if (!waiters.isEmpty() || !tryReserve(size)) {
+            return false;
+        }
+        boolean dropped = true;
+        while (dropped && (long) kept.size() * batchSize > available.get()) { // kept buffers count as available
+            dropped = kept.poll() != null;
+        }
+        return true;
+    }
+
+    /** Gives back what {@link #reserve} took. */
+    void unreserve(long size) {
+        giveBack(size);
+    }
+
+    private void giveBack(long size) {
         available.addAndGet(size);
         if (!waiters.isEmpty()) {
             waiters.wakeFirst();

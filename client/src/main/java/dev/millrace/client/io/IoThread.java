@@ -1,5 +1,6 @@
 package dev.millrace.client.io;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.common.KafkaException;
@@ -32,10 +33,15 @@ final class IoThread {
         this.transactions = transactions;
         this.context = context;
         this.ids = ids;
-        this.errands = List.of(errands);
+        this.errands = new ArrayList<>(List.of(errands));
         this.drainer = new Drainer(context, settings, ids, metadata, transactions);
         context.link().onDisconnect(metadata::onDisconnect);
         context.ready().onWake(context.link()::wakeup);
+    }
+
+    /** Before the thread is started. */
+    void add(Errand errand) {
+        errands.add(errand);
     }
 
     void runOnce() {
@@ -81,6 +87,7 @@ final class IoThread {
         } catch (RuntimeException e) {
             log.warn("Closing the connections failed", e);
         }
+        errands.forEach(errand -> errand.onEnd(reason));
         drainer.abandonInFlight();
         drainer.failAll(Long.MAX_VALUE, reason);
         while (!drainer.isIdle()) { // writers between claim and commit: they are about to finish

@@ -68,6 +68,11 @@ public final class IoThreads {
         all = new CountDownLatch(workers.size());
     }
 
+    /** Gives the first thread something else to do. Before {@link #start}. */
+    public void add(Errand errand) {
+        workers.get(0).add(errand);
+    }
+
     /** Asks the cluster what the application's threads want to know. */
     public MetadataRefresh metadata() {
         return metadata;

@@ -22,7 +22,7 @@ public final class ClusterImages {
     private volatile ClusterImage current;
     private volatile Runnable onChange = () -> {};
     private int failures;
-    private KafkaException failure;
+    private volatile KafkaException failure;
     private boolean closed;
 
     public ClusterImages(ClusterImage bootstrap) {
@@ -99,6 +99,12 @@ public final class ClusterImages {
         } finally {
             lock.unlock();
         }
+        onChange.run();
+    }
+
+    /** The cause of the last {@link #fail}, or null. */
+    public KafkaException lastFailure() {
+        return failure;
     }
 
     /**
