@@ -90,7 +90,7 @@ class RecordSenderTest {
                 neverStarted,
                 kafka.sensors(),
                 null);
-        return new RecordSender<>(config, sending);
+        return new RecordSender<>(config, sending, true);
     }
 
     @AfterEach
