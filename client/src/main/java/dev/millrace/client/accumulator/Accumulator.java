@@ -50,9 +50,19 @@ public final class Accumulator {
         return queue == null ? null : queue.append(record, callback, maxBlockMs);
     }
 
-    /** Null if the record found room elsewhere while it waited for memory. */
-    byte[] acquire(EncodableRecord record, long maxBlockMs, BooleanSupplier stillNeeded) throws InterruptedException {
-        return pool.acquire(RecordEncoder.batchSizeUpperBound(record), maxBlockMs, stillNeeded);
+    /**
+     * Memory for a batch that the record opens; null if it found room elsewhere while it waited.
+     *
+     * @param wanted bytes that the batch should have, unless the record needs more
+     */
+    byte[] acquire(int wanted, EncodableRecord record, long maxBlockMs, BooleanSupplier stillNeeded)
+            throws InterruptedException {
+        int size = pool.sizeFor(wanted, RecordEncoder.batchSizeUpperBound(record));
+        return pool.acquire(size, maxBlockMs, stillNeeded);
+    }
+
+    byte[] trim(byte[] buffer, int used) {
+        return pool.trim(buffer, used);
     }
 
     /** Takes memory for something other than a batch, if there is some and nobody waits for it. */

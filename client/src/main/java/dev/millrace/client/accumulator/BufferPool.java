@@ -3,11 +3,10 @@ package dev.millrace.client.accumulator;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
-import org.jctools.queues.MpmcArrayQueue;
 
 /**
- * Memory for batches, bounded by {@code buffer.memory}. Buffers of {@code batch.size} are kept for the next batch; larger
- * ones, for records that need them, are left to the garbage collector.
+ * Memory for batches, bounded by {@code buffer.memory}: what is in use and what is kept for the next batches is never
+ * more. Buffers for records larger than {@code batch.size} are not kept.
  *
  * <p><b>Threads:</b> any. {@code acquire} is one compare-and-set a batch while memory is at hand; otherwise the caller
  * joins {@link MemoryWaiters}, where memory is given out in the order of arrival.
@@ -15,32 +14,40 @@ import org.jctools.queues.MpmcArrayQueue;
  * and then looks at {@code available}. Both are sequentially consistent, so no wake-up is missed.
  */
 public final class BufferPool {
-    /** More kept buffers than this would serve no load that a producer of any size has. */
-    private static final int MAX_KEPT = 1 << 16;
+    /** A batch larger than {@code batch.size} gets at most such a part of what is free: it is an expense of the rich. */
+    private static final int PLENTY = 16;
 
     private final long total;
     private final int batchSize;
     private final AtomicLong available;
-    private final MpmcArrayQueue<byte[]> kept;
+    private final KeptBuffers kept;
     private final MemoryWaiters waiters;
 
     /**
      * A pool with all of its memory free.
      *
      * @param total bytes in all
-     * @param batchSize bytes of the buffers that are kept
+     * @param batchSize bytes of a usual batch
      * @param onPressure run by a thread that is about to wait, so that open batches are sent
      */
     public BufferPool(long total, int batchSize, Runnable onPressure) {
         this.total = total;
         this.batchSize = batchSize;
         this.available = new AtomicLong(total);
-        this.kept = new MpmcArrayQueue<>((int) Math.max(2, Math.min(MAX_KEPT, total / Math.max(1, batchSize))));
+        this.kept = new KeptBuffers(total, batchSize);
         this.waiters = new MemoryWaiters(this::tryReserve, this::isShort, onPressure);
     }
 
+    /** How large a buffer to ask for if a batch should be about {@code wanted} bytes, and must be {@code needed} at least. */
+    int sizeFor(int wanted, int needed) {
+        if (wanted > batchSize && wanted <= available.get() / PLENTY) {
+            return Math.max(needed, kept.atMost(wanted));
+        }
+        return Math.max(needed, kept.atLeast(Math.min(wanted, batchSize)));
+    }
+
     /**
-     * A buffer of {@code size} bytes, or of {@code batch.size} if that is more.
+     * A buffer of {@code size} bytes, or a little more.
      *
      * @param maxBlockMs how long to wait for memory, milliseconds
      * @param stillNeeded asked while waiting
@@ -49,24 +56,46 @@ public final class BufferPool {
      * @throws org.apache.kafka.common.KafkaException the pool was closed
      */
     byte[] acquire(int size, long maxBlockMs, BooleanSupplier stillNeeded) throws InterruptedException {
-        int wanted = Math.max(size, batchSize);
+        int wanted = size < batchSize ? kept.atLeast(size) : size;
         if ((!waiters.isEmpty() || !tryReserve(wanted)) && !waiters.await(wanted, maxBlockMs, stillNeeded)) {
             return null;
         }
         byte[] buffer = null;
         try {
-            if (wanted == batchSize) {
-                buffer = kept.poll();
-            } else {
-                dropKept(wanted);
-            }
-            buffer = buffer != null ? buffer : new byte[wanted];
+            buffer = keptOrNew(wanted);
             return buffer;
         } finally {
             if (buffer == null) { // the heap is used up: what was reserved must not stay so
                 giveBack(wanted);
             }
         }
+    }
+
+    private byte[] keptOrNew(int size) {
+        byte[] buffer = kept.take(size);
+        if (buffer == null) {
+            kept.shrinkTo(available.get()); // what is kept counts as available
+            buffer = new byte[size];
+        }
+        return buffer;
+    }
+
+    /**
+     * Moves what became small into a smaller buffer, if that gives at least half of the memory back. It needs none that is not
+     * there: the smaller one takes its room from the larger.
+     *
+     * @param used how many bytes, from the start, are to be kept
+     */
+    byte[] trim(byte[] buffer, int used) {
+        int size = kept.atLeast(used);
+        if (size > buffer.length / 2) {
+            return buffer;
+        }
+        byte[] smaller = keptOrNew(size);
+        System.arraycopy(buffer, 0, smaller, 0, used);
+        kept.keep(buffer);
+        giveBack(buffer.length - size);
+        return smaller;
     }
 
     /** Gives back what {@link #acquire} returned. */
@@ -80,8 +109,8 @@ public final class BufferPool {
      * @param reserved how much of it; not the buffer's length if the batch was split
      */
     void release(byte[] buffer, int reserved) {
-        if (buffer.length == batchSize && reserved == batchSize) {
-            kept.offer(buffer);
+        if (buffer.length == reserved) {
+            kept.keep(buffer);
         }
         giveBack(reserved);
     }
@@ -119,14 +148,6 @@ public final class BufferPool {
             seen = available.get();
         }
         return false;
-    }
-
-    /** Kept buffers count as available, so memory for a large one must come out of them. */
-    private void dropKept(int size) {
-        long toDrop = size;
-        while (toDrop > 0 && kept.poll() != null) {
-            toDrop -= batchSize;
-        }
     }
 
     /** Tells waiting threads to ask again whether they still need memory; call it after a batch was opened. */

@@ -99,6 +99,12 @@ public final class FinishedBatch {
         maxRecordSize = maxRecordSizeUpperBound;
     }
 
+    /** The last writer's: gives back memory that the batch turned out not to need. */
+    void trim() {
+        buffer = queue.trim(buffer, size);
+        reserved = buffer.length;
+    }
+
     /** The last writer's: the batch must not be sent. */
     void fail(int records, Throwable cause) {
         count = records;

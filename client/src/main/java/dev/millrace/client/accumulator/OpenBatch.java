@@ -61,6 +61,7 @@ final class OpenBatch {
     private volatile int committed;
     private volatile long maxTimestamp;
     private volatile int maxRecordSize;
+    private volatile boolean full;
     private volatile boolean finishing;
     private volatile FinishedBatch finished;
     private volatile OpenBatch next;
@@ -123,6 +124,8 @@ final class OpenBatch {
             int bodySize = RecordEncoder.bodySize(index, timestampDelta, record);
             long claimEnd = (long) position + Varint.sizeOf(bodySize) + bodySize;
             if (claimEnd > capacity || index == BatchTail.MAX_RECORDS) {
+                full = true;
+                queue.sizing().onFull(capacity);
                 if (seal()) {
                     queue.counters().sealed(SealCause.FULL);
                 }
@@ -221,6 +224,8 @@ final class OpenBatch {
         }
         whenFinished.encode(queue.codec(), end, count, baseTimestamp, maxTimestamp);
         whenFinished.measure(maxRecordSize);
+        whenFinished.trim();
+        queue.sizing().onFinished(capacity, end, whenFinished.size(), full);
     }
 
     /** Null until the batch is finished. */

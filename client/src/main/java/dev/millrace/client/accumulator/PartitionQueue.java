@@ -30,6 +30,7 @@ public final class PartitionQueue {
     private final TopicPartition partition;
     private final int id;
     private final ReadyQueue ready;
+    private final BatchSizing sizing;
     private volatile OpenBatch newest;
 
     /** The last batch that the I/O thread has taken; written by it alone. */
@@ -40,6 +41,7 @@ public final class PartitionQueue {
         this.partition = partition;
         this.id = id;
         this.ready = accumulator.readyOf(id);
+        this.sizing = new BatchSizing(accumulator.batchSize());
         this.taken = OpenBatch.start();
         this.newest = taken;
     }
@@ -69,7 +71,7 @@ public final class PartitionQueue {
     /** Null when another thread's batch came first. */
     private RecordFuture open(OpenBatch last, EncodableRecord record, Callback callback, long maxBlockMs)
             throws InterruptedException {
-        byte[] buffer = accumulator.acquire(record, maxBlockMs, () -> last.next() == null);
+        byte[] buffer = accumulator.acquire(sizing.next(), record, maxBlockMs, () -> last.next() == null);
         if (buffer == null) {
             return null;
         }
@@ -123,6 +125,14 @@ public final class PartitionQueue {
 
     int batchSize() {
         return accumulator.batchSize();
+    }
+
+    BatchSizing sizing() {
+        return sizing;
+    }
+
+    byte[] trim(byte[] buffer, int used) {
+        return accumulator.trim(buffer, used);
     }
 
     void release(byte[] buffer, int reserved) {

@@ -90,7 +90,7 @@ final class Completion {
                 batch.size(),
                 error.toString());
         metrics.onSplit();
-        partition.split(batch);
+        partition.tooLarge(batch);
     }
 
     private static void fail(PartitionState partition, FinishedBatch batch, ApiException error) {

@@ -171,7 +171,7 @@ final class Drainer {
     }
 
     /** The partition's next batch. An open one is sealed only here, so that it fills up while its broker is busy. */
-    private FinishedBatch nextBatch(PartitionState p, int node, long nowMs) {
+    private FinishedBatch nextBatch(PartitionState p, int node, ProducerId newest, long nowMs) {
         if (p.isIdle() || !transactions.admits(p)) {
             return null;
         }
@@ -181,7 +181,12 @@ final class Drainer {
                 p.queue().sealOldest(cause);
             }
         }
-        return p.candidate(node, nowMs);
+        FinishedBatch batch = p.candidate(node, nowMs);
+        while (batch != null && batch.size() > settings.maxRequestSize() && batch.count() > 1) {
+            p.splitUnsent(batch, newest); // it was expected to compress better
+            batch = p.candidate(node, nowMs);
+        }
+        return batch;
     }
 
     private void expire(PartitionState p, long nowMs) {
@@ -259,7 +264,7 @@ final class Drainer {
         long size = 0;
         while (!lane.isEmpty()) {
             PartitionState p = lane.peek();
-            FinishedBatch batch = nextBatch(p, node.id(), nowMs);
+            FinishedBatch batch = nextBatch(p, node.id(), newest, nowMs);
             if (batch != null && size > 0 && size + batch.size() > settings.maxRequestSize()) {
                 break;
             }

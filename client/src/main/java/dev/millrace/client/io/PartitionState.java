@@ -159,13 +159,23 @@ final class PartitionState {
             leader = node;
             leaderAccepted = false;
         }
+        stampIfNew(batch, newest);
+        batch.sent();
+        inFlight++;
+    }
+
+    /** Splits {@link #candidate}, of more than one record, because no request may be as large; there is another then. */
+    void splitUnsent(FinishedBatch batch, ProducerId newest) {
+        stampIfNew(batch, newest);
+        split(batch);
+    }
+
+    private void stampIfNew(FinishedBatch batch, ProducerId newest) {
         if (batch == queue.peek()) {
             queue.take();
             stamp(batch, newest);
             sent.addLast(batch);
         }
-        batch.sent();
-        inFlight++;
     }
 
     private void stamp(FinishedBatch batch, ProducerId newest) {
@@ -217,9 +227,14 @@ final class PartitionState {
         notBeforeMs = backoffUntilMs;
     }
 
-    /** The broker finds the batch too large: smaller ones take its place, and its sequences. */
-    void split(FinishedBatch batch) {
+    /** The broker finds the batch too large. */
+    void tooLarge(FinishedBatch batch) {
         leaderAccepted = false;
+        split(batch);
+    }
+
+    /** Smaller batches take the place of this one, and its sequences. */
+    private void split(FinishedBatch batch) {
         List<FinishedBatch> parts = batch.split();
         int sequence = batch.sequence();
         for (FinishedBatch part : parts) {

@@ -220,7 +220,7 @@ class ExactlyOnceSimulationTest {
                     deliveryTimeoutMs,
                     Integer.MAX_VALUE,
                     new Backoff(10, 100),
-                    1000,
+                    seed % 4 == 0 ? ROOM_FOR_ONE : 1000, // a batch larger than a request is split unsent
                     5,
                     idempotent,
                     60_000,

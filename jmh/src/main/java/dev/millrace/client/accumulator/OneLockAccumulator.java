@@ -45,7 +45,8 @@ public final class OneLockAccumulator {
     }
 
     byte[] acquire(EncodableRecord record, long maxBlockMs) throws InterruptedException {
-        return pool.acquire(RecordEncoder.batchSizeUpperBound(record), maxBlockMs, () -> true);
+        int size = Math.max(pool.batchSize(), RecordEncoder.batchSizeUpperBound(record));
+        return pool.acquire(size, maxBlockMs, () -> true);
     }
 
     void release(byte[] buffer) {
