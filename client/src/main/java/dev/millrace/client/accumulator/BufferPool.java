@@ -120,10 +120,7 @@ public final class BufferPool {
         if (!waiters.isEmpty() || !tryReserve(size)) {
             return false;
         }
-        boolean dropped = true;
-        while (dropped && (long) kept.size() * batchSize > available.get()) { // kept buffers count as available
-            dropped = kept.poll() != null;
-        }
+        kept.shrinkTo(available.get());
         return true;
     }
 
