@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 /** Threads rush through a gate that is opened and closed: once it is closed and empty, nobody may be inside any more. */
 class SendGateStressTest {
     private static final int THREADS = 4;
-    private static final int ROUNDS = 300;
+    private static final int ROUNDS = 100;
     private static final int TWIN_ROUNDS = 100_000;
     private static final int LOOKS = 3;
 
