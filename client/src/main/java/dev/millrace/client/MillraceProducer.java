@@ -116,7 +116,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             Optional<TransactionState> transactions = Optional.ofNullable(
                             config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG))
                     .map(id -> new TransactionState(id, ready::wake));
-            transactionApi = new TransactionApi(transactions, maxBlockMs);
+            transactionApi = new TransactionApi(transactions, maxBlockMs, kafka.sensors());
             io = new IoThreads(contexts, ready, settings, transactions);
             topics = new TopicLookup(images, registry, io.metadata(), kafka.sensors());
             SendContext<K, V> context = new SendContext<>(
@@ -280,6 +280,9 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         if (timeoutMs < 0) {
             throw new IllegalArgumentException("The timeout cannot be negative.");
         }
+        if (timeoutMs > 0 && !io.isCurrentThread()) {
+            kafka.telemetry().beginClose();
+        }
         transactionApi.close();
         sender.refuseMore();
         if (io.isCurrentThread()) {
@@ -401,25 +404,39 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         transactionApi.abort();
     }
 
-    /** Client telemetry (KIP-714) is not there yet. */
+    /**
+     * Offers a metric of the application to the brokers, which may subscribe to it (KIP-714); a metric of the producer's own
+     * name is left alone. Does nothing if {@code enable.metrics.push} is false.
+     */
     @Override
     public void registerMetricForSubscription(KafkaMetric metric) {
-        throw notThereYet("Client telemetry");
+        if (metrics().containsKey(metric.metricName())) {
+            log.debug("{} is not registered: the producer has a metric of this name", metric.metricName());
+        } else {
+            kafka.telemetry().register(metric);
+        }
     }
 
-    /** Client telemetry (KIP-714) is not there yet. */
+    /** Takes back what {@link #registerMetricForSubscription} offered; a metric that was not is left alone. */
     @Override
     public void unregisterMetricFromSubscription(KafkaMetric metric) {
-        throw notThereYet("Client telemetry");
+        if (metrics().containsKey(metric.metricName())) {
+            log.debug("{} stays: it is the producer's own", metric.metricName());
+        } else {
+            kafka.telemetry().unregister(metric);
+        }
     }
 
-    /** Client telemetry (KIP-714) is not there yet. */
+    /**
+     * The id under which the brokers know this producer (KIP-714); blocks until they have given one.
+     *
+     * @return null if there is none after {@code timeout}
+     * @throws IllegalArgumentException a negative timeout
+     * @throws IllegalStateException {@code enable.metrics.push} is false
+     * @throws InterruptException interrupted while blocked
+     */
     @Override
     public Uuid clientInstanceId(Duration timeout) {
-        throw notThereYet("Client telemetry");
-    }
-
-    private static UnsupportedOperationException notThereYet(String what) {
-        return new UnsupportedOperationException(what + ": Millrace does not do this yet");
+        return kafka.telemetry().clientInstanceId(timeout);
     }
 }

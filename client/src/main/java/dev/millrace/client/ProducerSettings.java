@@ -36,7 +36,6 @@ final class ProducerSettings {
                 ProducerConfig.TRANSACTION_TWO_PHASE_COMMIT_ENABLE_CONFIG,
                 "Producer has no method to prepare a transaction or to complete a prepared one (KIP-939), and the brokers'"
                         + " side is not released");
-        refuse(config, ProducerConfig.ENABLE_METRICS_PUSH_CONFIG, "client telemetry is not there yet");
         checkMemory(config);
         return config;
     }

@@ -1,6 +1,7 @@
 package dev.millrace.client;
 
 import dev.millrace.client.io.TransactionState;
+import dev.millrace.client.kafka.ProducerSensors;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
@@ -19,34 +20,46 @@ final class TransactionApi {
 
     private final Optional<TransactionState> transactions;
     private final long maxBlockMs;
+    private final ProducerSensors sensors;
 
     /** Refuses everything if {@code transactions} is empty. */
-    TransactionApi(Optional<TransactionState> transactions, long maxBlockMs) {
+    TransactionApi(Optional<TransactionState> transactions, long maxBlockMs, ProducerSensors sensors) {
         this.transactions = transactions;
         this.maxBlockMs = maxBlockMs;
+        this.sensors = sensors;
     }
 
     void init() {
+        long startNs = System.nanoTime();
         state().initTransactions().await(maxBlockMs);
+        sensors.onInitTransactions(System.nanoTime() - startNs);
     }
 
     void begin() {
+        long startNs = System.nanoTime();
         state().beginTransaction();
+        sensors.onBeginTransaction(System.nanoTime() - startNs);
     }
 
     void sendOffsets(Map<TopicPartition, OffsetAndMetadata> offsets, ConsumerGroupMetadata group) {
         TransactionState state = state();
         if (!offsets.isEmpty()) {
+            long startNs = System.nanoTime();
             state.sendOffsetsToTransaction(offsets, group).await(maxBlockMs);
+            sensors.onSendOffsets(System.nanoTime() - startNs);
         }
     }
 
     void commit() {
+        long startNs = System.nanoTime();
         state().commitTransaction().await(maxBlockMs);
+        sensors.onCommit(System.nanoTime() - startNs);
     }
 
     void abort() {
+        long startNs = System.nanoTime();
         state().abortTransaction().await(maxBlockMs);
+        sensors.onAbort(System.nanoTime() - startNs);
     }
 
     /** A transaction that is open now will be aborted. */

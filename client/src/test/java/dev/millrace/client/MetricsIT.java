@@ -176,6 +176,29 @@ class MetricsIT {
 
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
+    void shouldTellHowLongTransactionsTake(ProducerKind kind) {
+        try (Producer<byte[], byte[]> producer = kind.create(
+                cluster.clientConfig(),
+                "transactional.id",
+                "timed-" + kind.name().toLowerCase(Locale.ROOT))) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(new ProducerRecord<>("load", 0, null, new byte[10]));
+            producer.commitTransaction();
+            producer.beginTransaction();
+            producer.abortTransaction();
+
+            Map<String, Double> values = valuesOf(producer, "producer-metrics", Map.of());
+            for (String call : List.of("init", "begin", "commit", "abort")) {
+                assertThat(values.get("txn-" + call + "-time-ns-total"))
+                        .as(call)
+                        .isPositive();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
     void shouldTellOfThrottling(ProducerKind kind) throws Exception {
         // given a quota that one request exceeds
         String clientId = "throttled-" + kind.name().toLowerCase(Locale.ROOT);

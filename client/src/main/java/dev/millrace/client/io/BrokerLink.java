@@ -60,6 +60,11 @@ public interface BrokerLink extends AutoCloseable {
     /** Sends, receives and runs handlers; waits up to {@code timeoutMs} for something to do. */
     void poll(long timeoutMs, long nowMs);
 
+    /** Whether the link itself has nothing to say any more, so that it may be closed. */
+    default boolean isQuiet(long nowMs) {
+        return true;
+    }
+
     /** Ends a {@link #poll} that waits, or keeps the next one from waiting. */
     void wakeup();
 

@@ -71,9 +71,11 @@ final class IoThread {
         }
     }
 
-    /** Whether every record of its partitions has an outcome, and no transaction needs the thread. */
+    /** Whether every record of its partitions has an outcome, no transaction needs the thread, and the link may be closed. */
     boolean isIdle() {
-        return drainer.isIdle() && transactions.mayEnd();
+        return drainer.isIdle()
+                && transactions.mayEnd()
+                && context.link().isQuiet(context.clock().nowMs());
     }
 
     void wake() {

@@ -43,6 +43,7 @@ public final class KafkaBridge implements AutoCloseable {
 
     private final ProducerConfig config;
     private final Time time = new MonotonicTime();
+    private final Telemetry telemetry;
     private final Metrics metrics;
     private final ProducerSensors sensors;
     private final ClusterResourceListeners listeners = new ClusterResourceListeners();
@@ -62,6 +63,8 @@ public final class KafkaBridge implements AutoCloseable {
                 .tags(Map.of("client-id", clientId));
         List<MetricsReporter> reporters = CommonClientConfigs.metricsReporters(clientId, config);
         listeners.maybeAddAll(reporters);
+        this.telemetry = new Telemetry(config, time);
+        telemetry.reporter().ifPresent(reporters::add);
         this.metrics = new Metrics(
                 metricConfig,
                 reporters,
@@ -115,6 +118,10 @@ public final class KafkaBridge implements AutoCloseable {
     /** The stock producer's own metrics. */
     public ProducerSensors sensors() {
         return sensors;
+    }
+
+    public Telemetry telemetry() {
+        return telemetry;
     }
 
     /** Adds the metrics that only Millrace has. */

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import org.apache.kafka.clients.ApiVersions;
 import org.apache.kafka.clients.ClientRequest;
 import org.apache.kafka.clients.ClientResponse;
@@ -43,6 +44,7 @@ final class NetworkBrokerLink implements BrokerLink {
     private final NetworkClient client;
     private final KafkaBridge kafka;
     private final ProducerSensors sensors;
+    private final IntSupplier requestsInFlight = this::inFlightRequests;
     private final ClusterImages images;
     private final int requestTimeoutMs;
     private final short acks;
@@ -75,8 +77,8 @@ final class NetworkBrokerLink implements BrokerLink {
                 new ImageNodes(),
                 new DefaultHostResolver(),
                 sensors.throttleTime(),
-                null);
-        sensors.watchRequests(client::inFlightRequestCount);
+                ioThread == 0 ? kafka.telemetry().sender() : null);
+        sensors.watchRequests(requestsInFlight);
         this.transactions = new TransactionRequests(this, client, versions, protocol);
     }
 
@@ -216,6 +218,17 @@ final class NetworkBrokerLink implements BrokerLink {
         }
     }
 
+    private int inFlightRequests() {
+        return client.inFlightRequestCount();
+    }
+
+    @Override
+    public boolean isQuiet(long nowMs) {
+        Telemetry telemetry = kafka.telemetry();
+        boolean answersToCome = telemetry.isClosing(nowMs) && client.inFlightRequestCount() > 0;
+        return !answersToCome && !(telemetry.hasLastPush(nowMs) && client.hasReadyNodes(nowMs));
+    }
+
     @Override
     public void wakeup() {
         client.wakeup();
@@ -224,6 +237,7 @@ final class NetworkBrokerLink implements BrokerLink {
     @Override
     public void close() {
         client.close();
+        sensors.unwatchRequests(requestsInFlight);
     }
 
     /** Tells the network client which brokers there are; metadata itself is asked for by our own requests. */

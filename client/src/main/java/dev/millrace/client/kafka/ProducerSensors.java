@@ -115,6 +115,11 @@ public final class ProducerSensors implements SenderMetrics, AutoCloseable {
         requestsInFlight.add(inFlight);
     }
 
+    /** Counts them no more: their connections are gone. */
+    void unwatchRequests(IntSupplier inFlight) {
+        requestsInFlight.remove(inFlight);
+    }
+
     /** Is told by the network client how long brokers throttle. */
     Sensor throttleTime() {
         return throttleTime;
@@ -191,6 +196,28 @@ public final class ProducerSensors implements SenderMetrics, AutoCloseable {
     /** A call of {@code flush} ends. */
     public void onFlush(long nanoseconds) {
         calls.recordFlush(nanoseconds);
+    }
+
+    // ---- calls about transactions, told by the thread that made them, when they have succeeded ----
+
+    public void onInitTransactions(long nanoseconds) {
+        calls.recordInit(nanoseconds);
+    }
+
+    public void onBeginTransaction(long nanoseconds) {
+        calls.recordBeginTxn(nanoseconds);
+    }
+
+    public void onSendOffsets(long nanoseconds) {
+        calls.recordSendOffsets(nanoseconds);
+    }
+
+    public void onCommit(long nanoseconds) {
+        calls.recordCommitTxn(nanoseconds);
+    }
+
+    public void onAbort(long nanoseconds) {
+        calls.recordAbortTxn(nanoseconds);
     }
 
     @Override

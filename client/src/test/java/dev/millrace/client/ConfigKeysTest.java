@@ -1,0 +1,197 @@
+package dev.millrace.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Field;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Every key of the stock producer is honoured or refused. Honoured is a key that a test of this package sets, and expects
+ * something of; or one that only kafka-clients' own code reads, out of the configuration that we hand it. In both cases
+ * we read it wherever the stock producer does.
+ */
+class ConfigKeysTest {
+    private static final Map<String, Class<?>> TESTED = tested();
+
+    /** Which the network layer, the metrics, the codecs and the back-off read; a wrong value fails as with the stock producer. */
+    private static final List<String> HANDED_ON = List.of(
+            "client.dns.lookup",
+            "compression.gzip.level",
+            "compression.lz4.level",
+            "compression.zstd.level",
+            "connections.max.idle.ms",
+            "metadata.max.idle.ms",
+            "metrics.num.samples",
+            "metrics.recording.level",
+            "metrics.sample.window.ms",
+            "receive.buffer.bytes",
+            "reconnect.backoff.max.ms",
+            "retry.backoff.max.ms",
+            "retry.backoff.ms",
+            "send.buffer.bytes",
+            "socket.connection.setup.timeout.max.ms",
+            "socket.connection.setup.timeout.ms");
+
+    private static final Map<String, Object> REFUSED = Map.of("transaction.two.phase.commit.enable", true);
+
+    private static Map<String, Class<?>> tested() {
+        Map<String, Class<?>> tests = new TreeMap<>();
+        hold(tests, ConstructionTest.class, "bootstrap.servers", "client.id", "config.providers", "metric.reporters");
+        hold(tests, ConstructionTest.class, "key.serializer", "value.serializer");
+        hold(tests, InterceptorsIT.class, "interceptor.classes");
+        hold(tests, TelemetryIT.class, "enable.metrics.push");
+        hold(tests, RoundTripIT.class, "acks", "compression.type", "max.in.flight.requests.per.connection");
+        hold(tests, MetricsIT.class, "batch.size", "buffer.memory", "linger.ms", "max.block.ms", "max.request.size");
+        hold(tests, ExpiryIT.class, "delivery.timeout.ms", "request.timeout.ms");
+        hold(tests, BatchSplittingIT.class, "enable.idempotence", "retries");
+        hold(tests, PartitioningIT.class, "partitioner.class", "partitioner.ignore.keys");
+        hold(tests, PartitioningIT.class, "partitioner.adaptive.partitioning.enable");
+        hold(tests, PartitioningIT.class, "partitioner.availability.timeout.ms");
+        hold(tests, RebootstrapIT.class, "metadata.max.age.ms", "metadata.recovery.strategy");
+        hold(tests, RebootstrapIT.class, "metadata.recovery.rebootstrap.trigger.ms");
+        hold(tests, SecurityIT.class, "reconnect.backoff.ms", "ssl.endpoint.identification.algorithm");
+        hold(tests, TransactionsContract.class, "transactional.id", "transaction.timeout.ms");
+        hold(tests, SecurityIT.class, "sasl.jaas.config");
+        return tests;
+    }
+
+    private static void hold(Map<String, Class<?>> tests, Class<?> test, String... keys) {
+        for (String key : keys) {
+            tests.put(key, test);
+        }
+    }
+
+    private static boolean isSecurity(String key) {
+        return key.startsWith("ssl.") || key.startsWith("sasl.") || key.startsWith("security.");
+    }
+
+    @Test
+    void shouldKnowEveryKeyOfTheStockProducerAndNoOther() {
+        Set<String> known = new TreeSet<>(TESTED.keySet());
+        known.addAll(HANDED_ON);
+        known.addAll(REFUSED.keySet());
+        ProducerConfig.configNames().stream().filter(ConfigKeysTest::isSecurity).forEach(known::add);
+
+        assertThat(known).containsExactlyInAnyOrderElementsOf(ProducerConfig.configNames());
+    }
+
+    @Test
+    void shouldNameTestsThatSetTheKey() {
+        TESTED.forEach((key, test) -> assertThat(constantsOf(test))
+                .as("%s, which is to test %s", test.getSimpleName(), key)
+                .contains(key));
+    }
+
+    @Test
+    void shouldRefuseWhatItCannotDo() {
+        REFUSED.forEach((key, value) -> assertThatThrownBy(() -> ours(with(allDefaults(), Map.of(key, value))))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining(key));
+    }
+
+    static Stream<Map<String, Object>> circumstances() {
+        return Stream.of(
+                Map.of(),
+                Map.of("compression.type", "gzip"),
+                Map.of("compression.type", "lz4"),
+                Map.of("compression.type", "zstd"),
+                Map.of("acks", "1", "enable.idempotence", "false"),
+                Map.of("transactional.id", "t"),
+                Map.of("security.protocol", "SSL"),
+                Map.of("security.protocol", "SASL_SSL", "sasl.mechanism", "PLAIN", "sasl.jaas.config", jaas()));
+    }
+
+    /** Nothing is silently ignored that the stock producer looks at. */
+    @ParameterizedTest
+    @MethodSource("circumstances")
+    void shouldReadEveryKeyThatTheStockProducerReads(Map<String, Object> circumstance) throws Exception {
+        Map<String, Object> configs = with(allDefaults(), circumstance);
+
+        Set<String> unused;
+        Set<String> unusedByStock;
+        try (Producer<?, ?> ours = ours(configs)) {
+            unused = unusedBy(ours);
+        }
+        try (Producer<?, ?> stock = new KafkaProducer<>(configs)) {
+            unusedByStock = unusedBy(stock);
+        }
+
+        unused.removeAll(unusedByStock);
+        assertThat(unused).isEmpty();
+    }
+
+    private static Producer<?, ?> ours(Map<String, Object> configs) {
+        return new MillraceProducer<>(configs);
+    }
+
+    private static String jaas() {
+        return "org.apache.kafka.common.security.plain.PlainLoginModule required username=\"u\" password=\"p\";";
+    }
+
+    /** Every key that has a default, set to it. */
+    private static Map<String, Object> allDefaults() {
+        Map<String, Object> configs = new HashMap<>();
+        for (ConfigDef.ConfigKey key : ProducerConfig.configDef().configKeys().values()) {
+            if (key.hasDefault() && key.defaultValue != null) {
+                configs.put(key.name, key.defaultValue);
+            }
+        }
+        configs.put("bootstrap.servers", "localhost:1");
+        configs.put("key.serializer", ByteArraySerializer.class);
+        configs.put("value.serializer", ByteArraySerializer.class);
+        return configs;
+    }
+
+    private static Map<String, Object> with(Map<String, Object> configs, Map<String, Object> more) {
+        Map<String, Object> all = new HashMap<>(configs);
+        all.putAll(more);
+        return all;
+    }
+
+    /** What {@code logUnused} warns of. */
+    private static Set<String> unusedBy(Producer<?, ?> producer) throws IllegalAccessException {
+        Field config = Arrays.stream(producer.getClass().getDeclaredFields())
+                .filter(field -> field.getType() == ProducerConfig.class)
+                .findFirst()
+                .orElseThrow();
+        config.setAccessible(true);
+        return new TreeSet<>(((ProducerConfig) config.get(producer)).unused());
+    }
+
+    /** The text of a test's class files, in which the constants stand as they are. */
+    private static String constantsOf(Class<?> test) {
+        return Stream.concat(Stream.of(test), Arrays.stream(test.getDeclaredClasses()))
+                .map(ConfigKeysTest::bytesOf)
+                .collect(Collectors.joining());
+    }
+
+    private static String bytesOf(Class<?> type) {
+        String file = type.getName().replace('.', '/') + ".class";
+        try (InputStream in = type.getClassLoader().getResourceAsStream(file)) {
+            return new String(in.readAllBytes(), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            throw new IllegalStateException(file, e);
+        }
+    }
+}
