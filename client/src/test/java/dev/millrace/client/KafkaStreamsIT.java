@@ -48,7 +48,7 @@ class KafkaStreamsIT {
     }
 
     @ParameterizedTest
-    @EnumSource(value = ProducerKind.class, names = "STOCK")
+    @EnumSource(ProducerKind.class)
     void shouldCountEveryWordExactlyOnceWhenKilledInATransactionAndRestarted(ProducerKind kind) throws Exception {
         // given
         String counts = WordCount.topic(WordCount.COUNTS, kind);

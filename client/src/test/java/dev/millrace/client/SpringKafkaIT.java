@@ -114,7 +114,7 @@ class SpringKafkaIT {
     }
 
     @ParameterizedTest
-    @EnumSource(value = ProducerKind.class, names = "STOCK")
+    @EnumSource(ProducerKind.class)
     void shouldShowWhatIsCommittedAndHideWhatIsRolledBackWhenATemplateRunsTransactions(ProducerKind kind) {
         // given
         String topic = topic("transactions", kind);
@@ -142,7 +142,7 @@ class SpringKafkaIT {
     }
 
     @ParameterizedTest
-    @EnumSource(value = ProducerKind.class, names = "STOCK")
+    @EnumSource(ProducerKind.class)
     void shouldCopyEachRecordOnceWhenATransactionalListenerFailsNowAndThen(ProducerKind kind) throws Exception {
         // given
         String from = topic("listener-from", kind);
