@@ -107,7 +107,11 @@ public final class IoThreads {
         }
         first.accumulator().close();
         first.images().close();
-        worker.end(reasonToFail());
+        try {
+            worker.end(reasonToFail());
+        } catch (Throwable t) { // close() waits for the latches below
+            log.error("An I/O thread could not end in order", t);
+        }
         if (isFirst) {
             driver.ifPresent(transactional -> transactional.end(reasonToFail()));
             awaitOthers();

@@ -7,6 +7,8 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.kafka.common.Uuid;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What the I/O thread knows of one partition: the batches on their way, the next sequence, and whether anything stands
@@ -17,6 +19,8 @@ import org.apache.kafka.common.Uuid;
  * leader has accepted it: a leader without the producer's history would take any sequence first (KAFKA-15591).
  */
 final class PartitionState {
+    private static final Logger log = LoggerFactory.getLogger(PartitionState.class);
+
     private final PartitionQueue queue;
     private final SenderMetrics metrics;
     private final boolean idempotent;
@@ -327,9 +331,17 @@ final class PartitionState {
     private void deliver(FinishedBatch batch) {
         if (!batch.accepted()) {
             transactions.failed(batch);
-            metrics.onFailed(batch);
+            countFailed(batch);
         }
         batch.deliver();
+    }
+
+    private void countFailed(FinishedBatch batch) {
+        try {
+            metrics.onFailed(batch);
+        } catch (RuntimeException | Error e) { // a reporter of the application's, say; the records need their outcome
+            log.error("Counting {} failed records of {} failed", batch.count(), batch.partition(), e);
+        }
     }
 
     /** Once nothing is in flight: closes a gap in the sequences by a new epoch, or finds that there is none. */
