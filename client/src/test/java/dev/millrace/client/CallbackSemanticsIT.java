@@ -154,6 +154,7 @@ class CallbackSemanticsIT extends SemanticsFixture {
         String large = topic("flush-other", kind, 3);
         Map<String, Object> configs = ProducerKind.with(cluster.clientConfig(), "linger.ms", 60_000, "batch.size", 0);
         try (Producer<byte[], byte[]> producer = kind.create(configs)) {
+            sendFirst(producer, large, 3);
             List<Future<RecordMetadata>> futures = new ArrayList<>();
             for (int i = 0; i < 30; i++) {
                 futures.add(producer.send(new ProducerRecord<>(large, i % 3, null, new byte[10])));

@@ -139,6 +139,8 @@ class LimitsIT extends SemanticsFixture {
                 ProducerKind.with(cluster.clientConfig(), "linger.ms", 3_600_000, "delivery.timeout.ms", 7_200_000);
         try (Producer<byte[], byte[]> producer =
                 kind.create(lingering, "buffer.memory", 64_000L, "batch.size", 16_000)) {
+            sendFirst(producer, topic, 10);
+
             // when there is memory for four partitions of ten
             for (int i = 0; i < 100; i++) {
                 futures.add(producer.send(new ProducerRecord<>(topic, i % 10, null, new byte[100])));
@@ -149,7 +151,7 @@ class LimitsIT extends SemanticsFixture {
         for (Future<RecordMetadata> future : futures) {
             assertThat(future.get(0, TimeUnit.SECONDS).hasOffset()).isTrue();
         }
-        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(100);
+        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(110);
     }
 
     @ParameterizedTest
@@ -160,6 +162,7 @@ class LimitsIT extends SemanticsFixture {
 
         // when
         try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "batch.size", 0)) {
+            sendFirst(producer, topic, 1);
             List<Future<RecordMetadata>> before = new ArrayList<>();
             List<Future<RecordMetadata>> after = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
@@ -173,10 +176,10 @@ class LimitsIT extends SemanticsFixture {
             // then
             assertThatThrownBy(tooLarge::get).hasCauseInstanceOf(RecordTooLargeException.class);
             for (int i = 0; i < 20; i++) {
-                assertThat(before.get(i).get().offset()).isEqualTo(i);
-                assertThat(after.get(i).get().offset()).isEqualTo(20 + i);
+                assertThat(before.get(i).get().offset()).isEqualTo(1 + i);
+                assertThat(after.get(i).get().offset()).isEqualTo(21 + i);
             }
         }
-        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(40);
+        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(41);
     }
 }

@@ -1,13 +1,19 @@
 package dev.millrace.client;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.KafkaCluster;
 import dev.millrace.testkit.Listener;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
@@ -53,8 +59,13 @@ abstract class SemanticsFixture {
      * never recover.
      */
     static void sendFirst(Producer<byte[], byte[]> producer, String topic, int partitions) throws Exception {
+        List<Future<RecordMetadata>> first = new ArrayList<>();
         for (int p = 0; p < partitions; p++) {
-            producer.send(new ProducerRecord<>(topic, p, null, new byte[10])).get();
+            first.add(producer.send(new ProducerRecord<>(topic, p, null, new byte[10])));
+        }
+        producer.flush();
+        for (Future<RecordMetadata> future : first) {
+            assertThat(future.get().hasOffset()).isTrue();
         }
     }
 
