@@ -1,29 +1,20 @@
 package dev.millrace.client;
 
 import dev.millrace.client.accumulator.Accumulator;
-import dev.millrace.client.accumulator.BufferPool;
-import dev.millrace.client.accumulator.ReadyQueues;
-import dev.millrace.client.io.IoContext;
 import dev.millrace.client.io.IoThreads;
-import dev.millrace.client.io.SenderSettings;
-import dev.millrace.client.io.TransactionState;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.KafkaVersion;
-import dev.millrace.client.kafka.Plugins;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
-import dev.millrace.client.metadata.StalledBrokers;
-import dev.millrace.client.metadata.TopicRegistry;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Callback;
@@ -59,7 +50,6 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     private static final String IN_CALLBACK =
             "flush() was called in a callback: it would wait for the very thread that runs it";
 
-    private final ProducerConfig config;
     private final RecordSender<K, V> sender;
     private final KafkaBridge kafka;
     private final ClusterImages images;
@@ -69,8 +59,8 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     private final TransactionApi transactionApi;
     private final long maxBlockMs;
 
-    /** What closing the application's objects has thrown. */
-    private volatile KafkaException closeFailure;
+    /** What closing the application's objects has thrown, or null. */
+    private final Supplier<KafkaException> closeFailure;
 
     /**
      * Connects in the background; only what is wrong with the configuration is found here.
@@ -96,88 +86,17 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     /** As {@link #MillraceProducer(Map)}, with serializers that are configured already; they are closed with it. */
     public MillraceProducer(Map<String, Object> configs, Serializer<K> keySerializer, Serializer<V> valueSerializer) {
         KafkaVersion.check();
-        config = ProducerSettings.parse(configs, keySerializer, valueSerializer);
-        MillraceConfig ours = MillraceConfig.parse(config.originals());
+        ProducerConfig config = ProducerSettings.parse(configs, keySerializer, valueSerializer);
+        ProducerParts<K, V> parts = new ProducerParts<>(config, keySerializer, valueSerializer);
+        kafka = parts.kafka;
+        images = parts.images;
+        topics = parts.topics;
+        accumulator = parts.accumulator;
+        io = parts.io;
+        transactionApi = parts.transactions;
+        sender = parts.sender;
+        closeFailure = parts::closeFailure;
         maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
-        KafkaBridge opened = null;
-        try {
-            opened = new KafkaBridge(config);
-            kafka = opened;
-            Plugins<K, V> plugins = kafka.plugIn(keySerializer, valueSerializer);
-            ReadyQueues ready = ReadyQueues.forThreads(ours.ioThreads());
-            int batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
-            BufferPool memory =
-                    new BufferPool(config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, ready::wake);
-            SenderSettings settings = ProducerSettings.senderSettings(config);
-            accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, settings.lingerMs());
-            images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
-            TopicRegistry registry = new TopicRegistry();
-            List<IoContext> contexts = contexts(ready, registry);
-            Optional<TransactionState> transactions = Optional.ofNullable(
-                            config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG))
-                    .map(id -> new TransactionState(id, ready::wake));
-            transactionApi = new TransactionApi(transactions, maxBlockMs, kafka.sensors());
-            io = new IoThreads(contexts, ready, settings, transactions);
-            topics = new TopicLookup(images, registry, io.metadata(), kafka.sensors());
-            SendContext<K, V> context = new SendContext<>(
-                    plugins.interceptors(),
-                    new RecordSerializer<>(plugins.keySerializer(), plugins.valueSerializer()),
-                    new PartitionChooser(config, plugins.partitioner(), load(contexts)),
-                    topics,
-                    accumulator,
-                    io,
-                    kafka.sensors(),
-                    transactions.orElse(null));
-            sender = new RecordSender<>(config, context, ours.metadataBlocks());
-            kafka.watch(accumulator.counters(), memory, images);
-            kafka.sensors().watchMetadata(() -> io.metadata().ageMs() / 1000.0);
-            config.logUnused();
-            io.start("millrace-io | " + config.getString(ProducerConfig.CLIENT_ID_CONFIG), this::closeParts);
-        } catch (RuntimeException | Error e) {
-            throw failedToConstruct(opened, e);
-        }
-    }
-
-    private static KafkaException failedToConstruct(KafkaBridge opened, Throwable cause) {
-        try {
-            if (opened != null) {
-                opened.close();
-            }
-        } catch (RuntimeException e) {
-            cause.addSuppressed(e);
-        }
-        return new KafkaException("Failed to construct kafka producer", cause);
-    }
-
-    private List<IoContext> contexts(ReadyQueues ready, TopicRegistry registry) {
-        List<IoContext> contexts = new ArrayList<>();
-        for (int i = 0; i < ready.size(); i++) {
-            contexts.add(new IoContext(
-                    accumulator,
-                    ready.get(i),
-                    images,
-                    registry,
-                    new StalledBrokers(config.getLong(ProducerConfig.PARTITIONER_AVAILABILITY_TIMEOUT_MS_CONFIG)),
-                    kafka.openLink(images, i),
-                    kafka.sensors(),
-                    kafka::nowMs));
-        }
-        return contexts;
-    }
-
-    private PartitionLoad load(List<IoContext> contexts) {
-        return new PartitionLoad(
-                accumulator,
-                contexts.stream().map(IoContext::stalled).toArray(StalledBrokers[]::new),
-                config.getBoolean(ProducerConfig.PARTITIONER_ADAPTIVE_PARTITIONING_ENABLE_CONFIG));
-    }
-
-    private void closeParts() {
-        try {
-            kafka.close();
-        } catch (KafkaException e) {
-            closeFailure = e;
-        }
     }
 
     private static Map<String, Object> toMap(Properties properties) {
@@ -309,8 +228,8 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             io.forceShutdown();
             throw new InterruptException(e);
         }
-        if (closeFailure != null) {
-            throw closeFailure;
+        if (closeFailure.get() != null) {
+            throw closeFailure.get();
         }
     }
 

@@ -1,0 +1,134 @@
+package dev.millrace.client;
+
+import dev.millrace.client.accumulator.Accumulator;
+import dev.millrace.client.accumulator.BufferPool;
+import dev.millrace.client.accumulator.ReadyQueues;
+import dev.millrace.client.io.IoContext;
+import dev.millrace.client.io.IoThreads;
+import dev.millrace.client.io.SenderSettings;
+import dev.millrace.client.io.TransactionState;
+import dev.millrace.client.kafka.KafkaBridge;
+import dev.millrace.client.kafka.Plugins;
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.StalledBrokers;
+import dev.millrace.client.metadata.TopicRegistry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.Serializer;
+
+/**
+ * The parts that a producer is made of, put together and running.
+ *
+ * <p><b>Threads:</b> built by one, then immutable but for {@link #closeFailure}, which the last I/O thread sets.
+ */
+final class ProducerParts<K, V> {
+    final KafkaBridge kafka;
+    final ClusterImages images;
+    final TopicLookup topics;
+    final Accumulator accumulator;
+    final IoThreads io;
+    final TransactionApi transactions;
+    final RecordSender<K, V> sender;
+
+    private volatile KafkaException closeFailure;
+
+    /**
+     * Builds them in the order in which they need each other, and starts the I/O threads.
+     *
+     * @throws KafkaException one of them cannot be built; those before it are closed
+     */
+    ProducerParts(ProducerConfig config, Serializer<K> keySerializer, Serializer<V> valueSerializer) {
+        MillraceConfig ours = MillraceConfig.parse(config.originals());
+        KafkaBridge opened = null;
+        try {
+            opened = new KafkaBridge(config);
+            kafka = opened;
+            Plugins<K, V> plugins = kafka.plugIn(keySerializer, valueSerializer);
+            ReadyQueues ready = ReadyQueues.forThreads(ours.ioThreads());
+            int batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
+            BufferPool memory =
+                    new BufferPool(config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, ready::wake);
+            SenderSettings settings = ProducerSettings.senderSettings(config);
+            accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, settings.lingerMs());
+            images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
+            TopicRegistry registry = new TopicRegistry();
+            List<IoContext> contexts = contexts(config, ready, registry);
+            Optional<TransactionState> state = Optional.ofNullable(
+                            config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG))
+                    .map(id -> new TransactionState(id, ready::wake));
+            transactions =
+                    new TransactionApi(state, config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG), kafka.sensors());
+            io = new IoThreads(contexts, ready, settings, state);
+            topics = new TopicLookup(images, registry, io.metadata(), kafka.sensors());
+            SendContext<K, V> context = new SendContext<>(
+                    plugins.interceptors(),
+                    new RecordSerializer<>(plugins.keySerializer(), plugins.valueSerializer()),
+                    new PartitionChooser(config, plugins.partitioner(), load(config, contexts)),
+                    topics,
+                    accumulator,
+                    io,
+                    kafka.sensors(),
+                    state.orElse(null));
+            sender = new RecordSender<>(config, context, ours.metadataBlocks());
+            kafka.watch(accumulator.counters(), memory, images);
+            kafka.sensors().watchMetadata(() -> io.metadata().ageMs() / 1000.0);
+            config.logUnused();
+            io.start("millrace-io | " + config.getString(ProducerConfig.CLIENT_ID_CONFIG), this::close);
+        } catch (RuntimeException | Error e) {
+            throw failedToConstruct(opened, e);
+        }
+    }
+
+    private static KafkaException failedToConstruct(KafkaBridge opened, Throwable cause) {
+        try {
+            if (opened != null) {
+                opened.close();
+            }
+        } catch (RuntimeException e) {
+            cause.addSuppressed(e);
+        }
+        return new KafkaException("Failed to construct kafka producer", cause);
+    }
+
+    private List<IoContext> contexts(ProducerConfig config, ReadyQueues ready, TopicRegistry registry) {
+        long availabilityTimeoutMs = config.getLong(ProducerConfig.PARTITIONER_AVAILABILITY_TIMEOUT_MS_CONFIG);
+        List<IoContext> contexts = new ArrayList<>();
+        for (int i = 0; i < ready.size(); i++) {
+            contexts.add(new IoContext(
+                    accumulator,
+                    ready.get(i),
+                    images,
+                    registry,
+                    new StalledBrokers(availabilityTimeoutMs),
+                    kafka.openLink(images, i),
+                    kafka.sensors(),
+                    kafka::nowMs));
+        }
+        return contexts;
+    }
+
+    private PartitionLoad load(ProducerConfig config, List<IoContext> contexts) {
+        return new PartitionLoad(
+                accumulator,
+                contexts.stream().map(IoContext::stalled).toArray(StalledBrokers[]::new),
+                config.getBoolean(ProducerConfig.PARTITIONER_ADAPTIVE_PARTITIONING_ENABLE_CONFIG));
+    }
+
+    /** When the I/O threads have ended. */
+    private void close() {
+        try {
+            kafka.close();
+        } catch (KafkaException e) {
+            closeFailure = e;
+        }
+    }
+
+    /** What closing the application's objects has thrown, or null. */
+    KafkaException closeFailure() {
+        return closeFailure;
+    }
+}
