@@ -50,6 +50,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     private static final String IN_CALLBACK =
             "flush() was called in a callback: it would wait for the very thread that runs it";
 
+    private final ProducerConfig config;
     private final RecordSender<K, V> sender;
     private final KafkaBridge kafka;
     private final ClusterImages images;
@@ -57,7 +58,6 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     private final Accumulator accumulator;
     private final IoThreads io;
     private final TransactionApi transactionApi;
-    private final long maxBlockMs;
 
     /** What closing the application's objects has thrown, or null. */
     private final Supplier<KafkaException> closeFailure;
@@ -86,7 +86,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     /** As {@link #MillraceProducer(Map)}, with serializers that are configured already; they are closed with it. */
     public MillraceProducer(Map<String, Object> configs, Serializer<K> keySerializer, Serializer<V> valueSerializer) {
         KafkaVersion.check();
-        ProducerConfig config = ProducerSettings.parse(configs, keySerializer, valueSerializer);
+        config = ProducerSettings.parse(configs, keySerializer, valueSerializer);
         ProducerParts<K, V> parts = new ProducerParts<>(config, keySerializer, valueSerializer);
         kafka = parts.kafka;
         images = parts.images;
@@ -96,7 +96,6 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         transactionApi = parts.transactions;
         sender = parts.sender;
         closeFailure = parts::closeFailure;
-        maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
     }
 
     private static Map<String, Object> toMap(Properties properties) {
@@ -163,7 +162,9 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         Objects.requireNonNull(topic, "topic cannot be null");
         try {
             ClusterImage image = topics.known(topic, null);
-            image = image != null ? image : topics.await(topic, null, maxBlockMs);
+            image = image != null
+                    ? image
+                    : topics.await(topic, null, config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG));
             return image.partitionInfos(image.topic(topic));
         } catch (InterruptedException e) {
             throw new InterruptException(e);

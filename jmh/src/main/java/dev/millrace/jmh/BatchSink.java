@@ -42,7 +42,7 @@ final class BatchSink extends IoLoop {
             throw batch.failure();
         }
         batch.stamp(PRODUCER_ID, PRODUCER_EPOCH, sequence);
-        batch.sent();
+        batch.sent(0);
         batch.settled(true);
         batch.decide(offset, -1, null);
         batch.deliver();

@@ -43,6 +43,7 @@ public final class FinishedBatch {
 
     private int sequence = NO_SEQUENCE;
     private int attempts;
+    private int sentUnder;
     private boolean inFlight;
 
     /** An attempt ended without anybody knowing what it did. */
@@ -175,12 +176,19 @@ public final class FinishedBatch {
         return attempts;
     }
 
+    /** The leadership under which it was last {@link #sent}. */
+    public int sentUnder() {
+        return sentUnder;
+    }
+
     public boolean inFlight() {
         return inFlight;
     }
 
-    public void sent() {
+    /** Sent to whoever leads the partition in this count of its leaderships. */
+    public void sent(int leadership) {
         attempts++;
+        sentUnder = leadership;
         inFlight = true;
     }
 

@@ -47,7 +47,7 @@ final class Drainer {
     private final Deadlines backingOff = new Deadlines();
     private final Deadlines expiring = new Deadlines();
     private int routedVersion = -1;
-    private boolean idsWereKnown;
+    private long idSeen;
     private long looks;
 
     Drainer(
@@ -90,8 +90,8 @@ final class Drainer {
         if (images.current().version() != routedVersion) {
             routeAnew(nowMs);
         }
-        if (ids.current().isKnown() != idsWereKnown) {
-            idsWereKnown = ids.current().isKnown();
+        if (ids.current().id() != idSeen) {
+            idSeen = ids.current().id();
             accumulator.forEachQueue(ready, queue -> lookAt(stateOf(queue), nowMs));
         }
     }
@@ -172,9 +172,6 @@ final class Drainer {
 
     /** The partition's next batch. An open one is sealed only here, so that it fills up while its broker is busy. */
     private FinishedBatch nextBatch(PartitionState p, int node, ProducerId newest, long nowMs) {
-        if (p.isIdle() || !transactions.admits(p)) {
-            return null;
-        }
         if (p.wantsOpenBatch(node, nowMs)) {
             SealCause cause = whyDue(p.queue(), node, nowMs);
             if (cause != null) {
@@ -236,16 +233,15 @@ final class Drainer {
 
     private long drainLanes(long nowMs) {
         long waitMs = Long.MAX_VALUE;
-        for (Map.Entry<Integer, ArrayDeque<PartitionState>> lane : lanes.entrySet()) {
+        for (Map.Entry<Integer, ArrayDeque<PartitionState>> lane :
+                List.copyOf(lanes.entrySet())) { // others may be added
             Node node = images.current().node(lane.getKey());
             if (node == null) {
                 continue; // the image has just changed; the lane's partitions are routed anew in the next round
             }
             boolean taken = false;
-            ProducerId newest = ids.current();
-            while (newest.isKnown() && !lane.getValue().isEmpty() && link.ready(node, nowMs)) {
-                sendOneRequest(node, lane.getValue(), newest, nowMs);
-                newest = ids.current();
+            while (ids.current().isKnown() && !lane.getValue().isEmpty() && link.ready(node, nowMs)) {
+                sendOneRequest(node, lane.getValue(), nowMs);
                 taken = true;
             }
             boolean waiting = !lane.getValue().isEmpty();
@@ -258,13 +254,16 @@ final class Drainer {
         return waitMs;
     }
 
-    private void sendOneRequest(Node node, ArrayDeque<PartitionState> lane, ProducerId newest, long nowMs) {
+    private void sendOneRequest(Node node, ArrayDeque<PartitionState> lane, long nowMs) {
         List<FinishedBatch> batches = new ArrayList<>();
         List<PartitionState> senders = new ArrayList<>();
         long size = 0;
         while (!lane.isEmpty()) {
             PartitionState p = lane.peek();
-            FinishedBatch batch = nextBatch(p, node.id(), newest, nowMs);
+            boolean admitted = !p.isIdle() && transactions.admits(p);
+            ProducerId newest =
+                    ids.current(); // read behind admits(): a transaction's batch must not go under an older epoch
+            FinishedBatch batch = admitted && newest.isKnown() ? nextBatch(p, node.id(), newest, nowMs) : null;
             if (batch != null && size > 0 && size + batch.size() > settings.maxRequestSize()) {
                 break;
             }

@@ -84,17 +84,22 @@ final class IoThread {
 
     /** Closes the connections and fails every record without an outcome. The accumulator is closed already. */
     void end(RuntimeException reason) {
-        try {
-            context.link().close();
-        } catch (RuntimeException e) {
-            log.warn("Closing the connections failed", e);
-        }
-        errands.forEach(errand -> errand.onEnd(reason));
+        quietly(context.link()::close);
+        errands.forEach(errand -> quietly(() -> errand.onEnd(reason)));
         drainer.abandonInFlight();
         drainer.failAll(Long.MAX_VALUE, reason);
         while (!drainer.isIdle()) { // writers between claim and commit: they are about to finish
             LockSupport.parkNanos(WRITER_WAIT_NS);
             drainer.failAll(Long.MAX_VALUE, reason);
+        }
+    }
+
+    /** Runs one step of the end: what it throws must not keep the others from being taken. */
+    static void quietly(Runnable step) {
+        try {
+            step.run();
+        } catch (Throwable t) {
+            log.warn("An I/O thread could not end in order", t);
         }
     }
 }

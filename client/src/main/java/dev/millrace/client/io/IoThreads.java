@@ -101,26 +101,36 @@ public final class IoThreads {
                 worker.runOnce();
             }
         } catch (Throwable t) { // whatever it is: no record may be left without an outcome
-            log.error("An I/O thread failed; all records without an outcome fail with it", t);
-            failure = t;
+            failure = t; // first of all: after an OutOfMemoryError even logging may throw
             forceShutdown();
+            log(t);
         }
+        try {
+            end(worker, isFirst, onEnd);
+        } finally { // whoever waits in close() must not wait for ever
+            if (isFirst) {
+                all.countDown();
+            } else {
+                others.countDown();
+                all.countDown();
+                workers.get(0).wake();
+            }
+        }
+    }
+
+    private void end(IoThread worker, boolean isFirst, Runnable onEnd) {
         first.accumulator().close();
         first.images().close();
-        try {
-            worker.end(reasonToFail());
-        } catch (Throwable t) { // close() waits for the latches below
-            log.error("An I/O thread could not end in order", t);
-        }
+        worker.end(reasonToFail());
         if (isFirst) {
-            driver.ifPresent(transactional -> transactional.end(reasonToFail()));
+            driver.ifPresent(transactional -> IoThread.quietly(() -> transactional.end(reasonToFail())));
             awaitOthers();
-            onEnd.run();
-        } else {
-            others.countDown();
-            workers.get(0).wake();
+            IoThread.quietly(onEnd);
         }
-        all.countDown();
+    }
+
+    private static void log(Throwable failure) {
+        IoThread.quietly(() -> log.error("An I/O thread failed; all records without an outcome fail with it", failure));
     }
 
     private void awaitOthers() {

@@ -40,6 +40,10 @@ final class PartitionState {
     private int leaderEpoch = Integer.MIN_VALUE;
     private Uuid topicId;
     private boolean leaderAccepted;
+
+    /** Counts what {@link #leaderAccepted} is about: an answer to what was sent before says nothing of the present leader. */
+    private int leadership;
+
     private long notBeforeMs = Long.MIN_VALUE;
 
     private ProducerId producerId = ProducerId.NONE;
@@ -111,8 +115,13 @@ final class PartitionState {
         if (nowLeaderEpoch != leaderEpoch || !nowTopicId.equals(topicId)) {
             leaderEpoch = nowLeaderEpoch;
             topicId = nowTopicId;
-            leaderAccepted = false;
+            newLeadership();
         }
+    }
+
+    private void newLeadership() {
+        leadership++;
+        leaderAccepted = false;
     }
 
     // ---- what to send ----
@@ -161,10 +170,10 @@ final class PartitionState {
     void send(FinishedBatch batch, int node, ProducerId newest) {
         if (node != leader) {
             leader = node;
-            leaderAccepted = false;
+            newLeadership();
         }
         stampIfNew(batch, newest);
-        batch.sent();
+        batch.sent(leadership);
         inFlight++;
     }
 
@@ -216,7 +225,7 @@ final class PartitionState {
 
     /** The broker has the batch. Call it before the batch is decided. */
     void accepted(FinishedBatch batch) {
-        if (isFirstUndecided(batch)) {
+        if (isFirstUndecided(batch) && batch.sentUnder() == leadership) {
             leaderAccepted = true;
             notBeforeMs = Long.MIN_VALUE;
         }

@@ -48,6 +48,7 @@ final class NetworkBrokerLink implements BrokerLink {
     private final ClusterImages images;
     private final int requestTimeoutMs;
     private final short acks;
+    private final boolean pushesTelemetry;
     private final TransactionProtocol protocol;
     private final TransactionRequests transactions;
     private Consumer<AuthenticationException> onDisconnect = refusal -> {};
@@ -58,6 +59,7 @@ final class NetworkBrokerLink implements BrokerLink {
         this.kafka = kafka;
         this.sensors = kafka.sensors();
         this.protocol = kafka.transactions();
+        this.pushesTelemetry = ioThread == 0;
         ApiVersions versions = new ApiVersions();
         this.images = images;
         this.requestTimeoutMs = config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG);
@@ -77,7 +79,7 @@ final class NetworkBrokerLink implements BrokerLink {
                 new ImageNodes(),
                 new DefaultHostResolver(),
                 sensors.throttleTime(),
-                ioThread == 0 ? kafka.telemetry().sender() : null);
+                pushesTelemetry ? kafka.telemetry().sender() : null);
         sensors.watchRequests(requestsInFlight);
         this.transactions = new TransactionRequests(this, client, versions, protocol);
     }
@@ -226,7 +228,7 @@ final class NetworkBrokerLink implements BrokerLink {
     public boolean isQuiet(long nowMs) {
         Telemetry telemetry = kafka.telemetry();
         boolean answersToCome = telemetry.isClosing(nowMs) && client.inFlightRequestCount() > 0;
-        return !answersToCome && !(telemetry.hasLastPush(nowMs) && client.hasReadyNodes(nowMs));
+        return !answersToCome && !(pushesTelemetry && telemetry.hasLastPush(nowMs) && client.hasReadyNodes(nowMs));
     }
 
     @Override

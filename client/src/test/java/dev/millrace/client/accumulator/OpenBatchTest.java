@@ -284,7 +284,7 @@ class OpenBatchTest {
         add(batch, TestRecord.ofValue("0"), null);
         batch.seal();
         FinishedBatch finished = finishedAndStamped(batch);
-        finished.sent();
+        finished.sent(0);
 
         assertThatThrownBy(finished::release).isInstanceOf(IllegalStateException.class);
 

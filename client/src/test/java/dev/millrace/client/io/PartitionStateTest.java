@@ -47,6 +47,22 @@ class PartitionStateTest {
         assertThatOneGoesAloneAfter(new Uuid(2, 2), 3);
     }
 
+    @Test
+    void shouldNotTakeAnAnswerOfTheOldLeadershipForOneOfTheNew() throws Exception {
+        PartitionState state = stateWithBatches(6);
+        state.led(TOPIC_ID, 3);
+        FinishedBatch sentBefore = sendNext(state);
+
+        state.led(new Uuid(2, 2), 3);
+        accept(state, sentBefore);
+
+        FinishedBatch alone = sendNext(state);
+        assertThat(state.candidate(NODE, 0)).isNull();
+        accept(state, alone);
+        sendNext(state);
+        sendNext(state);
+    }
+
     private void assertThatOneGoesAloneAfter(Uuid topicId, int epoch) throws InterruptedException {
         // given
         PartitionState state = stateWithBatches(6);
