@@ -79,7 +79,7 @@ public final class Telemetry {
     public void beginClose() {
         reporter.ifPresent(on -> {
             on.initiateClose();
-            if (isPushDue(on)) {
+            if (isPushDue(on) && hasSubscription(on)) {
                 lastPushByMs = time.milliseconds() + requestTimeoutMs;
             }
         });
@@ -93,6 +93,15 @@ public final class Telemetry {
     /** Whether a last push is to be sent. */
     boolean hasLastPush(long nowMs) {
         return isClosing(nowMs) && isPushDue(reporter.orElseThrow());
+    }
+
+    /** Without one kafka-clients' sender stays due and sends nothing: waiting for it would be in vain. */
+    private static boolean hasSubscription(ClientTelemetryReporter reporter) {
+        try {
+            return reporter.telemetrySender().clientInstanceId(Duration.ZERO).isPresent();
+        } catch (InterruptException e) {
+            return false; // the flag is set again, for close() to see
+        }
     }
 
     private static boolean isPushDue(ClientTelemetryReporter reporter) {
