@@ -448,7 +448,7 @@ abstract class TransactionsContract {
 
         // then
         assertThat(written.get(0, TimeUnit.SECONDS).hasOffset()).isTrue();
-        assertThat(committed(topic)).isEmpty(); // and the reader does not wait for an open transaction's end
+        assertThat(committed(topic)).isEmpty();
         Await.until("the transaction is aborted", LONG, () -> isAborted(id(kind, topic)));
     }
 
@@ -628,8 +628,7 @@ abstract class TransactionsContract {
 
     /** Partition and value of every record that a reader of committed records sees, in the order of offsets. */
     List<String> committed(String topic) {
-        Map<String, Object> client = ProducerKind.with(cluster.clientConfig(), "isolation.level", "read_committed");
-        return TopicContents.read(client, topic).stream()
+        return TopicContents.readCommitted(cluster, topic).stream()
                 .map(r -> r.partition() + ":" + new String(r.value(), StandardCharsets.UTF_8))
                 .toList();
     }
