@@ -115,7 +115,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             return future;
         } catch (ApiException e) {
             refusal = e;
-            if (transactions != null) {
+            if (isInTransaction) {
                 transactions.recordFailed(e);
             }
         } catch (InterruptedException e) {
