@@ -1,6 +1,6 @@
 package dev.millrace.client.io;
 
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.RetriableException;
@@ -16,8 +16,9 @@ final class Coordinator {
     private final String group;
     private final Backoff backoff;
     private final MonotonicClock clock;
-    private final Consumer<KafkaException> onRefusal;
+    private final BiConsumer<Coordinator, KafkaException> onRefusal;
     private Node node;
+    private boolean connecting;
     private boolean finding;
     private int failures;
     private long notBeforeMs;
@@ -26,14 +27,14 @@ final class Coordinator {
      * Of our transactions, or of a group.
      *
      * @param group null for our transactions
-     * @param onRefusal told why it cannot be found although asking again would not help
+     * @param onRefusal told who asks, and why it cannot be found although asking again would not help
      */
     Coordinator(
             IoContext context,
             TransactionLink transactions,
             String group,
             Backoff backoff,
-            Consumer<KafkaException> onRefusal) {
+            BiConsumer<Coordinator, KafkaException> onRefusal) {
         this.link = context.link();
         this.clock = context.clock();
         this.transactions = transactions;
@@ -61,14 +62,18 @@ final class Coordinator {
         if (node == null) {
             return find(nowMs);
         }
-        if (link.ready(node, nowMs)) {
+        // Asked first: without a reconnect backoff, ready() would begin the next attempt and hide that the last failed.
+        boolean hasFailed = connecting && transactions.isUnreachable(node);
+        connecting = false;
+        if (!hasFailed && link.ready(node, nowMs)) {
             failures = 0;
             return 0;
         }
-        if (transactions.isUnreachable(node)) {
+        if (hasFailed || transactions.isUnreachable(node)) {
             node = null;
-            return backOff(nowMs);
+            return Math.max(1, backOff(nowMs));
         }
+        connecting = true;
         return waitMs(node, nowMs);
     }
 
@@ -100,10 +105,11 @@ final class Coordinator {
         if (error == null) {
             log.debug("The coordinator of {} is {}", group == null ? "our transactions" : "group " + group, found);
             node = found;
+            connecting = false;
         } else if (error instanceof RetriableException) {
             backOff(clock.nowMs());
         } else {
-            onRefusal.accept(error);
+            onRefusal.accept(this, error);
         }
     }
 

@@ -4,7 +4,6 @@ import dev.millrace.client.io.TransactionErrors.Request;
 import dev.millrace.client.io.TransactionErrors.Verdict;
 import dev.millrace.client.io.TransactionState.View;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -19,6 +18,7 @@ import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.ConcurrentTransactionsException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TransactionAbortedException;
+import org.apache.kafka.common.errors.UnknownProducerIdException;
 
 /**
  * Carries out what the application asks of transactions: one request at a time to a coordinator, again until it is
@@ -45,6 +45,9 @@ final class TransactionDriver implements Errand {
 
     /** Named by a request whose answer is still to come: they may have been added. */
     private final Set<PartitionState> adding = new LinkedHashSet<>();
+
+    /** Some request that named them may have been carried out, although it was not answered so. */
+    private boolean mayBeAdded;
 
     private boolean asking;
 
@@ -74,8 +77,7 @@ final class TransactionDriver implements Errand {
 
     @Override
     public long runIfDue(long nowMs) {
-        View view = state.view();
-        collectWanted(view);
+        View view = collectWanted();
         failOffsetsOf(view);
         if (state.isClosed() && view.phase().isOngoing() && isSettled(view)) {
             state.abortOnClose();
@@ -91,8 +93,14 @@ final class TransactionDriver implements Errand {
         return shares.stream().allMatch(share -> share.isSettled(view.number()));
     }
 
-    private void collectWanted(View view) {
+    /** The view comes after what is wanted: a partition of a transaction begun in between would be taken for an old one. */
+    private View collectWanted() {
+        List<PartitionState> wanted = new ArrayList<>();
         for (PartitionState p = enrolment.pollWanted(); p != null; p = enrolment.pollWanted()) {
+            wanted.add(p);
+        }
+        View view = state.view();
+        for (PartitionState p : wanted) {
             if (p.isWantedIn(view.number())) {
                 toAdd.add(p);
             }
@@ -100,6 +108,7 @@ final class TransactionDriver implements Errand {
         if (view.phase() != TransactionPhase.IN_TRANSACTION && view.phase() != TransactionPhase.COMMITTING) {
             toAdd.clear();
         }
+        return view;
     }
 
     private void failOffsetsOf(View view) {
@@ -158,7 +167,7 @@ final class TransactionDriver implements Errand {
             return ask(coordinator, node -> addOffsets(node, head, nowMs), nowMs);
         }
         if (groupCoordinator == null || !groupCoordinator.isOfGroup(group)) {
-            groupCoordinator = new Coordinator(context, link, group, backoff, this::onCoordinatorRefused);
+            groupCoordinator = new Coordinator(context, link, group, backoff, this::onGroupRefused);
         }
         return ask(groupCoordinator, node -> commitOffsets(node, head, nowMs), nowMs);
     }
@@ -169,10 +178,15 @@ final class TransactionDriver implements Errand {
                 node,
                 ids.current(),
                 head.group.groupId(),
-                onAnswer(Request.ADD_OFFSETS, nothing -> {
-                    head.added = true;
-                    enrolment.start();
-                }),
+                onAnswer(
+                        nothing -> {
+                            head.added = true;
+                            enrolment.start();
+                        },
+                        error -> {
+                            head.asked = TransactionErrors.isRepeated(Request.ADD_OFFSETS, error);
+                            onError(Request.ADD_OFFSETS, error);
+                        }),
                 nowMs);
     }
 
@@ -196,7 +210,10 @@ final class TransactionDriver implements Errand {
                 node,
                 ids.current(),
                 names,
-                onAnswer(Request.ADD_PARTITIONS, refused -> onPartitions(transaction, refused)),
+                onAnswer(refused -> onPartitions(transaction, refused), error -> {
+                    mayBeAdded = true;
+                    onError(Request.ADD_PARTITIONS, error);
+                }),
                 nowMs);
     }
 
@@ -221,13 +238,17 @@ final class TransactionDriver implements Errand {
     // ---- what the answers mean ----
 
     private <T> TransactionLink.Handler<T> onAnswer(Request request, Consumer<T> onSuccess) {
+        return onAnswer(onSuccess, error -> onError(request, error));
+    }
+
+    private <T> TransactionLink.Handler<T> onAnswer(Consumer<T> onSuccess, Consumer<KafkaException> onFailure) {
         return (answer, error) -> {
             asking = false;
             if (error == null) {
                 failures = 0;
                 onSuccess.accept(answer);
             } else {
-                onError(request, error);
+                onFailure.accept(error);
             }
         };
     }
@@ -262,7 +283,13 @@ final class TransactionDriver implements Errand {
                 p.queue().lookAgain();
             }
             adding.clear();
+            mayBeAdded = false;
             return;
+        }
+        if (!TransactionErrors.isNothingAdded(refused.values())) {
+            mayBeAdded = true;
+        } else if (!mayBeAdded || enrolment.isStarted()) {
+            addLater(); // so that the end need not wait for a topic that may be gone for good
         }
         Set<String> forbidden = new HashSet<>();
         refused.forEach((partition, error) -> {
@@ -273,25 +300,24 @@ final class TransactionDriver implements Errand {
         onError(
                 Request.ADD_PARTITIONS,
                 forbidden.isEmpty()
-                        ? worst(Request.ADD_PARTITIONS, refused)
+                        ? TransactionErrors.decisiveForPartitions(refused.values())
                         : new TopicAuthorizationException(forbidden));
     }
 
     private void onOffsets(OffsetsCall head, Map<TopicPartition, ApiException> refused) {
         head.left.keySet().retainAll(refused.keySet());
         if (refused.isEmpty()) {
-            state.offsets().poll();
+            state.offsets().remove(head); // unless an error has taken it away
             head.call.complete();
         } else {
-            onError(Request.COMMIT_OFFSETS, worst(Request.COMMIT_OFFSETS, refused));
+            onError(Request.COMMIT_OFFSETS, TransactionErrors.worst(Request.COMMIT_OFFSETS, refused.values()));
         }
     }
 
-    private static ApiException worst(Request request, Map<TopicPartition, ApiException> refused) {
-        return refused.values().stream()
-                .max(Comparator.comparing(
-                        error -> TransactionErrors.of(request, error).remedy()))
-                .orElseThrow();
+    private void addLater() {
+        toAdd.addAll(adding);
+        adding.clear();
+        mayBeAdded = false;
     }
 
     private void onError(Request request, KafkaException error) {
@@ -302,28 +328,27 @@ final class TransactionDriver implements Errand {
                 (request == Request.COMMIT_OFFSETS ? groupCoordinator : coordinator).forget();
                 backOff(error);
             }
-            default -> apply(request, verdict);
+            default -> {
+                if (request == Request.ADD_PARTITIONS) {
+                    adding.clear(); // refused for good: the coordinator knows nothing of them
+                    mayBeAdded = false;
+                }
+                apply(verdict);
+            }
         }
     }
 
-    private void apply(Request request, Verdict verdict) {
+    private void apply(Verdict verdict) {
         switch (verdict.remedy()) {
             case REFUSE_CALL -> state.initRefused(verdict.told());
             case ABORT -> {
-                forget(request);
-                enrolment.needNewEpoch();
+                // Not for any other: where the transaction is still open, to ask for an epoch would fence ourselves.
+                if (verdict.told() instanceof UnknownProducerIdException) {
+                    enrolment.needNewEpoch();
+                }
                 state.failAbortably(verdict.told());
             }
             default -> state.failFatally(verdict.told());
-        }
-    }
-
-    /** Refused for good: the coordinator knows nothing of it. */
-    private void forget(Request request) {
-        if (request == Request.ADD_PARTITIONS) {
-            adding.clear();
-        } else if (request == Request.ADD_OFFSETS) {
-            state.offsets().element().asked = false;
         }
     }
 
@@ -333,11 +358,22 @@ final class TransactionDriver implements Errand {
         notBeforeMs = context.clock().nowMs() + (first ? CONCURRENT_WAIT_MS : backoff.delayMs(failures));
     }
 
-    private void onCoordinatorRefused(KafkaException error) {
+    private void onCoordinatorRefused(Coordinator refused, KafkaException error) {
         boolean aborting = state.view().phase() == TransactionPhase.ABORTING;
-        apply(
-                Request.FIND_COORDINATOR,
-                TransactionErrors.of(aborting ? Request.ABORT : Request.FIND_COORDINATOR, error));
+        apply(TransactionErrors.of(aborting ? Request.ABORT : Request.FIND_COORDINATOR, error));
+    }
+
+    /** It counts only for who waits for it: the answer may come when its transaction is long over. */
+    private void onGroupRefused(Coordinator refused, KafkaException error) {
+        TransactionPhase phase = state.view().phase();
+        OffsetsCall head = state.offsets().peek();
+        boolean isAwaited = refused == groupCoordinator
+                && head != null
+                && refused.isOfGroup(head.group.groupId())
+                && (phase == TransactionPhase.IN_TRANSACTION || phase == TransactionPhase.COMMITTING);
+        if (isAwaited) {
+            apply(TransactionErrors.of(Request.FIND_COORDINATOR, error));
+        }
     }
 
     /** If a broker refused our login, what waits for a coordinator would wait for ever. */

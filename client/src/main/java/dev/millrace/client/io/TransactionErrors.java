@@ -1,10 +1,14 @@
 package dev.millrace.client.io;
 
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
+import org.apache.kafka.common.errors.ConcurrentTransactionsException;
 import org.apache.kafka.common.errors.CoordinatorNotAvailableException;
 import org.apache.kafka.common.errors.FencedInstanceIdException;
 import org.apache.kafka.common.errors.GroupAuthorizationException;
@@ -14,6 +18,7 @@ import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.NotCoordinatorException;
+import org.apache.kafka.common.errors.OperationNotAttemptedException;
 import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -22,6 +27,7 @@ import org.apache.kafka.common.errors.TransactionAbortableException;
 import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
 import org.apache.kafka.common.errors.UnknownMemberIdException;
 import org.apache.kafka.common.errors.UnknownProducerIdException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.errors.UnsupportedForMessageFormatException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 
@@ -77,7 +83,7 @@ final class TransactionErrors {
                     new CommitFailedException("The consumer group has gone on without this member, or with another"
                             + " generation of it: " + error.getMessage()));
         }
-        if (isAbortable(error)) {
+        if (isAbortable(request, error)) {
             return request == Request.ABORT
                     ? new Verdict(Remedy.CLOSE, new KafkaException("The transaction could not be aborted", error))
                     : new Verdict(Remedy.ABORT, error);
@@ -90,6 +96,46 @@ final class TransactionErrors {
         return new Verdict(request == Request.ADD_PARTITIONS ? Remedy.ABORT : Remedy.CLOSE, unexpected);
     }
 
+    /** Whether the request is made again after this. */
+    static boolean isRepeated(Request request, KafkaException error) {
+        return of(request, error).remedy().compareTo(Remedy.FIND_COORDINATOR) <= 0;
+    }
+
+    /** The one that asks for most. */
+    static ApiException worst(Request request, Collection<ApiException> errors) {
+        return errors.stream()
+                .max(Comparator.comparing(error -> of(request, error).remedy()))
+                .orElseThrow();
+    }
+
+    /**
+     * Which of the partitions' errors says what to do: what will be refused for ever, then what may pass, as a topic that
+     * the broker does not know yet. That others were left out because of it says nothing of them.
+     */
+    static ApiException decisiveForPartitions(Collection<ApiException> errors) {
+        ApiException worst = worst(Request.ADD_PARTITIONS, errors);
+        List<ApiException> passing =
+                errors.stream().filter(RetriableException.class::isInstance).toList();
+        if (of(Request.ADD_PARTITIONS, worst).remedy() == Remedy.CLOSE) {
+            return worst;
+        }
+        if (!passing.isEmpty()) {
+            return worst(Request.ADD_PARTITIONS, passing);
+        }
+        return errors.stream()
+                .filter(error -> !(error instanceof OperationNotAttemptedException))
+                .findFirst()
+                .orElse(worst);
+    }
+
+    /** Whether these tell that no partition of the request was added, not even those that it refused for another's sake. */
+    static boolean isNothingAdded(Collection<ApiException> errors) {
+        return errors.stream()
+                .anyMatch(error -> error instanceof UnknownTopicOrPartitionException
+                        || error instanceof OperationNotAttemptedException
+                        || error instanceof ConcurrentTransactionsException);
+    }
+
     private static boolean isOfConnectionOrMove(KafkaException error) {
         return error instanceof NotCoordinatorException
                 || error instanceof CoordinatorNotAvailableException
@@ -97,12 +143,13 @@ final class TransactionErrors {
                 || error instanceof TimeoutException;
     }
 
-    private static boolean isAbortable(KafkaException error) {
+    private static boolean isAbortable(Request request, KafkaException error) {
+        if (error instanceof UnknownProducerIdException || error instanceof TopicAuthorizationException) {
+            return request != Request.COMMIT_OFFSETS;
+        }
         return error instanceof TransactionAbortableException
-                || error instanceof UnknownProducerIdException
                 || error instanceof GroupAuthorizationException
-                || error instanceof FencedInstanceIdException
-                || error instanceof TopicAuthorizationException;
+                || error instanceof FencedInstanceIdException;
     }
 
     private static boolean isToldAsItIs(KafkaException error) {

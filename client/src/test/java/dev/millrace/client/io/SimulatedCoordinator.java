@@ -22,7 +22,9 @@ import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.NotCoordinatorException;
+import org.apache.kafka.common.errors.OperationNotAttemptedException;
 import org.apache.kafka.common.errors.ProducerFencedException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.record.internal.RecordBatch;
 
 /**
@@ -168,10 +170,24 @@ final class SimulatedCoordinator implements TransactionLink {
         Set<TopicPartition> copy = Set.copyOf(names);
         ask(coordinator, handler, () -> {
             checkId(id);
+            if (fault.getAsBoolean()) {
+                return refusedForOne(copy);
+            }
             ongoing = true;
             copy.forEach(name -> added.add(name.partition()));
             return Map.of();
         });
+    }
+
+    /** The broker has not heard of a topic yet, and does not try the others then. */
+    private static Map<TopicPartition, ApiException> refusedForOne(Set<TopicPartition> names) {
+        Map<TopicPartition, ApiException> refused = new HashMap<>();
+        names.forEach(name -> refused.put(
+                name,
+                refused.isEmpty()
+                        ? new UnknownTopicOrPartitionException("not yet")
+                        : new OperationNotAttemptedException("for the other")));
+        return refused;
     }
 
     @Override
