@@ -91,7 +91,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             }
             long leftMs = maxBlockMs;
             ClusterImage image = topics.known(record.topic(), record.partition());
-            if (waiting != null && (image == null || waiting.isBehind(record.topic(), record.partition()))) {
+            if (waiting != null && (image == null || waiting.isBehind(record.topic()))) {
                 return sendLater(record, callback);
             }
             if (image == null) {
@@ -155,16 +155,14 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     @Override
     public DeliveryFuture append(WaitingRecord<K, V> waited, ClusterImage image) {
         ProducerRecord<K, V> record = waited.record();
-        EncodableRecord encoded = waited.encoded();
         TopicImage topic = image.topic(record.topic());
         try {
             if (waited.chosenPartition() < 0) {
-                waited.choosePartition(partitions.choose(
-                        record, encoded.key(), encoded.value(), encoded.headers().length, image, topic));
+                waited.choosePartition(choose(waited, image));
             }
             Callback told = interceptors.before(waited.callback(), record.headers());
-            RecordFuture future =
-                    accumulator.append(record.topic(), waited.chosenPartition(), topic.partitions(), encoded, told, 0);
+            RecordFuture future = accumulator.append(
+                    record.topic(), waited.chosenPartition(), topic.partitions(), waited.encoded(), told, 0);
             if (future == null) {
                 throw new KafkaException("Producer closed while send in progress", io.failure());
             }
@@ -175,6 +173,19 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             return fail(waited, e);
         } catch (Exception e) { // the application's partitioner
             return fail(waited, new KafkaException("A record for topic " + record.topic() + " cannot be sent", e));
+        }
+    }
+
+    /** An Error of the application's partitioner fails its record: it must not stop the I/O thread, and all others with it. */
+    private int choose(WaitingRecord<K, V> waited, ClusterImage image) {
+        ProducerRecord<K, V> record = waited.record();
+        EncodableRecord encoded = waited.encoded();
+        int headersSize = encoded.headers().length;
+        try {
+            return partitions.choose(
+                    record, encoded.key(), encoded.value(), headersSize, image, image.topic(record.topic()));
+        } catch (Error e) {
+            throw new KafkaException("The partitioner failed for a record for topic " + record.topic(), e);
         }
     }
 

@@ -7,6 +7,7 @@ import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InvalidTopicException;
@@ -60,9 +61,9 @@ final class TopicLookup {
         refresh.requestNewTopics(first);
     }
 
-    /** Grows with every image. */
-    int version() {
-        return images.current().version();
+    /** For several looks at the same. */
+    ClusterImage image() {
+        return images.current();
     }
 
     /** Why asking the cluster has last failed in a way that waiting does not mend, or null. */
@@ -71,8 +72,7 @@ final class TopicLookup {
     }
 
     /** Why a topic will not be known however long one waits, if that is so and told after image {@code version}; else null. */
-    ApiException hopeless(String topic, int version) {
-        ClusterImage image = images.current();
+    static ApiException hopeless(ClusterImage image, String topic, int version) {
         ApiException error = hopeless(image.error(topic));
         return image.version() > version || error instanceof InvalidTopicException ? error : null;
     }
@@ -109,6 +109,10 @@ final class TopicLookup {
         }
         sensors.onMetadataWait(System.nanoTime() - startNs);
         return image;
+    }
+
+    static boolean has(ClusterImage image, ProducerRecord<?, ?> record) {
+        return has(image, record.topic(), record.partition());
     }
 
     private static boolean has(ClusterImage image, String topic, Integer partition) {

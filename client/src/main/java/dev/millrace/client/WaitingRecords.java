@@ -12,21 +12,21 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.TopicPartition;
 
 /**
  * With {@code millrace.metadata.block=false}: the records whose topic, or partition, is not known yet. They wait in lines, one a
- * topic, and go on to their batches in the order in which they came. While a line stands, later records of its topic join it.
+ * topic, and go on to their batches in the order in which they came, save that those for a partition that does not exist let the
+ * others pass. While a line stands, later records of its topic join it.
  *
  * <p><b>Threads:</b> {@code isBehind}, {@code add}, {@code awaitSettled} by any thread; lines are emptied by the first I/O thread,
  * which also runs the callbacks of those that fail.
  * <p><b>Ordering:</b> a line is removed, under the lock, only when it is empty and its last record is in its batch: who sees no line
- * has no record of its own in one.
+ * has no record of its own in one. A round looks at one image only: no record passes another that, by that image, could go too.
  * <p><b>Bounds:</b> they count against {@code buffer.memory}, each for {@code max.block.ms} at most. To open a batch when all memory is
  * taken by waiting records, some of theirs is given back early: one batch's worth.
  */
@@ -39,7 +39,7 @@ final class WaitingRecords<K, V> implements Errand {
     private final Sink<K, V> sink;
     private final long maxBlockMs;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<TopicPartition, ArrayDeque<WaitingRecord<K, V>>> lines = new ConcurrentHashMap<>();
+    private final Map<String, Line<K, V>> lines = new ConcurrentHashMap<>();
 
     /** These two are guarded by the lock. */
     private long waitingBytes;
@@ -56,6 +56,17 @@ final class WaitingRecords<K, V> implements Errand {
     private KafkaException seenFailure;
     private long lookAgainMs = Long.MIN_VALUE;
     private long memoryNotBeforeMs = Long.MIN_VALUE;
+    private boolean lacksMemory;
+
+    /**
+     * The records of a topic: {@code passed} came before {@code ahead}. Those have been passed by others because the image does not
+     * have their partition; with the next image all are looked at again, in the order of arrival. Guarded by the lock.
+     */
+    private record Line<K, V>(ArrayDeque<WaitingRecord<K, V>> passed, ArrayDeque<WaitingRecord<K, V>> ahead) {
+        private boolean isEmpty() {
+            return passed.isEmpty() && ahead.isEmpty();
+        }
+    }
 
     /** What becomes of them in the end; called by the I/O thread. */
     interface Sink<K, V> {
@@ -77,11 +88,9 @@ final class WaitingRecords<K, V> implements Errand {
         this.maxBlockMs = maxBlockMs;
     }
 
-    /** Whether a record for there must join a line, lest it overtake another. */
-    boolean isBehind(String topic, Integer partition) {
-        return !lines.isEmpty()
-                && (lines.containsKey(lineOf(topic, null))
-                        || (partition != null && lines.containsKey(lineOf(topic, partition))));
+    /** Whether a record of the topic must join a line, lest it overtake another. */
+    boolean isBehind(String topic) {
+        return !lines.isEmpty() && lines.containsKey(topic);
     }
 
     /**
@@ -91,7 +100,8 @@ final class WaitingRecords<K, V> implements Errand {
      * @throws BufferExhaustedException there is no memory for it
      */
     WaitingRecord<K, V> add(ProducerRecord<K, V> record, EncodableRecord encoded, Callback callback) {
-        WaitingRecord<K, V> waiting = new WaitingRecord<>(record, encoded, callback, deadlineMs(), topics.version());
+        WaitingRecord<K, V> waiting = new WaitingRecord<>(
+                record, encoded, callback, deadlineMs(), topics.image().version());
         if (!accumulator.reserve(waiting.size())) {
             throw new BufferExhaustedException("A record of " + waiting.size()
                     + " bytes cannot wait for its topic to be known: buffer.memory is used up.");
@@ -103,9 +113,9 @@ final class WaitingRecords<K, V> implements Errand {
                 return null;
             }
             waitingBytes += waiting.size();
-            boolean wholeTopic =
-                    topics.current(record.topic(), null) == null || lines.containsKey(lineOf(record.topic(), null));
-            join(lineOf(record.topic(), wholeTopic ? null : record.partition()), waiting);
+            lines.computeIfAbsent(record.topic(), topic -> new Line<>(new ArrayDeque<>(), new ArrayDeque<>()))
+                    .ahead()
+                    .addLast(waiting);
             added = true;
         } finally {
             lock.unlock();
@@ -117,14 +127,6 @@ final class WaitingRecords<K, V> implements Errand {
     private long deadlineMs() {
         long nowMs = accumulator.nowMs();
         return maxBlockMs > Long.MAX_VALUE - nowMs ? Long.MAX_VALUE : nowMs + maxBlockMs;
-    }
-
-    private void join(TopicPartition line, WaitingRecord<K, V> record) {
-        lines.computeIfAbsent(line, l -> new ArrayDeque<>()).addLast(record);
-    }
-
-    private static TopicPartition lineOf(String topic, Integer partition) {
-        return new TopicPartition(topic, partition == null ? RecordMetadata.UNKNOWN_PARTITION : partition);
     }
 
     /** Blocks until every record that waits now is in its batch or has failed; false if that takes longer. */
@@ -143,7 +145,10 @@ final class WaitingRecords<K, V> implements Errand {
         lock.lock();
         try {
             List<WaitingRecord<K, V>> all = new ArrayList<>();
-            lines.values().forEach(all::addAll);
+            for (Line<K, V> line : lines.values()) {
+                all.addAll(line.passed());
+                all.addAll(line.ahead());
+            }
             return all;
         } finally {
             lock.unlock();
@@ -159,19 +164,24 @@ final class WaitingRecords<K, V> implements Errand {
             seenFailure = failure;
             failAll(failure);
         }
-        boolean news = topics.version() != seenVersion;
+        ClusterImage image = topics.image();
+        boolean news = image.version() != seenVersion;
         if (news || added || nowMs >= lookAgainMs) {
             added = false;
-            seenVersion = topics.version();
+            seenVersion = image.version();
             lookAgainMs = Long.MAX_VALUE;
-            for (TopicPartition line : List.copyOf(lines.keySet())) {
-                lookAgainMs = Math.min(lookAgainMs, advance(line, nowMs));
-                if (news && lines.containsKey(line)) {
-                    topics.ask(
-                            line.topic(),
-                            line.partition() < 0 ? null : line.partition()); // the last answer did not bring it
+            lacksMemory = false;
+            for (String topic : List.copyOf(lines.keySet())) {
+                if (news) {
+                    lookAtAllAgain(topic);
+                }
+                lookAgainMs = Math.min(lookAgainMs, advance(topic, image, nowMs));
+                WaitingRecord<K, V> first = first(topic);
+                if (news && first != null) {
+                    topics.ask(topic, first.record().partition()); // the last answer did not bring it
                 }
             }
+            accumulator.setShortForWaiting(lacksMemory);
         }
         if (added) {
             return 0;
@@ -179,50 +189,77 @@ final class WaitingRecords<K, V> implements Errand {
         return lookAgainMs == Long.MAX_VALUE ? Long.MAX_VALUE : Math.max(1, lookAgainMs - nowMs);
     }
 
-    /** Lets go of what can go; returns when to look again. */
-    private long advance(TopicPartition line, long nowMs) {
-        WaitingRecord<K, V> first = first(line);
-        while (first != null && letGo(line, first, nowMs)) {
-            first = first(line);
+    private void lookAtAllAgain(String topic) {
+        lock.lock();
+        try {
+            Line<K, V> line = lines.get(topic);
+            while (!line.passed().isEmpty()) {
+                line.ahead().addFirst(line.passed().removeLast());
+            }
+        } finally {
+            lock.unlock();
         }
-        if (first == null) {
-            return Long.MAX_VALUE;
-        }
-        return memoryNotBeforeMs > nowMs ? Math.min(memoryNotBeforeMs, first.deadlineMs()) : first.deadlineMs();
     }
 
-    /** Whether the first of a line could leave it: for its batch, for another line, or because it has failed. */
-    private boolean letGo(TopicPartition line, WaitingRecord<K, V> first, long nowMs) {
-        Integer partition = first.record().partition();
-        ClusterImage image = topics.known(line.topic(), partition);
-        if (image != null) {
+    /** Lets go of what can go; returns when to look again. */
+    private long advance(String topic, ClusterImage image, long nowMs) {
+        WaitingRecord<K, V> next = first(topic, Line::ahead);
+        while (next != null && letGo(next, image, nowMs)) {
+            next = first(topic, Line::ahead);
+        }
+        WaitingRecord<K, V> passed = first(topic, Line::passed);
+        while (passed != null && nowMs >= passed.deadlineMs()) {
+            leave(
+                    passed,
+                    sink.fail(passed, topics.timeout(topic, passed.record().partition(), maxBlockMs)));
+            passed = first(topic, Line::passed);
+        }
+        long deadlineMs = Math.min(deadlineMs(next), deadlineMs(passed));
+        boolean waitsForMemory = next != null && memoryNotBeforeMs > nowMs;
+        return waitsForMemory ? Math.min(memoryNotBeforeMs, deadlineMs) : deadlineMs;
+    }
+
+    private static long deadlineMs(WaitingRecord<?, ?> record) {
+        return record == null ? Long.MAX_VALUE : record.deadlineMs();
+    }
+
+    /** Whether the first ahead in a line could go on: to its batch, past others, or because it has failed. */
+    private boolean letGo(WaitingRecord<K, V> first, ClusterImage image, long nowMs) {
+        String topic = first.record().topic();
+        boolean late = nowMs >= first.deadlineMs();
+        if (TopicLookup.has(image, first.record())) {
             if (nowMs >= memoryNotBeforeMs) {
-                if (append(line, first, image)) {
+                if (append(first, image)) {
                     return true;
                 }
                 memoryNotBeforeMs = nowMs + MEMORY_RETRY_MS;
             }
-        } else if (topics.hopeless(line.topic(), first.sinceVersion()) != null) {
-            leave(line, first, sink.fail(first, topics.hopeless(line.topic(), first.sinceVersion())));
-            return true;
-        } else if (line.partition() < 0 && topics.known(line.topic(), null) != null) {
-            moveToOwnLine(line, first); // only this partition is unknown, which others need not wait for
+            if (late) {
+                String message = "No memory for a record within max.block.ms = " + maxBlockMs;
+                leave(first, sink.fail(first, new BufferExhaustedException(message)));
+            }
+            lacksMemory |= !late;
+            return late;
+        }
+        KafkaException reason = TopicLookup.hopeless(image, topic, first.sinceVersion());
+        if (reason == null && late) {
+            reason = topics.timeout(topic, first.record().partition(), maxBlockMs);
+        }
+        if (reason != null) {
+            leave(first, sink.fail(first, reason));
             return true;
         }
-        if (nowMs < first.deadlineMs()) {
+        if (image.topic(topic) == null) {
             return false;
         }
-        KafkaException late = image == null
-                ? topics.timeout(line.topic(), partition, maxBlockMs)
-                : new BufferExhaustedException("No memory for a record within max.block.ms = " + maxBlockMs);
-        leave(line, first, sink.fail(first, late));
+        letPass(first); // only this partition is unknown, which others need not wait for
         return true;
     }
 
-    private boolean append(TopicPartition line, WaitingRecord<K, V> first, ClusterImage image) {
+    private boolean append(WaitingRecord<K, V> first, ClusterImage image) {
         while (true) {
             try {
-                leave(line, first, sink.append(first, image));
+                leave(first, sink.append(first, image));
                 return true;
             } catch (BufferExhaustedException e) {
                 if (!lend(Math.max(first.size(), accumulator.batchSize()))) {
@@ -248,34 +285,37 @@ final class WaitingRecords<K, V> implements Errand {
         }
     }
 
-    private WaitingRecord<K, V> first(TopicPartition line) {
+    private WaitingRecord<K, V> first(String topic) {
+        WaitingRecord<K, V> passed = first(topic, Line::passed);
+        return passed != null ? passed : first(topic, Line::ahead);
+    }
+
+    private WaitingRecord<K, V> first(String topic, Function<Line<K, V>, ArrayDeque<WaitingRecord<K, V>>> partOfLine) {
         lock.lock();
         try {
-            ArrayDeque<WaitingRecord<K, V>> records = lines.get(line);
-            return records == null ? null : records.peekFirst();
+            Line<K, V> line = lines.get(topic);
+            return line == null ? null : partOfLine.apply(line).peekFirst();
         } finally {
             lock.unlock();
         }
     }
 
-    private void moveToOwnLine(TopicPartition line, WaitingRecord<K, V> first) {
+    private void letPass(WaitingRecord<K, V> first) {
         lock.lock();
         try {
-            join(lineOf(line.topic(), first.record().partition()), first);
-            removeFirst(line);
-            added = true; // the new line must be looked at, too
+            Line<K, V> line = lines.get(first.record().topic());
+            line.passed().addLast(line.ahead().removeFirst());
         } finally {
             lock.unlock();
         }
-        topics.ask(line.topic(), first.record().partition());
     }
 
     /** Only now, with its fate settled, may the next record of its thread go its own way. */
-    private void leave(TopicPartition line, WaitingRecord<K, V> first, DeliveryFuture outcome) {
+    private void leave(WaitingRecord<K, V> first, DeliveryFuture outcome) {
         first.settle(outcome);
         lock.lock();
         try {
-            removeFirst(line);
+            remove(first);
             long lent = Math.min(lentBytes, first.size());
             lentBytes -= lent;
             waitingBytes -= first.size();
@@ -285,18 +325,24 @@ final class WaitingRecords<K, V> implements Errand {
         }
     }
 
-    private void removeFirst(TopicPartition line) {
-        ArrayDeque<WaitingRecord<K, V>> records = lines.get(line);
-        records.removeFirst();
-        if (records.isEmpty()) {
-            lines.remove(line);
+    /** The record is the first of those passed, or the first ahead. */
+    @SuppressWarnings("ReferenceEquality") // two records may be equal in all but their place
+    private void remove(WaitingRecord<K, V> first) {
+        Line<K, V> line = lines.get(first.record().topic());
+        if (line.passed().peekFirst() == first) {
+            line.passed().removeFirst();
+        } else {
+            line.ahead().removeFirst();
+        }
+        if (line.isEmpty()) {
+            lines.remove(first.record().topic());
         }
     }
 
     private void failAll(KafkaException reason) {
-        for (TopicPartition line : List.copyOf(lines.keySet())) {
-            for (WaitingRecord<K, V> first = first(line); first != null; first = first(line)) {
-                leave(line, first, sink.fail(first, reason));
+        for (String topic : List.copyOf(lines.keySet())) {
+            for (WaitingRecord<K, V> first = first(topic); first != null; first = first(topic)) {
+                leave(first, sink.fail(first, reason));
             }
         }
     }

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BufferPool;
+import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.ReadyQueues;
+import dev.millrace.client.accumulator.RecordEncoder;
 import dev.millrace.client.io.IoContext;
 import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.io.SenderSettings;
@@ -28,12 +30,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.clients.producer.Partitioner;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.Cluster;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Serializer;
 import org.junit.jupiter.api.AfterEach;
@@ -84,7 +90,7 @@ class RecordSenderTest {
         SendContext<byte[], byte[]> sending = new SendContext<>(
                 plugins.interceptors(),
                 new RecordSerializer<>(plugins.keySerializer(), plugins.valueSerializer()),
-                new PartitionChooser(config, null, load),
+                new PartitionChooser(config, new PoisonedPartitioner(), load),
                 new TopicLookup(images, registry, neverStarted.metadata(), kafka.sensors()),
                 accumulator,
                 neverStarted,
@@ -148,6 +154,27 @@ class RecordSenderTest {
         assertThat(memory.available()).isEqualTo(memory.total());
     }
 
+    /** It runs on the I/O thread there, which must go on for the other records. */
+    @Test
+    void shouldFailOnlyTheWaitingRecordForWhichThePartitionerMeetsAnError() throws Exception {
+        publish("known");
+
+        Future<RecordMetadata> failed = sender.append(waiting(POISON), images.current());
+        Future<RecordMetadata> appended = sender.append(waiting(new byte[10]), images.current());
+
+        assertThatThrownBy(failed::get)
+                .cause()
+                .isInstanceOf(KafkaException.class)
+                .hasCauseInstanceOf(StackOverflowError.class);
+        assertThat(appended).isNotDone();
+        assertThat(memory.available()).isLessThan(memory.total());
+    }
+
+    private static WaitingRecord<byte[], byte[]> waiting(byte[] value) {
+        EncodableRecord encoded = new EncodableRecord(0, null, value, RecordEncoder.encodeHeaders(new Header[0]));
+        return new WaitingRecord<>(new ProducerRecord<>("known", value), encoded, null, Long.MAX_VALUE, 0);
+    }
+
     /** Two partitions each. */
     private void publish(String... topics) {
         int[][] nobody = new int[2][0];
@@ -160,6 +187,24 @@ class RecordSenderTest {
                         new TopicImage.Replicas(nobody, nobody, nobody)))
                 .toList();
         images.apply(new ClusterDelta("c", List.of(new Node(1, "localhost", 1)), known, Map.of(), true));
+    }
+
+    /** Throws at one value. */
+    private static final class PoisonedPartitioner implements Partitioner {
+        @Override
+        public int partition(
+                String topic, Object key, byte[] keyBytes, Object value, byte[] valueBytes, Cluster cluster) {
+            if (value == POISON) {
+                throw new StackOverflowError("thrown by a partitioner on purpose");
+            }
+            return 1;
+        }
+
+        @Override
+        public void close() {}
+
+        @Override
+        public void configure(Map<String, ?> configs) {}
     }
 
     /** Throws at one value. */

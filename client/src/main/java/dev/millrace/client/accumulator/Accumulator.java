@@ -23,6 +23,9 @@ public final class Accumulator {
     private final PartitionQueues queues = new PartitionQueues();
     private final AtomicInteger flushes = new AtomicInteger();
 
+    /** Written by the first I/O thread. */
+    private volatile boolean shortForWaiting;
+
     /** Reads monotonic milliseconds from {@code clock}, once a batch. */
     public Accumulator(BufferPool pool, ReadyQueues ready, BatchCodec codec, LongSupplier clock, long lingerMs) {
         this.pool = pool;
@@ -119,9 +122,19 @@ public final class Accumulator {
         return queues.isClosed() || flushes.get() > 0;
     }
 
-    /** Whether a thread waits for memory, so that no open batch may linger while its broker has nothing to do. */
+    /** Tells whether a record lacks memory that waits without a thread; if so, open batches are to be sent. */
+    public void setShortForWaiting(boolean isShort) {
+        if (isShort != shortForWaiting) {
+            shortForWaiting = isShort;
+            if (isShort) {
+                ready.wake();
+            }
+        }
+    }
+
+    /** Whether a thread or a record waits for memory, so that no open batch may linger while its broker has nothing to do. */
     public boolean isShortOfMemory() {
-        return pool.isShort();
+        return shortForWaiting || pool.isShort();
     }
 
     /** Blocks until every record appended before this call is acknowledged or has failed. */
