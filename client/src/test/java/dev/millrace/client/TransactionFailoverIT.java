@@ -69,9 +69,7 @@ class TransactionFailoverIT {
             }
 
             // then
-            List<String> read = TopicContents.read(
-                            ProducerKind.with(cluster.clientConfig(), "isolation.level", "read_committed"), TOPIC)
-                    .stream()
+            List<String> read = TopicContents.readCommitted(cluster, TOPIC).stream()
                     .map(r -> new String(r.value(), StandardCharsets.UTF_8))
                     .sorted()
                     .toList();
