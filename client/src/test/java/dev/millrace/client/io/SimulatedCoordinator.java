@@ -44,6 +44,9 @@ final class SimulatedCoordinator implements TransactionLink {
     /** What consumers of the group would start from. */
     final Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
 
+    /** Whether partitions can be added at all. */
+    boolean knowsTopics = true;
+
     private Node leader;
     private ProducerId current = ProducerId.UNKNOWN;
     private boolean ongoing;
@@ -170,7 +173,7 @@ final class SimulatedCoordinator implements TransactionLink {
         Set<TopicPartition> copy = Set.copyOf(names);
         ask(coordinator, handler, () -> {
             checkId(id);
-            if (fault.getAsBoolean()) {
+            if (!knowsTopics || fault.getAsBoolean()) {
                 return refusedForOne(copy);
             }
             ongoing = true;

@@ -24,6 +24,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -71,6 +72,28 @@ class TransactionSimulationTest {
             assertThat(failed)
                     .as("transactions that failed although nothing expired")
                     .isZero();
+        }
+    }
+
+    @Test
+    void shouldAbortWhenATopicIsGoneForGood() throws Exception {
+        Run run = new Run(1, 0, 1_000_000, true, true);
+        assertThat(run.await(run.state.initTransactions())).isNull();
+        run.coordinator.knowsTopics = false;
+        run.state.beginTransaction();
+        assertThat(run.send()).isNull();
+        for (int round = 0; round < 1000; round++) {
+            run.runOnce();
+        }
+
+        run.abort(); // fails if it never ends
+
+        run.inTransaction.values().forEach(List::clear);
+        run.coordinator.knowsTopics = true;
+        run.state.beginTransaction();
+        assertThat(run.commit()).isNull();
+        for (int p = 0; p < PARTITIONS; p++) {
+            assertThat(run.cluster.committed(p)).isEqualTo(run.committed.get(p));
         }
     }
 
