@@ -86,7 +86,9 @@ class OraclesIT {
 
     /** Sends stamps that are the same for each topic, from the given sequence on. */
     private static void fill(String topic, int first, DeliveryOracle oracle) {
-        try (Producer<byte[], byte[]> producer = Clients.bytesProducer(cluster.clientConfig())) {
+        Map<String, Object> config = cluster.clientConfig();
+        config.put("max.in.flight.requests.per.connection", 1); // or it may never recover in a new topic (KAFKA-15591)
+        try (Producer<byte[], byte[]> producer = Clients.bytesProducer(config)) {
             for (int i = first; i < RECORDS; i++) {
                 Stamp stamp = new Stamp(1, 0, topic.substring(topic.length() - 1), i % 4, i);
                 var unused = producer.send(
