@@ -19,6 +19,8 @@ import java.util.Map;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.InvalidMetadataException;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings batches to the brokers. A partition with something to send stands in the lane of its leader; a lane is served in
@@ -26,6 +28,8 @@ import org.apache.kafka.common.errors.TimeoutException;
  * were offered, answered, or whose deadline has come are looked at (KAFKA-20917).
  */
 final class Drainer {
+    private static final Logger log = LoggerFactory.getLogger(Drainer.class);
+
     private final Accumulator accumulator;
     private final ReadyQueue ready;
     private final ClusterImages images;
@@ -48,6 +52,7 @@ final class Drainer {
     private final Deadlines expiring = new Deadlines();
     private int routedVersion = -1;
     private long idSeen;
+    private ProducerIds.Refusal refusalSeen;
     private long looks;
 
     Drainer(
@@ -93,6 +98,16 @@ final class Drainer {
         if (ids.current().id() != idSeen) {
             idSeen = ids.current().id();
             accumulator.forEachQueue(ready, queue -> lookAt(stateOf(queue), nowMs));
+        }
+        failOnRefusedId();
+    }
+
+    private void failOnRefusedId() {
+        ProducerIds.Refusal refusal = ids.refusal();
+        if (refusal != refusalSeen) {
+            refusalSeen = refusal;
+            log.error("The cluster gives no producer id; all records buffered before it was asked fail", refusal.error);
+            failAll(refusal.askedMs, refusal.error);
         }
     }
 

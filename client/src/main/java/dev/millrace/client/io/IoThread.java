@@ -3,7 +3,6 @@ package dev.millrace.client.io;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
-import org.apache.kafka.common.KafkaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,11 +15,9 @@ final class IoThread {
     private static final long WRITER_WAIT_NS = 50_000;
 
     private final IoContext context;
-    private final ProducerIds ids;
     private final List<Errand> errands;
     private final TransactionShare transactions;
     private final Drainer drainer;
-    private KafkaException refusalSeen;
 
     /** Runs {@code errands} beside its own work. */
     IoThread(
@@ -32,7 +29,6 @@ final class IoThread {
             Errand... errands) {
         this.transactions = transactions;
         this.context = context;
-        this.ids = ids;
         this.errands = new ArrayList<>(List.of(errands));
         this.drainer = new Drainer(context, settings, ids, metadata, transactions);
         context.link().onDisconnect(metadata::onDisconnect);
@@ -47,7 +43,6 @@ final class IoThread {
     void runOnce() {
         long nowMs = context.clock().nowMs();
         drainer.collect(nowMs);
-        failOnRefusedId(nowMs);
         transactions.apply(drainer);
         long waitMs = Long.MAX_VALUE;
         for (Errand errand : errands) {
@@ -59,15 +54,6 @@ final class IoThread {
             context.ready().awake();
         } else {
             context.link().poll(0, nowMs);
-        }
-    }
-
-    private void failOnRefusedId(long nowMs) {
-        KafkaException refusal = ids.refusal();
-        if (refusal != refusalSeen) {
-            refusalSeen = refusal;
-            log.error("The cluster gives no producer id; all records buffered so far fail", refusal);
-            drainer.failAll(nowMs + 1, refusal);
         }
     }
 

@@ -23,7 +23,7 @@ final class ProducerIds implements Errand {
     private final ReadyQueues ready;
     private final Backoff backoff;
     private final AtomicReference<ProducerId> current;
-    private volatile KafkaException refusal;
+    private volatile Refusal refusal;
 
     /** These three are the first I/O thread's. */
     private boolean asking;
@@ -81,9 +81,23 @@ final class ProducerIds implements Errand {
         return Long.MAX_VALUE;
     }
 
-    /** Why the cluster last gave us no id although asking again would not help; null if it never did. */
-    KafkaException refusal() {
+    /** The last time the cluster gave us no id although asking again at once would not help; null if there was none. */
+    Refusal refusal() {
         return refusal;
+    }
+
+    /**
+     * One refusal; it concerns the records buffered when the question was asked. A new object each time, for one
+     * {@code error} may stand for several refusals.
+     */
+    static final class Refusal {
+        final KafkaException error;
+        final long askedMs;
+
+        private Refusal(KafkaException error, long askedMs) {
+            this.error = error;
+            this.askedMs = askedMs;
+        }
     }
 
     private final class Answer implements BrokerLink.ProducerIdHandler {
@@ -108,7 +122,7 @@ final class ProducerIds implements Errand {
             failures++;
             notBeforeMs = askedMs + backoff.delayMs(failures);
             if (!(error instanceof RetriableException)) {
-                refusal = error;
+                refusal = new Refusal(error, askedMs);
                 ready.wake();
             }
         }

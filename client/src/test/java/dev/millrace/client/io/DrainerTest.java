@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.ClusterAuthorizationException;
 import org.apache.kafka.common.errors.KafkaStorageException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
@@ -203,6 +204,34 @@ class DrainerTest {
                 new NotEnoughReplicasException("isr"),
                 new NotEnoughReplicasAfterAppendException("isr"),
                 new NetworkException("gone"));
+    }
+
+    /** The brokers' errors are constants in kafka-clients: every refusal is the same object. */
+    @Test
+    void shouldFailWhatIsBufferedAtEachRefusalOfAProducerId() throws Exception {
+        ApiException refusal = new ClusterAuthorizationException("not you");
+        ScriptedIo io = ScriptedIo.refusedAnId(refusal);
+        for (int i = 0; i < 3; i++) {
+            // given a record that came after the last refusal
+            RecordFuture future = io.send(0);
+            io.run();
+            assertThat(future.isDone()).isFalse();
+
+            // when
+            io.passBackoff();
+
+            // then
+            assertThatThrownBy(future::get).cause().isSameAs(refusal);
+            assertThat(io.pool.available()).isEqualTo(io.pool.total());
+        }
+
+        // and when it is given one
+        RecordFuture future = io.send(0);
+        io.brokers.idRefusal = null;
+        io.passBackoff();
+        io.brokers.pending().get(0).accept();
+        io.run();
+        assertThat(future.get().hasOffset()).isTrue();
     }
 
     @Test

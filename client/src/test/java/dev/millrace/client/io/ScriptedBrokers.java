@@ -46,6 +46,9 @@ final class ScriptedBrokers implements BrokerLink {
     /** Requests that a connection takes before the next answer. */
     int maxInFlight = 5;
 
+    /** Why no producer id is given at the moment, or null. */
+    ApiException idRefusal;
+
     /** Whether brokers can be connected to. */
     boolean reachable = true;
 
@@ -140,7 +143,8 @@ final class ScriptedBrokers implements BrokerLink {
 
     @Override
     public void initProducerId(Node node, ProducerIdHandler handler, long atMs) {
-        immediate.add(() -> handler.onProducerId(1000, (short) 0));
+        ApiException refusal = idRefusal;
+        immediate.add(refusal == null ? () -> handler.onProducerId(1000, (short) 0) : () -> handler.onError(refusal));
     }
 
     @Override

@@ -13,6 +13,7 @@ import dev.millrace.client.metadata.TopicRegistry;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
+import org.apache.kafka.common.errors.ApiException;
 
 /** One I/O thread's code, played by the test's own thread against {@link ScriptedBrokers}. */
 final class ScriptedIo {
@@ -39,8 +40,13 @@ final class ScriptedIo {
     private final IoContext context;
 
     private ScriptedIo(int partitions, SenderSettings settings) {
+        this(partitions, settings, null);
+    }
+
+    private ScriptedIo(int partitions, SenderSettings settings, ApiException idRefusal) {
         this.partitions = partitions;
         this.brokers = new ScriptedBrokers(partitions);
+        this.brokers.idRefusal = idRefusal;
         this.settings = settings;
         this.ready = ReadyQueues.forThreads(1);
         this.pool = new BufferPool(1 << 20, BATCH_SIZE, ready::wake);
@@ -66,6 +72,11 @@ final class ScriptedIo {
     /** Without linger; the topic's leader is broker 1. */
     static ScriptedIo idempotent(int partitions) {
         return new ScriptedIo(partitions, settings(5, true, 0, 1000));
+    }
+
+    /** Its first question for a producer id was answered with {@code why}; so are all others until the test says otherwise. */
+    static ScriptedIo refusedAnId(ApiException why) {
+        return new ScriptedIo(1, settings(5, true, 0, 1000), why);
     }
 
     static ScriptedIo notIdempotent(int partitions, int maxInFlight) {
