@@ -3,7 +3,6 @@ package dev.millrace.client.io;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.SealCause;
-import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.kafka.common.Uuid;
@@ -26,7 +25,7 @@ final class PartitionState {
     private final boolean idempotent;
     private final int maxInFlight;
     private final TransactionShare transactions;
-    private final ArrayDeque<FinishedBatch> sent = new ArrayDeque<>();
+    private final SentBatches sent = new SentBatches();
 
     final Deadlines.Deadline lingering = new Deadlines.Deadline(this);
     final Deadlines.Deadline backingOff = new Deadlines.Deadline(this);
@@ -131,7 +130,7 @@ final class PartitionState {
         if (isBlocked(node, nowMs)) {
             return null;
         }
-        FinishedBatch again = firstToSendAgain();
+        FinishedBatch again = sent.firstToSendAgain();
         if (again != null) {
             return again;
         }
@@ -145,7 +144,7 @@ final class PartitionState {
                 && !unresolved
                 && queue.hasRecords()
                 && queue.isOldestOpen()
-                && firstToSendAgain() == null;
+                && sent.firstToSendAgain() == null;
     }
 
     private boolean isBlocked(int node, long nowMs) {
@@ -155,15 +154,6 @@ final class PartitionState {
         // Who leads the partition now has not refused anything yet; but what is in flight elsewhere must come back
         // first.
         return node == leader ? nowMs < notBeforeMs : inFlight > 0;
-    }
-
-    private FinishedBatch firstToSendAgain() {
-        for (FinishedBatch batch : sent) {
-            if (!batch.decided() && !batch.inFlight()) {
-                return batch;
-            }
-        }
-        return null;
     }
 
     /** Marks {@link #candidate} as in flight to {@code node}, and gives it a sequence unless it has one. */
@@ -254,11 +244,7 @@ final class PartitionState {
             stamp(part, sequence);
             sequence = idempotent ? sequenceAfter(sequence, part.count()) : FinishedBatch.NO_SEQUENCE;
         }
-        List<FinishedBatch> before = List.copyOf(sent);
-        sent.clear();
-        for (FinishedBatch other : before) {
-            sent.addAll(isSame(other, batch) ? parts : List.of(other));
-        }
+        sent.replace(batch, parts);
     }
 
     /** The batch failed for good; it may have been written all the same, or its sequence may be missing. */
@@ -277,41 +263,12 @@ final class PartitionState {
 
     /** Whether the broker has taken a later batch: then it has this one too, and has only forgotten its offset. */
     boolean isProvedByLater(FinishedBatch batch) {
-        boolean later = false;
-        for (FinishedBatch other : sent) {
-            if (later && other.accepted()) {
-                return true;
-            }
-            later |= isSame(other, batch);
-        }
-        return false;
+        return sent.isLaterAccepted(batch);
     }
 
     /** Whether no earlier batch is still on its way. */
     boolean isFirstUndecided(FinishedBatch batch) {
-        for (FinishedBatch other : sent) {
-            if (isSame(other, batch)) {
-                return true;
-            }
-            if (!other.decided()) {
-                return false;
-            }
-        }
-        return false;
-    }
-
-    @SuppressWarnings("ReferenceEquality") // batches have no value, only an identity
-    private static boolean isSame(FinishedBatch one, FinishedBatch other) {
-        return one == other;
-    }
-
-    private FinishedBatch firstUndecided() {
-        for (FinishedBatch batch : sent) {
-            if (!batch.decided()) {
-                return batch;
-            }
-        }
-        return null;
+        return sent.isFirstUndecided(batch);
     }
 
     /**
@@ -397,7 +354,7 @@ final class PartitionState {
 
     /** When the oldest batch without an outcome was opened; only while not {@link #isIdle}. */
     long oldestCreatedMs() {
-        FinishedBatch first = firstUndecided();
+        FinishedBatch first = sent.firstUndecided();
         if (first != null) {
             return first.createdMs();
         }

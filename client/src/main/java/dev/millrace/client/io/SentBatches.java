@@ -1,0 +1,86 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.FinishedBatch;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * The batches of a partition that were sent once, and those taken only to fail, in the order of their sequences; the I/O
+ * thread's alone.
+ */
+final class SentBatches implements Iterable<FinishedBatch> {
+    private final ArrayDeque<FinishedBatch> batches = new ArrayDeque<>();
+
+    boolean isEmpty() {
+        return batches.isEmpty();
+    }
+
+    void addLast(FinishedBatch batch) {
+        batches.addLast(batch);
+    }
+
+    @Override
+    public Iterator<FinishedBatch> iterator() {
+        return batches.iterator();
+    }
+
+    /** The first that has to go again, or null. */
+    FinishedBatch firstToSendAgain() {
+        for (FinishedBatch batch : batches) {
+            if (!batch.decided() && !batch.inFlight()) {
+                return batch;
+            }
+        }
+        return null;
+    }
+
+    /** The first without an outcome, or null. */
+    FinishedBatch firstUndecided() {
+        for (FinishedBatch batch : batches) {
+            if (!batch.decided()) {
+                return batch;
+            }
+        }
+        return null;
+    }
+
+    /** Whether no earlier batch is without an outcome. */
+    boolean isFirstUndecided(FinishedBatch batch) {
+        for (FinishedBatch other : batches) {
+            if (isSame(other, batch)) {
+                return true;
+            }
+            if (!other.decided()) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the broker has taken a later one. */
+    boolean isLaterAccepted(FinishedBatch batch) {
+        boolean later = false;
+        for (FinishedBatch other : batches) {
+            if (later && other.accepted()) {
+                return true;
+            }
+            later |= isSame(other, batch);
+        }
+        return false;
+    }
+
+    /** Puts the parts in the place of the whole. */
+    void replace(FinishedBatch whole, List<FinishedBatch> parts) {
+        List<FinishedBatch> before = List.copyOf(batches);
+        batches.clear();
+        for (FinishedBatch other : before) {
+            batches.addAll(isSame(other, whole) ? parts : List.of(other));
+        }
+    }
+
+    @SuppressWarnings("ReferenceEquality") // batches have no value, only an identity
+    private static boolean isSame(FinishedBatch a, FinishedBatch b) {
+        return a == b;
+    }
+}
