@@ -1,0 +1,69 @@
+package dev.millrace.race;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+import org.HdrHistogram.AtomicHistogram;
+import org.HdrHistogram.Histogram;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.RecordMetadata;
+
+/**
+ * How long acknowledgements take, from before the call of {@code send} to the callback; by a sample of sends.
+ *
+ * <p><b>Threads:</b> all senders, and whichever threads run the callbacks.
+ */
+final class AckMeter {
+    /** One send in so many, on average. */
+    static final int SAMPLED = 1000;
+
+    private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(1);
+
+    private final Histogram times = new AtomicHistogram(LONGEST_NANOS, 3);
+    private final LongAdder acknowledged = new LongAdder();
+    private final AtomicReference<Exception> failure = new AtomicReference<>();
+    private final boolean always;
+    private final Callback usual;
+
+    /** @param always whether sends that are not sampled have a callback too */
+    AckMeter(boolean always) {
+        this.always = always;
+        usual = always ? this::acknowledged : null;
+    }
+
+    /** For a send that is not sampled; may be null. */
+    Callback usual() {
+        return usual;
+    }
+
+    /** For one send, to be called right before. */
+    Callback sampled() {
+        long start = System.nanoTime();
+        return (metadata, exception) -> {
+            times.recordValue(Math.min(System.nanoTime() - start, LONGEST_NANOS));
+            acknowledged(metadata, exception);
+        };
+    }
+
+    private void acknowledged(RecordMetadata metadata, Exception exception) {
+        if (exception == null) {
+            acknowledged.increment();
+        } else {
+            failure.compareAndSet(null, exception);
+        }
+    }
+
+    /** Throws if a callback told of an error, or, where every send had one, any of them was not called. */
+    void check(long records) throws Exception {
+        if (failure.get() != null) {
+            throw failure.get();
+        }
+        if (always && acknowledged.sum() != records) {
+            throw new IllegalStateException(acknowledged + " callbacks of " + records + " told of success");
+        }
+    }
+
+    long nanosAt(double percentile) {
+        return times.getValueAtPercentile(percentile);
+    }
+}

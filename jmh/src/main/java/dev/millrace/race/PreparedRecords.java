@@ -1,0 +1,63 @@
+package dev.millrace.race;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/**
+ * The records that each thread sends over and over, made beforehand so that the race measures the producer, not whoever
+ * makes records. All threads together have {@value #COUNT}, whatever their number, so that they meet the same caches:
+ * enough for no value to come twice in a batch of 64 KiB, where a compressor would find it. Half of a value is random, half
+ * is not.
+ */
+final class PreparedRecords {
+    private static final int COUNT = 32_768;
+    private static final int MAX_BYTES = 64 << 20;
+    private static final int KEY_BYTES = 16;
+
+    private final List<List<ProducerRecord<byte[], byte[]>>> ofThreads = new ArrayList<>();
+
+    PreparedRecords(RacerArguments arguments) {
+        String topic = arguments.text("topic");
+        int partitions = arguments.integer("partitions");
+        int threads = arguments.integer("threads");
+        int size = arguments.integer("size");
+        Path path = Path.valueOf(arguments.text("path").toUpperCase(Locale.ROOT));
+        int rounds = Math.max(1, Math.min(COUNT, MAX_BYTES / Math.max(1, size)) / threads / partitions);
+        for (int thread = 0; thread < threads; thread++) {
+            SplittableRandom random = new SplittableRandom(thread);
+            List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+            for (int i = 0; i < rounds * partitions; i++) {
+                // As the threads of a mirror: each goes through the partitions in turn, from one of its own.
+                Integer partition = path == Path.PARTITION ? Integer.valueOf((thread + i) % partitions) : null;
+                byte[] key = path == Path.KEY ? bytes(random, KEY_BYTES, KEY_BYTES) : null;
+                records.add(new ProducerRecord<>(topic, partition, key, bytes(random, size, size / 2)));
+            }
+            ofThreads.add(records);
+        }
+    }
+
+    /** What decides on a record's partition. */
+    enum Path {
+        PARTITION,
+        KEY,
+        STICKY
+    }
+
+    /** To be sent in turn, and then again. */
+    List<ProducerRecord<byte[], byte[]>> of(int thread) {
+        return ofThreads.get(thread);
+    }
+
+    private static byte[] bytes(SplittableRandom random, int size, int randomBytes) {
+        byte[] head = new byte[randomBytes];
+        random.nextBytes(head);
+        byte[] bytes = new byte[size];
+        Arrays.fill(bytes, (byte) 'm');
+        System.arraycopy(head, 0, bytes, 0, randomBytes);
+        return bytes;
+    }
+}

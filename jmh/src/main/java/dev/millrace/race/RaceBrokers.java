@@ -1,0 +1,77 @@
+package dev.millrace.race;
+
+import dev.millrace.testkit.KafkaCluster;
+import dev.millrace.testkit.StubBroker;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+
+/** What the racers send to. Ends with this JVM if not closed before. */
+interface RaceBrokers extends AutoCloseable {
+    String TOPIC = "race";
+
+    /** What a producer needs to connect. */
+    Map<String, Object> clientConfig();
+
+    /** Makes the topic, with nothing in it or as it was; to be called before every run. */
+    void prepareTopic();
+
+    @Override
+    void close();
+
+    /** A broker that acknowledges and stores nothing. */
+    static RaceBrokers stub(int partitions) {
+        StubBroker stub = StubBroker.builder().topic(TOPIC, partitions).start();
+        return new RaceBrokers() {
+            @Override
+            public Map<String, Object> clientConfig() {
+                return Map.of("bootstrap.servers", stub.bootstrapServers());
+            }
+
+            @Override
+            public void prepareTopic() {}
+
+            @Override
+            public void close() {
+                stub.close();
+            }
+        };
+    }
+
+    /** A Kafka broker; what a run has left is deleted, as it may be gigabytes. */
+    static RaceBrokers real(int partitions) {
+        KafkaCluster cluster = KafkaCluster.builder().start();
+        return new RaceBrokers() {
+            private boolean used;
+
+            @Override
+            public Map<String, Object> clientConfig() {
+                return cluster.clientConfig();
+            }
+
+            @Override
+            public void prepareTopic() {
+                if (used) {
+                    delete();
+                }
+                used = true;
+                cluster.createTopic(TOPIC, partitions, 1, Map.of());
+            }
+
+            private void delete() {
+                try {
+                    cluster.admin().deleteTopics(List.of(TOPIC)).all().get();
+                } catch (ExecutionException e) {
+                    throw new RaceException("cannot delete the topic: " + e.getCause());
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+
+            @Override
+            public void close() {
+                cluster.close();
+            }
+        };
+    }
+}

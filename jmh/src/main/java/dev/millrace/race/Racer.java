@@ -1,0 +1,145 @@
+package dev.millrace.race;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.HdrHistogram.Histogram;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Serializer;
+
+/**
+ * One producer in a JVM of its own: many threads send through it, first to warm up, then measured from the barrier on
+ * which all start to the end of {@code flush()}. Its last line on standard output is the JSON of {@link Figure}; on any
+ * failure, a refused send or a record that did not arrive included, it ends with code 1.
+ *
+ * <p>It needs nothing but the JDK, HdrHistogram and the {@code kafka-clients} that it races, any version of which will do.
+ *
+ * <p>Arguments, as {@code name=value}, all required:
+ * <ul>
+ * <li>{@code class}: of the producer, {@code org.apache.kafka.clients.producer.KafkaProducer} or
+ *     {@code dev.millrace.client.MillraceProducer}
+ * <li>{@code config.KEY}: a setting of the producer, as often as needed; {@code bootstrap.servers} is one
+ * <li>{@code topic}, {@code partitions}: where to send, and how many partitions that has
+ * <li>{@code path}: {@code partition} (each record names one, in turn), {@code key} or {@code sticky} (neither)
+ * <li>{@code threads}, {@code records} (of all threads together), {@code size} (bytes of a value), {@code warmup} (records
+ *     before the measured ones)
+ * <li>{@code rate}: records a second of all threads together; 0 for as fast as it goes
+ * <li>{@code callbacks}: whether every send has a callback, not only one in {@value AckMeter#SAMPLED}
+ * </ul>
+ */
+public final class Racer {
+    private final RacerArguments arguments;
+    private final Producer<byte[], byte[]> producer;
+    private final PreparedRecords prepared;
+    private final int threads;
+
+    private Racer(RacerArguments arguments, Producer<byte[], byte[]> producer) {
+        this.arguments = arguments;
+        this.producer = producer;
+        threads = arguments.integer("threads");
+        prepared = new PreparedRecords(arguments);
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        System.out.println(Figure.toJson(run(new RacerArguments(arguments))));
+    }
+
+    static Map<Figure, Double> run(RacerArguments arguments) throws Exception {
+        try (Producer<byte[], byte[]> producer = producer(arguments.text("class"), arguments.config())) {
+            return new Racer(arguments, producer).race();
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Producer<byte[], byte[]> producer(String name, Map<String, Object> config)
+            throws ReflectiveOperationException {
+        return (Producer<byte[], byte[]>) Class.forName(name)
+                .asSubclass(Producer.class)
+                .getConstructor(Map.class, Serializer.class, Serializer.class)
+                .newInstance(config, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    private Map<Figure, Double> race() throws Exception {
+        Arrivals arrivals = new Arrivals(producer, arguments.text("topic"), arguments.integer("partitions"));
+        long warmup = arguments.whole("warmup");
+        long records = arguments.whole("records");
+        double rate = arguments.whole("rate");
+        long before = arrivals.count();
+        send(warmup, Sender.UNLIMITED);
+        long warm = arrivals.count();
+        check(warmup, warm - before);
+        if (rate > 0) {
+            // A second of it: pacing is code too.
+            send((long) rate, rate);
+            warm = arrivals.count();
+        }
+        System.gc();
+        Map<Figure, Double> figures = send(records, rate);
+        check(records, arrivals.count() - warm);
+        return figures;
+    }
+
+    private static void check(long sent, long arrived) {
+        if (sent != arrived) {
+            throw new IllegalStateException(arrived + " records of " + sent + " arrived");
+        }
+    }
+
+    private Map<Figure, Double> send(long records, double rate) throws Exception {
+        AckMeter acks = new AckMeter(arguments.flag("callbacks"));
+        List<Sender> senders = new ArrayList<>();
+        AtomicLong start = new AtomicLong();
+        CyclicBarrier barrier = new CyclicBarrier(threads + 1, () -> start.set(System.nanoTime()));
+        for (int i = 0; i < threads; i++) {
+            long share = records / threads + (i < records % threads ? 1 : 0);
+            Sender.Pace pace = new Sender.Pace(rate / threads, (double) i / threads);
+            senders.add(new Sender(producer, prepared.of(i), share, pace, acks));
+        }
+        List<Thread> running = new ArrayList<>();
+        for (Sender sender : senders) {
+            Thread thread = new Thread(() -> sender.run(barrier), "sender-" + running.size());
+            thread.start();
+            running.add(thread);
+        }
+        ProcessMeter meter = new ProcessMeter(running);
+        barrier.await();
+        for (Thread thread : running) {
+            thread.join();
+        }
+        producer.flush();
+        long nanos = System.nanoTime() - start.get();
+        ProcessMeter.Usage usage = meter.stop();
+
+        for (Sender sender : senders) {
+            sender.rethrow();
+        }
+        acks.check(records);
+        return figures(records, nanos, usage, senders, acks);
+    }
+
+    private static Map<Figure, Double> figures(
+            long records, long nanos, ProcessMeter.Usage usage, List<Sender> senders, AckMeter acks) {
+        Histogram sends = Sender.histogram();
+        senders.forEach(sender -> sends.add(sender.times()));
+        double senderBytes = senders.stream().mapToLong(Sender::allocatedBytes).sum();
+        Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+        figures.put(Figure.RECORDS_PER_S, records * 1e9 / nanos);
+        figures.put(Figure.CPU_NS_PER_RECORD, (double) usage.cpuNanos() / records);
+        figures.put(Figure.SEND_P50_US, sends.getValueAtPercentile(50) / 1e3);
+        figures.put(Figure.SEND_P99_US, sends.getValueAtPercentile(99) / 1e3);
+        figures.put(Figure.SEND_P999_US, sends.getValueAtPercentile(99.9) / 1e3);
+        figures.put(Figure.SEND_MAX_US, sends.getMaxValue() / 1e3);
+        figures.put(Figure.ACK_P50_MS, acks.nanosAt(50) / (double) TimeUnit.MILLISECONDS.toNanos(1));
+        figures.put(Figure.ACK_P99_MS, acks.nanosAt(99) / (double) TimeUnit.MILLISECONDS.toNanos(1));
+        figures.put(Figure.BYTES_PER_RECORD, (senderBytes + usage.otherBytes()) / records);
+        figures.put(Figure.SENDER_BYTES_PER_RECORD, senderBytes / records);
+        figures.put(Figure.GC_MS, (double) usage.gcMillis());
+        figures.put(Figure.GC_COUNT, (double) usage.gcCount());
+        return figures;
+    }
+}

@@ -1,0 +1,99 @@
+package dev.millrace.race;
+
+import dev.millrace.testkit.ChildLog;
+import dev.millrace.testkit.JavaProgram;
+import dev.millrace.testkit.JavaRuntime;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
+
+/**
+ * The JVM of a {@link Racer}. A stock client's class path is the published jars of its version, which the build copies to
+ * {@code target/racers/NAME}, and nothing of the version that this module is built with.
+ *
+ * @param name as in {@code --producers}
+ * @param producerClass that it constructs
+ * @param classPath as of {@code -cp}
+ */
+public record RacerJvm(String name, String producerClass, String classPath) {
+    public static final String MILLRACE = "millrace";
+
+    /** Of every racer. The heap is touched beforehand, as the first touch of a page costs as much as many records. */
+    public static final List<String> OPTIONS = List.of("-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch", "-XX:+UseParallelGC");
+
+    /** The names that {@link #named} knows. */
+    public static List<String> names() {
+        try (Stream<Path> folders = Files.list(stockFolder())) {
+            return Stream.concat(
+                            Stream.of(MILLRACE),
+                            folders.map(f -> f.getFileName().toString()).sorted())
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException("The jars of the stock clients are missing: build the module", e);
+        }
+    }
+
+    /**
+     * The racer of this name.
+     *
+     * @throws IllegalArgumentException when there is none
+     */
+    public static RacerJvm named(String name) {
+        if (!names().contains(name)) {
+            throw new IllegalArgumentException("no racer " + name + ", only " + String.join(", ", names()));
+        }
+        if (name.equals(MILLRACE)) {
+            return new RacerJvm(
+                    name,
+                    "dev.millrace.client.MillraceProducer",
+                    JavaRuntime.ofThisJvm().classPath());
+        }
+        List<Path> path = new ArrayList<>();
+        path.add(home(Racer.class));
+        path.add(home(Histogram.class));
+        path.add(home(ChildLog.class)); // Prints the warnings of child JVMs.
+        try (Stream<Path> jars = Files.list(stockFolder().resolve(name))) {
+            jars.sorted().forEach(path::add);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        String classPath = path.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
+        return new RacerJvm(name, "org.apache.kafka.clients.producer.KafkaProducer", classPath);
+    }
+
+    /**
+     * Starts a racer and returns at once. It ends with this JVM if not before.
+     *
+     * @param more options for the JVM, beside {@link #OPTIONS}
+     * @param arguments of {@link Racer}, without {@code class}
+     */
+    public JavaProgram start(List<String> more, String... arguments) {
+        List<String> options = new ArrayList<>(OPTIONS);
+        options.addAll(more);
+        JavaRuntime runtime = new JavaRuntime(JavaRuntime.ofThisJvm().home(), classPath);
+        String[] all = new RacerArguments(arguments).set("class", producerClass).commandLine();
+        return JavaProgram.start(runtime, options, Racer.class, all);
+    }
+
+    private static Path stockFolder() {
+        return home(Racer.class).resolveSibling("racers");
+    }
+
+    /** The jar or folder that a class comes from. */
+    private static Path home(Class<?> type) {
+        try {
+            return Path.of(
+                    type.getProtectionDomain().getCodeSource().getLocation().toURI());
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

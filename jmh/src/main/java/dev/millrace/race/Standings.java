@@ -1,0 +1,147 @@
+package dev.millrace.race;
+
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.StringJoiner;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * What the runs measured, as a table and as JSON. Each racer's figures are medians over the rounds; its ratio is taken
+ * within each round, from runs that were neighbours in time.
+ */
+final class Standings {
+    private final String description;
+    private final Map<Entry, List<Map<Figure, Double>>> runs = new LinkedHashMap<>();
+
+    /** @param description what was run, for the head of the table */
+    Standings(String description) {
+        this.description = description;
+    }
+
+    private record Entry(String producer, int threads) {}
+
+    /** Adds a run; to be called for every racer in each round. */
+    void add(String producer, int threads, Map<Figure, Double> figures) {
+        runs.computeIfAbsent(new Entry(producer, threads), entry -> new ArrayList<>())
+                .add(figures);
+    }
+
+    /** Empty when not every run has this figure. */
+    private Optional<Spread> spread(Entry entry, Figure figure) {
+        List<Double> values = runs.get(entry).stream()
+                .filter(run -> run.containsKey(figure))
+                .map(run -> run.get(figure))
+                .toList();
+        return values.size() < runs.get(entry).size() ? Optional.empty() : Optional.of(Spread.of(values));
+    }
+
+    /** Of records/s, to Millrace's with as many threads. */
+    private Optional<Spread> ratio(Entry entry) {
+        List<Map<Figure, Double>> own = runs.get(entry);
+        List<Map<Figure, Double>> millrace = runs.get(new Entry(RacerJvm.MILLRACE, entry.threads));
+        if (millrace == null) {
+            return Optional.empty();
+        }
+        return Optional.of(Spread.of(IntStream.range(0, own.size())
+                .mapToObj(round -> own.get(round).get(Figure.RECORDS_PER_S)
+                        / millrace.get(round).get(Figure.RECORDS_PER_S))
+                .toList()));
+    }
+
+    /** One object a line for each producer and number of threads. */
+    String json() {
+        return runs.keySet().stream().map(entry -> json(entry) + "\n").collect(Collectors.joining());
+    }
+
+    private String json(Entry entry) {
+        StringJoiner members = new StringJoiner(", ", "{", "}");
+        members.add("\"producer\": \"" + entry.producer + "\"");
+        members.add("\"threads\": " + entry.threads);
+        for (Figure figure : Figure.values()) {
+            spread(entry, figure).ifPresent(spread -> members.add(member(figure.json(), spread.median())));
+        }
+        spread(entry, Figure.RECORDS_PER_S).ifPresent(spread -> {
+            members.add(member("records_per_s_min", spread.min()));
+            members.add(member("records_per_s_max", spread.max()));
+        });
+        ratio(entry).ifPresent(ratio -> {
+            members.add(member("ratio_to_millrace", ratio.median()));
+            members.add(member("ratio_min", ratio.min()));
+            members.add(member("ratio_max", ratio.max()));
+        });
+        return members.toString();
+    }
+
+    private static String member(String name, double value) {
+        return String.format(Locale.ROOT, "\"%s\": %.3f", name, value);
+    }
+
+    /** With what was run and how above, and a line for each producer and number of threads. */
+    String table() {
+        Set<Figure> measured = EnumSet.noneOf(Figure.class);
+        runs.values().forEach(rounds -> rounds.forEach(figures -> measured.addAll(figures.keySet())));
+        List<Column> columns = new ArrayList<>();
+        columns.add(new Column("producer", Entry::producer));
+        columns.add(new Column("threads", entry -> Integer.toString(entry.threads)));
+        for (Figure figure : measured) {
+            columns.add(new Column(
+                    figure.heading(),
+                    entry -> spread(entry, figure)
+                            .map(spread -> figure.show(spread.median()))
+                            .orElse("–")));
+            if (figure == Figure.RECORDS_PER_S) {
+                columns.add(new Column(
+                        "min..max",
+                        entry -> spread(entry, figure)
+                                .map(spread -> figure.show(spread.min()) + ".." + figure.show(spread.max()))
+                                .orElse("–")));
+            }
+        }
+        columns.add(new Column(
+                "× millrace",
+                entry -> ratio(entry)
+                        .map(ratio -> String.format(
+                                Locale.ROOT, "%.2f (%.2f..%.2f)", ratio.median(), ratio.min(), ratio.max()))
+                        .orElse("–")));
+        StringBuilder table = new StringBuilder(description)
+                .append("\nJVM: ")
+                .append(String.join(" ", RacerJvm.OPTIONS))
+                .append("\n\n");
+        List<Entry> order = runs.keySet().stream()
+                .sorted((a, b) -> Integer.compare(a.threads, b.threads))
+                .toList();
+        return table.append(Column.format(columns, order)).toString();
+    }
+
+    /** A column of the table: the first is flush left, the others right. */
+    private record Column(String heading, Function<Entry, String> cell) {
+        static String format(List<Column> columns, List<Entry> entries) {
+            List<List<String>> rows = new ArrayList<>();
+            rows.add(columns.stream().map(Column::heading).toList());
+            entries.forEach(entry -> rows.add(
+                    columns.stream().map(column -> column.cell.apply(entry)).toList()));
+            StringBuilder text = new StringBuilder();
+            for (List<String> row : rows) {
+                for (int i = 0; i < row.size(); i++) {
+                    int column = i;
+                    int width = rows.stream()
+                            .mapToInt(r -> r.get(column).length())
+                            .max()
+                            .orElseThrow();
+                    String format = i == 0 ? "%-" + width + "s" : "  %" + width + "s";
+                    text.append(String.format(Locale.ROOT, format, row.get(i)));
+                }
+                text.append('\n');
+            }
+            return text.toString();
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/**
+ * The race of whole producers, {@code jmh/race}. {@link dev.millrace.race.RaceCommand} starts one
+ * {@link dev.millrace.race.Racer} after the other, each in a JVM of its own, and tells what they measured.
+ */
+package dev.millrace.race;

@@ -1,0 +1,51 @@
+package dev.millrace.race;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class RaceCommandTest {
+    @ParameterizedTest
+    @CsvSource({
+        "--threads=8;0, --threads 0",
+        "--records=0, --records 0",
+        "--rate=-1, --rate -1",
+        "--compression=zip, 'zip: only none, gzip, snappy, lz4, zstd'",
+        "--acks=0, 'only all, 1'",
+        "--keys --unkeyed, exclude each other",
+        "--producers=millrace;millrace, named twice",
+        "--brokers=fake, 'only stub, real'",
+        "--speed=high, Unknown option"
+    })
+    void shouldTellInOneLineWhenOptionIsWrong(String options, String told) {
+        StringWriter errors = new StringWriter();
+
+        int exitCode = RaceCommand.commandLine()
+                .setErr(new PrintWriter(errors))
+                .execute(options.replace(';', ',').split(" "));
+
+        assertThat(exitCode).isEqualTo(2);
+        assertThat(errors.toString().lines())
+                .singleElement()
+                .asString()
+                .startsWith("race: ")
+                .contains(told);
+    }
+
+    @Test
+    void shouldTellOnlyMillraceOfItsIoThreads() {
+        RaceCommand command = new RaceCommand();
+        new CommandLine(command).parseArgs("--io-threads", "2", "--acks", "1", "--keys");
+
+        assertThat(command.racer("millrace", 8).config()).containsEntry("millrace.io.threads", "2");
+        assertThat(command.racer("kafka-4.4.0", 8).config())
+                .containsEntry("enable.idempotence", "false")
+                .doesNotContainKey("millrace.io.threads");
+        assertThat(command.racer("kafka-4.4.0", 8).text("path")).isEqualTo("key");
+    }
+}

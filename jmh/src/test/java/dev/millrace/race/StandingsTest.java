@@ -1,0 +1,58 @@
+package dev.millrace.race;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class StandingsTest {
+    private final Standings standings = new Standings("10 records");
+
+    @Test
+    void shouldTakeRatiosWithinRoundsWhenThereAreSeveral() {
+        race(1_000_000, 400_000);
+        race(2_000_000, 500_000);
+        race(500_000, 250_000);
+
+        List<String> lines = standings.json().lines().toList();
+
+        assertThat(lines).hasSize(2);
+        assertThat(lines.get(0))
+                .startsWith("{\"producer\": \"millrace\", \"threads\": 32, \"records_per_s\": 1000000.000, ")
+                .endsWith("\"ratio_to_millrace\": 1.000, \"ratio_min\": 1.000, \"ratio_max\": 1.000}");
+        assertThat(lines.get(1))
+                .contains("\"records_per_s\": 400000.000, \"send_p999_us\": 7.500, \"records_per_s_min\": 250000.000")
+                .endsWith("\"ratio_to_millrace\": 0.400, \"ratio_min\": 0.250, \"ratio_max\": 0.500}");
+    }
+
+    @Test
+    void shouldAlignColumnsAndMarkWhatIsNotMeasured() {
+        standings.add("millrace", 32, figures(1_234_567, 12.5));
+        standings.add("franz-go", 32, Map.of(Figure.RECORDS_PER_S, 617_283.5));
+
+        assertThat(standings.table()).endsWith("""
+
+                producer  threads  records/s              min..max  p99.9 µs         × millrace
+                millrace       32  1,234,567  1,234,567..1,234,567      12.5  1.00 (1.00..1.00)
+                franz-go       32    617,284      617,284..617,284         –  0.50 (0.50..0.50)
+                """);
+    }
+
+    @Test
+    void shouldLeaveRatioOutWhenMillraceDoesNotRace() {
+        standings.add("kafka-4.4.0", 1, figures(1, 1));
+
+        assertThat(standings.json()).doesNotContain("ratio");
+    }
+
+    private void race(double millrace, double stock) {
+        standings.add("millrace", 32, figures(millrace, 1.5));
+        standings.add("kafka-4.4.0", 32, figures(stock, 7.5));
+    }
+
+    private static Map<Figure, Double> figures(double recordsPerSecond, double sendP999Micros) {
+        return new EnumMap<>(Map.of(Figure.RECORDS_PER_S, recordsPerSecond, Figure.SEND_P999_US, sendP999Micros));
+    }
+}
