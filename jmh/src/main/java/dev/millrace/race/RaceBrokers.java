@@ -1,6 +1,7 @@
 package dev.millrace.race;
 
 import dev.millrace.testkit.KafkaCluster;
+import dev.millrace.testkit.Listener;
 import dev.millrace.testkit.StubBroker;
 import java.util.List;
 import java.util.Map;
@@ -20,12 +21,13 @@ interface RaceBrokers extends AutoCloseable {
     void close();
 
     /** A broker that acknowledges and stores nothing. */
-    static RaceBrokers stub(int partitions) {
-        StubBroker stub = StubBroker.builder().topic(TOPIC, partitions).start();
+    static RaceBrokers stub(int partitions, boolean tls) {
+        StubBroker.Builder builder = StubBroker.builder().topic(TOPIC, partitions);
+        StubBroker stub = (tls ? builder.tls() : builder).start();
         return new RaceBrokers() {
             @Override
             public Map<String, Object> clientConfig() {
-                return Map.of("bootstrap.servers", stub.bootstrapServers());
+                return stub.clientConfig();
             }
 
             @Override
@@ -39,14 +41,15 @@ interface RaceBrokers extends AutoCloseable {
     }
 
     /** A Kafka broker; what a run has left is deleted, as it may be gigabytes. */
-    static RaceBrokers real(int partitions) {
-        KafkaCluster cluster = KafkaCluster.builder().start();
+    static RaceBrokers real(int partitions, boolean tls) {
+        Listener listener = tls ? Listener.SSL : Listener.PLAINTEXT;
+        KafkaCluster cluster = KafkaCluster.builder().listeners(listener).start();
         return new RaceBrokers() {
             private boolean used;
 
             @Override
             public Map<String, Object> clientConfig() {
-                return cluster.clientConfig();
+                return cluster.clientConfig(listener);
             }
 
             @Override

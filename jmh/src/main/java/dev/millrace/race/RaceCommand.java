@@ -134,6 +134,9 @@ public final class RaceCommand implements Callable<Integer> {
             description = "stub, or real: a Kafka broker that stores what it gets. Default: ${DEFAULT-VALUE}.")
     private String brokers;
 
+    @Option(names = "--tls", description = "Connections are encrypted.")
+    private boolean tls;
+
     @Option(names = "--json", description = "Prints a JSON object a line for each producer instead of the table.")
     private boolean json;
 
@@ -228,7 +231,7 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     RaceBrokers startBrokers() {
-        return brokers.equals("real") ? RaceBrokers.real(partitions) : RaceBrokers.stub(partitions);
+        return brokers.equals("real") ? RaceBrokers.real(partitions, tls) : RaceBrokers.stub(partitions, tls);
     }
 
     /** What a racer is told, but for where the brokers are. */
@@ -267,7 +270,7 @@ public final class RaceCommand implements Callable<Integer> {
                                 rate > 0 ? String.format(Locale.ROOT, "%,d records/s", rate) : "",
                                 callbacks ? "callbacks" : "",
                                 ioThreads == null ? "" : "millrace.io.threads=" + ioThreads,
-                                brokers + " broker",
+                                brokers + " broker" + (tls ? " with TLS" : ""),
                                 rounds + (rounds == 1 ? " round" : " rounds"))
                         .filter(part -> !part.isEmpty())
                         .toList());

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
 
 /**
  * The certificates of one cluster: a throw-away authority, and what it has signed. All brokers share them. Made by the
@@ -113,6 +115,26 @@ final class Certificates {
             settings.put("ssl.key.password", PASSWORD);
         }
         return settings;
+    }
+
+    /** For {@link #serverContext}. */
+    Path brokerStore() {
+        return keyStore(Kind.BROKER);
+    }
+
+    /** What a server that is no Kafka broker needs to present the certificate of a broker. */
+    static SSLContext serverContext(Path brokerStore) {
+        try {
+            KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+            keys.init(load(brokerStore), PASSWORD.toCharArray());
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(keys.getKeyManagers(), null, null);
+            return context;
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("Cannot use the certificates", e);
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot read the certificates", e);
+        }
     }
 
     private static void putStore(Map<String, String> settings, String prefix, Path store) {

@@ -2,9 +2,12 @@ package dev.millrace.testkit;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 
 /**
  * A broker that acknowledges and stores nothing, in a child JVM, to measure what a producer can do by itself. It answers
@@ -17,14 +20,20 @@ public final class StubBroker implements AutoCloseable {
     private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
 
     private final ChildFolder folder = ChildFolder.create("millrace-stub-");
+    private final Optional<Certificates> certificates;
     private final String bootstrapServers;
 
     private StubBroker(Builder builder) {
         List<String> arguments = new ArrayList<>();
         arguments.add(Integer.toString(builder.brokers));
         arguments.add(Integer.toString(builder.delayMillis));
-        builder.topics.forEach((topic, partitions) -> arguments.add(topic + "=" + partitions));
         try {
+            certificates = builder.tls
+                    ? Optional.of(Certificates.generate(folder.path(), Set.of(Listener.SSL)))
+                    : Optional.empty();
+            arguments.add(
+                    certificates.map(made -> made.brokerStore().toString()).orElse(StubMain.PLAIN));
+            builder.topics.forEach((topic, partitions) -> arguments.add(topic + "=" + partitions));
             ChildJvm child = new ChildJvm(
                     folder,
                     "stub",
@@ -49,6 +58,17 @@ public final class StubBroker implements AutoCloseable {
         return bootstrapServers;
     }
 
+    /** What a client needs to connect: addresses, and with TLS the trusted certificate; a new map, for the caller to add to. */
+    public Map<String, Object> clientConfig() {
+        Map<String, Object> config = new HashMap<>();
+        config.put("bootstrap.servers", bootstrapServers);
+        certificates.ifPresent(made -> {
+            config.put("security.protocol", Listener.SSL.securityProtocol());
+            config.putAll(made.clientSettings(Listener.SSL));
+        });
+        return config;
+    }
+
     /** Kills the child JVM; blocks for some milliseconds. */
     @Override
     public void close() {
@@ -60,6 +80,7 @@ public final class StubBroker implements AutoCloseable {
         private final Map<String, Integer> topics = new LinkedHashMap<>();
         private int brokers = 1;
         private int delayMillis;
+        private boolean tls;
 
         private Builder() {}
 
@@ -91,8 +112,14 @@ public final class StubBroker implements AutoCloseable {
             return this;
         }
 
+        /** Speaks TLS, as {@link Listener#SSL}, and nothing else. */
+        public Builder tls() {
+            tls = true;
+            return this;
+        }
+
         /**
-         * Starts the stub and blocks until it serves, some 300 ms.
+         * Starts the stub and blocks until it serves, some 300 ms; with TLS a second or two.
          *
          * @throws IllegalStateException when it does not start; with the last lines of its log
          */

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
-import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.Queue;
 
@@ -16,16 +15,16 @@ final class StubConnection {
     /** At most so much is read beyond a request, to be moved to the front of the buffer afterwards. */
     private static final int READ_AHEAD_BYTES = 64 << 10;
 
-    private final SocketChannel channel;
     private final SelectionKey key;
+    private final StubTransport transport;
     private final StubRequests requests;
     private final StubResponses responses;
     private final Queue<ByteBuffer> unwritten = new ArrayDeque<>();
     private ByteBuffer in = ByteBuffer.allocateDirect(READ_AHEAD_BYTES);
 
-    StubConnection(SocketChannel channel, SelectionKey key, StubRequests requests, StubResponses responses) {
-        this.channel = channel;
+    StubConnection(SelectionKey key, StubTransport transport, StubRequests requests, StubResponses responses) {
         this.key = key;
+        this.transport = transport;
         this.requests = requests;
         this.responses = responses;
     }
@@ -60,18 +59,22 @@ final class StubConnection {
     }
 
     private void read() throws IOException {
-        if (channel.read(in) < 0) {
-            close();
-            return;
-        }
-        in.flip();
-        int missing = answerCompleteRequests();
-        if (missing > in.capacity()) {
-            in = ByteBuffer.allocateDirect(missing).put(in);
-        } else {
-            in.compact();
-        }
-        in.limit(Math.min(in.capacity(), Math.max(missing, READ_AHEAD_BYTES)));
+        int count;
+        do {
+            count = transport.read(in);
+            if (count < 0) {
+                close();
+                return;
+            }
+            in.flip();
+            int missing = answerCompleteRequests();
+            if (missing > in.capacity()) {
+                in = ByteBuffer.allocateDirect(missing).put(in);
+            } else {
+                in.compact();
+            }
+            in.limit(Math.min(in.capacity(), Math.max(missing, READ_AHEAD_BYTES)));
+        } while (count > 0 && transport.hasBuffered());
     }
 
     /** Returns the size that the request at the front of the buffer will have, as far as known. */
@@ -94,9 +97,7 @@ final class StubConnection {
 
     private void flush() throws IOException {
         while (!unwritten.isEmpty()) {
-            ByteBuffer next = unwritten.element();
-            channel.write(next);
-            if (next.hasRemaining()) {
+            if (!transport.write(unwritten.element())) {
                 key.interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
                 return;
             }
@@ -107,7 +108,7 @@ final class StubConnection {
 
     private void close() {
         try {
-            channel.close();
+            key.channel().close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -7,26 +7,42 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
+import javax.net.ssl.SSLContext;
 
 /** What the child JVM of a {@link StubBroker} runs: one thread, one selector, all connections. */
 final class StubMain {
+    static final String PLAIN = "plain";
+
     private final Selector selector = Selector.open();
     private final StubResponses responses;
     private final StubRequests requests;
 
-    private StubMain(List<Integer> ports, StubTopics topics, int delayMillis) throws IOException {
+    /** Empty without TLS. */
+    private final Optional<SSLContext> tls;
+
+    private StubMain(List<Integer> ports, StubTopics topics, int delayMillis, Optional<SSLContext> tls)
+            throws IOException {
+        this.tls = tls;
         responses = new StubResponses(delayMillis);
         requests = new StubRequests(topics, ports);
     }
 
-    /** Arguments: number of brokers, delay in milliseconds, then topics as {@code name=partitions}. */
+    /**
+     * Arguments: number of brokers, delay in milliseconds, {@value #PLAIN} or the store of the certificate for TLS, then topics
+     * as {@code name=partitions}.
+     */
     public static void main(String[] arguments) throws IOException {
         int brokers = Integer.parseInt(arguments[0]);
         int delayMillis = Integer.parseInt(arguments[1]);
-        StubTopics topics = new StubTopics(List.of(arguments).subList(2, arguments.length));
+        Optional<SSLContext> tls = Optional.of(arguments[2])
+                .filter(store -> !store.equals(PLAIN))
+                .map(store -> Certificates.serverContext(Path.of(store)));
+        StubTopics topics = new StubTopics(List.of(arguments).subList(3, arguments.length));
 
         List<ServerSocketChannel> servers = new ArrayList<>();
         List<Integer> ports = new ArrayList<>();
@@ -36,7 +52,7 @@ final class StubMain {
             servers.add(server);
             ports.add(server.socket().getLocalPort());
         }
-        StubMain stub = new StubMain(ports, topics, delayMillis);
+        StubMain stub = new StubMain(ports, topics, delayMillis, tls);
         for (ServerSocketChannel server : servers) {
             server.configureBlocking(false);
             server.register(stub.selector, SelectionKey.OP_ACCEPT);
@@ -70,7 +86,9 @@ final class StubMain {
             channel.configureBlocking(false);
             channel.socket().setTcpNoDelay(true);
             SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
-            key.attach(new StubConnection(channel, key, requests, responses));
+            StubTransport transport = tls.<StubTransport>map(context -> new StubTls(channel, context.createSSLEngine()))
+                    .orElseGet(() -> StubTransport.plain(channel));
+            key.attach(new StubConnection(key, transport, requests, responses));
         }
     }
 }

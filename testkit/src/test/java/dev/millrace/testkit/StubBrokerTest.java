@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class StubBrokerTest {
     private static StubBroker stub;
+    private static StubBroker secure;
 
     @BeforeAll
     static void start() {
@@ -41,11 +42,13 @@ class StubBrokerTest {
                 .topic("silent", 1)
                 .brokers(3)
                 .start();
+        secure = StubBroker.builder().topic("t", 2).brokers(2).tls().start();
     }
 
     @AfterAll
     static void close() {
         stub.close();
+        secure.close();
     }
 
     @ParameterizedTest
@@ -141,6 +144,37 @@ class StubBrokerTest {
             producer.send(new ProducerRecord<>("t", new byte[10])).get();
 
             assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(50));
+        }
+    }
+
+    @Test
+    void shouldAcknowledgeRequestsOfAnySizeWhenItSpeaksTls() throws Exception {
+        Map<String, Object> config = secure.clientConfig();
+        config.put("max.request.size", 20_000_000);
+        List<Future<RecordMetadata>> sent = new ArrayList<>();
+        try (Producer<byte[], byte[]> producer = Clients.bytesProducer(config)) {
+            for (int size : new int[] {10, 10_000_000, 100_000}) {
+                for (int i = 0; i < 10_000_000 / Math.max(size, 1000); i++) {
+                    sent.add(producer.send(new ProducerRecord<>("t", i % 2, null, new byte[size])));
+                }
+            }
+        }
+
+        long[] next = new long[2];
+        for (Future<RecordMetadata> future : sent) {
+            assertThat(future.get().offset()).isEqualTo(next[future.get().partition()]++);
+        }
+    }
+
+    @Test
+    void shouldRefuseClientWithoutTlsWhenItSpeaksTls() {
+        Map<String, Object> config = config(secure);
+        config.put("max.block.ms", 500);
+
+        try (Producer<byte[], byte[]> producer = Clients.bytesProducer(config)) {
+            Future<RecordMetadata> sent = producer.send(new ProducerRecord<>("t", new byte[10]));
+
+            assertThatThrownBy(sent::get).hasCauseInstanceOf(TimeoutException.class);
         }
     }
 
