@@ -85,9 +85,18 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
 
     /** As {@link #MillraceProducer(Map)}, with serializers that are configured already; they are closed with it. */
     public MillraceProducer(Map<String, Object> configs, Serializer<K> keySerializer, Serializer<V> valueSerializer) {
+        this(configs, keySerializer, valueSerializer, KafkaBridge::openLink);
+    }
+
+    /** As above, on another network: benchmarks leave it out. */
+    MillraceProducer(
+            Map<String, Object> configs,
+            Serializer<K> keySerializer,
+            Serializer<V> valueSerializer,
+            ProducerParts.Network network) {
         KafkaVersion.check();
         config = ProducerSettings.parse(configs, keySerializer, valueSerializer);
-        ProducerParts<K, V> parts = new ProducerParts<>(config, keySerializer, valueSerializer);
+        ProducerParts<K, V> parts = new ProducerParts<>(config, keySerializer, valueSerializer, network);
         kafka = parts.kafka;
         images = parts.images;
         topics = parts.topics;

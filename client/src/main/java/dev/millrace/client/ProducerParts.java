@@ -3,6 +3,7 @@ package dev.millrace.client;
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.ReadyQueues;
+import dev.millrace.client.io.BrokerLink;
 import dev.millrace.client.io.IoContext;
 import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.io.SenderSettings;
@@ -41,7 +42,7 @@ final class ProducerParts<K, V> {
      *
      * @throws KafkaException one of them cannot be built; those before it are closed
      */
-    ProducerParts(ProducerConfig config, Serializer<K> keySerializer, Serializer<V> valueSerializer) {
+    ProducerParts(ProducerConfig config, Serializer<K> keySerializer, Serializer<V> valueSerializer, Network network) {
         MillraceConfig ours = MillraceConfig.parse(config.originals());
         KafkaBridge opened = null;
         try {
@@ -56,7 +57,7 @@ final class ProducerParts<K, V> {
             accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, settings.lingerMs());
             images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
             TopicRegistry registry = new TopicRegistry();
-            List<IoContext> contexts = contexts(config, ready, registry);
+            List<IoContext> contexts = contexts(config, ready, registry, network);
             Optional<TransactionState> state = Optional.ofNullable(
                             config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG))
                     .map(id -> new TransactionState(id, ready::wake));
@@ -94,7 +95,8 @@ final class ProducerParts<K, V> {
         return new KafkaException("Failed to construct kafka producer", cause);
     }
 
-    private List<IoContext> contexts(ProducerConfig config, ReadyQueues ready, TopicRegistry registry) {
+    private List<IoContext> contexts(
+            ProducerConfig config, ReadyQueues ready, TopicRegistry registry, Network network) {
         long availabilityTimeoutMs = config.getLong(ProducerConfig.PARTITIONER_AVAILABILITY_TIMEOUT_MS_CONFIG);
         List<IoContext> contexts = new ArrayList<>();
         for (int i = 0; i < ready.size(); i++) {
@@ -104,7 +106,7 @@ final class ProducerParts<K, V> {
                     images,
                     registry,
                     new StalledBrokers(availabilityTimeoutMs),
-                    kafka.openLink(images, i),
+                    network.openLink(kafka, images, i),
                     kafka.sensors(),
                     kafka::nowMs));
         }
@@ -130,5 +132,10 @@ final class ProducerParts<K, V> {
     /** What closing the application's objects has thrown, or null. */
     KafkaException closeFailure() {
         return closeFailure;
+    }
+
+    /** Makes the network of one I/O thread. */
+    interface Network {
+        BrokerLink openLink(KafkaBridge kafka, ClusterImages images, int ioThread);
     }
 }

@@ -42,16 +42,16 @@ import org.openjdk.jmh.annotations.Warmup;
  * <ul>
  *   <li>{@code millrace}: claim by compare-and-set, write side by side;
  *   <li>{@code oneLock}: the control, encoded outside and copied under one short lock;
- *   <li>{@code kafkaClients}: the published {@code RecordAccumulator}.
+ *   <li>{@code kafka431}: the published {@code RecordAccumulator}.
  * </ul>
  * Threads are given by {@code -t}; {@code -prof gc -prof dev.millrace.jmh.CpuProfiler} add bytes and CPU per call.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 5, time = 2)
-@Measurement(iterations = 5, time = 2)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
 @Fork(
-        value = 3,
+        value = 2,
         jvmArgsAppend = {"-Xms1g", "-Xmx1g"})
 public class AppendBenchmark {
     /** So long that only full batches go, in all three alike. */
@@ -141,7 +141,7 @@ public class AppendBenchmark {
 
     /** The stock client's. */
     @State(Scope.Benchmark)
-    public static class KafkaClients {
+    public static class Kafka431 {
         @Param({"1", "32"})
         int partitions;
 
@@ -195,7 +195,7 @@ public class AppendBenchmark {
 
     /** Append to the stock accumulator; as in {@code KafkaProducer}, a full or new batch wakes the I/O thread. */
     @Benchmark
-    public Future<RecordMetadata> kafkaClients(KafkaClients to, Sending from) throws InterruptedException {
+    public Future<RecordMetadata> kafka431(Kafka431 to, Sending from) throws InterruptedException {
         long nowMs = System.currentTimeMillis();
         RecordAccumulator.RecordAppendResult result = to.accumulator.append(
                 TOPIC,

@@ -14,13 +14,14 @@ import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.MetadataResponse;
 
 /** A cluster of one broker that leads everything, in the words of the stock client. */
-final class KafkaMetadata {
-    private static final int BROKER = 1;
+public final class KafkaMetadata {
+    static final int BROKER = 1;
     private static final String CLUSTER_ID = "cluster";
 
     private KafkaMetadata() {}
 
-    static MetadataResponse response(List<String> topics, int partitions) {
+    /** What the broker answers when asked for these topics. */
+    public static MetadataResponse response(List<String> topics, int partitions) {
         return MetadataResponse.prepareResponse(
                 ApiKeys.METADATA.latestVersion(),
                 0,
@@ -50,7 +51,8 @@ final class KafkaMetadata {
                 .setIsrNodes(List.of(BROKER));
     }
 
-    static MetadataSnapshot snapshot(MetadataResponse response) {
+    /** What the stock client makes of the answer. */
+    public static MetadataSnapshot snapshot(MetadataResponse response) {
         return new MetadataSnapshot(
                 CLUSTER_ID,
                 response.brokersById(),

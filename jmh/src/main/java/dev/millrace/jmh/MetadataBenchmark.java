@@ -1,19 +1,11 @@
 package dev.millrace.jmh;
 
-import dev.millrace.client.metadata.ClusterDelta;
-import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.internals.ProducerMetadata;
 import org.apache.kafka.common.Cluster;
-import org.apache.kafka.common.Node;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.internals.ClusterResourceListeners;
 import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Time;
@@ -23,52 +15,35 @@ import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What every {@code send} asks of metadata when the topic is known: look it up and mark it as used. All threads share the
- * topics, as the threads of a mirror do. No side reads a clock: {@code ProducerMetadata.add} is handed one reading.
+ * What every {@code send} asks of metadata when the topic is known: mark the topic as used, take the view of the cluster,
+ * and the number of the topic's partitions from it. All threads share the topics. No side reads a clock:
+ * {@code ProducerMetadata.add} is handed one reading.
+ *
+ * <p>Versions that cannot be on the class path are reached through {@link PublishedClasses}. That this costs them nothing
+ * is why 4.3.1 is here twice: {@code kafka431} is called directly, {@code kafka431ByHandle} as the others are.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 5, time = 1)
+@Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(3)
+@Fork(
+        value = 2,
+        jvmArgsAppend = "-Dslf4j.internal.verbosity=ERROR") // the other versions have no logger, and need not say so
 public class MetadataBenchmark {
     private static final int PARTITIONS = 8;
 
-    /** The topics, the same for all threads. */
-    @State(Scope.Benchmark)
-    public static class Topics {
-        @Param({"1", "1000"})
-        int topics;
+    /** Any moment will do. */
+    private static final long NOW_MS = 1_000_000;
 
-        List<String> names;
-
-        @Setup
-        public void name() {
-            names = IntStream.range(0, topics).mapToObj(i -> "topic-" + i).toList();
-        }
-    }
-
-    /** Goes through the topics in turn. */
-    @State(Scope.Thread)
-    public static class Walk {
-        private String[] names;
-        private int last;
-
-        @Setup
-        public void start(Topics topics) {
-            names = topics.names.toArray(String[]::new);
-        }
-
-        String next() {
-            last = last + 1 < names.length ? last + 1 : 0;
-            return names[last];
+    private static void checkPartitions(int seen) {
+        if (seen != PARTITIONS) {
+            throw new IllegalStateException("A topic has " + seen + " partitions instead of " + PARTITIONS);
         }
     }
 
@@ -80,63 +55,125 @@ public class MetadataBenchmark {
 
         @Setup
         public void fill(Topics topics) {
-            images = new ClusterImages(ClusterImage.bootstrap(List.of()));
-            images.apply(new ClusterDelta(
-                    "cluster",
-                    List.of(new Node(1, "localhost", 9092)),
-                    topics.names.stream().map(Millrace::topic).toList(),
-                    Map.of(),
-                    true));
+            images = MillraceMetadata.images(topics.names, PARTITIONS);
             topics.names.forEach(registry::add);
+            topics.names.forEach(topic -> checkPartitions(look(topic)));
         }
 
-        private static TopicImage topic(String name) {
-            int[] leaders = new int[PARTITIONS];
-            Arrays.fill(leaders, 1);
-            int[][] replicas = new int[PARTITIONS][];
-            Arrays.fill(replicas, new int[] {1});
-            int[][] offline = new int[PARTITIONS][0];
-            return new TopicImage(
-                    name,
-                    Uuid.randomUuid(),
-                    leaders,
-                    new int[PARTITIONS],
-                    new TopicImage.Replicas(replicas, replicas, offline));
+        int look(String topic) {
+            TopicImage image = images.current().topic(topic);
+            registry.add(topic);
+            return image.partitions();
         }
     }
 
-    /** The stock client's. */
+    /** kafka-clients 0.9.0.1. */
     @State(Scope.Benchmark)
-    public static class KafkaClients {
-        final long nowMs = Time.SYSTEM.milliseconds();
-        final ProducerMetadata metadata = new ProducerMetadata(
+    public static class Kafka0901 {
+        private static final ContainsTopicHandles HANDLES = ContainsTopicHandles.of("kafka-0.9.0.1");
+
+        private Object metadata;
+
+        @Setup
+        public void fill(Topics topics) throws Throwable {
+            metadata = HANDLES.filled(topics.names, PARTITIONS);
+            for (String topic : topics.names) {
+                checkPartitions(look(topic));
+            }
+        }
+
+        int look(String topic) throws Throwable {
+            return HANDLES.look(metadata, topic);
+        }
+    }
+
+    /** kafka-clients 4.3.1, called directly. */
+    @State(Scope.Benchmark)
+    public static class Kafka431 {
+        private final ProducerMetadata metadata = new ProducerMetadata(
                 100, 1000, 300_000, 300_000, new LogContext(), new ClusterResourceListeners(), Time.SYSTEM);
 
         @Setup
         public void fill(Topics topics) {
-            topics.names.forEach(topic -> metadata.add(topic, nowMs));
-            metadata.updateWithCurrentRequestVersion(KafkaMetadata.response(topics.names, PARTITIONS), false, nowMs);
-            if (metadata.fetch().topics().size() != topics.topics) {
-                throw new IllegalStateException("The stock client did not take the topics");
+            topics.names.forEach(topic -> metadata.add(topic, NOW_MS));
+            metadata.updateWithCurrentRequestVersion(KafkaMetadata.response(topics.names, PARTITIONS), false, NOW_MS);
+            topics.names.forEach(topic -> checkPartitions(look(topic)));
+        }
+
+        int look(String topic) {
+            Cluster cluster = metadata.fetch();
+            metadata.add(topic, NOW_MS);
+            return cluster.partitionCountForTopic(topic);
+        }
+    }
+
+    /** kafka-clients 4.3.1, through handles. */
+    @State(Scope.Benchmark)
+    public static class Kafka431ByHandle {
+        private static final ProducerMetadataHandles HANDLES = ProducerMetadataHandles.of("kafka-4.3.1");
+
+        private Object metadata;
+
+        @Setup
+        public void fill(Topics topics) throws Throwable {
+            metadata = HANDLES.filled(topics.names, PARTITIONS, NOW_MS);
+            for (String topic : topics.names) {
+                checkPartitions(look(topic));
             }
+        }
+
+        int look(String topic) throws Throwable {
+            return HANDLES.look(metadata, topic, NOW_MS);
+        }
+    }
+
+    /** kafka-clients 4.4.0. */
+    @State(Scope.Benchmark)
+    public static class Kafka440 {
+        private static final ProducerMetadataHandles HANDLES = ProducerMetadataHandles.of("kafka-4.4.0");
+
+        private Object metadata;
+
+        @Setup
+        public void fill(Topics topics) throws Throwable {
+            metadata = HANDLES.filled(topics.names, PARTITIONS, NOW_MS);
+            for (String topic : topics.names) {
+                checkPartitions(look(topic));
+            }
+        }
+
+        int look(String topic) throws Throwable {
+            return HANDLES.look(metadata, topic, NOW_MS);
         }
     }
 
     /** As our {@code send} does it: a volatile read, two look-ups, and a mark that is already set. */
     @Benchmark
-    public int millrace(Millrace metadata, Walk walk) {
-        String topic = walk.next();
-        TopicImage image = metadata.images.current().topic(topic);
-        metadata.registry.add(topic);
-        return image.partitions();
+    public int millrace(Millrace metadata, Topics.Walk walk) {
+        return metadata.look(walk.next());
     }
 
-    /** As {@code KafkaProducer.waitOnMetadata} does it: {@code add} is synchronized. */
+    /** {@code containsTopic} and {@code fetch}, both synchronized. */
     @Benchmark
-    public int kafkaClients(KafkaClients state, Walk walk) {
-        String topic = walk.next();
-        Cluster cluster = state.metadata.fetch();
-        state.metadata.add(topic, state.nowMs);
-        return cluster.partitionCountForTopic(topic);
+    public int kafka0901(Kafka0901 metadata, Topics.Walk walk) throws Throwable {
+        return metadata.look(walk.next());
+    }
+
+    /** {@code fetch}, and {@code add}, which is synchronized. */
+    @Benchmark
+    public int kafka431(Kafka431 metadata, Topics.Walk walk) {
+        return metadata.look(walk.next());
+    }
+
+    /** The same through handles. */
+    @Benchmark
+    public int kafka431ByHandle(Kafka431ByHandle metadata, Topics.Walk walk) throws Throwable {
+        return metadata.look(walk.next());
+    }
+
+    /** {@code fetch}, and {@code add}, which locks a bin of a concurrent map. */
+    @Benchmark
+    public int kafka440(Kafka440 metadata, Topics.Walk walk) throws Throwable {
+        return metadata.look(walk.next());
     }
 }

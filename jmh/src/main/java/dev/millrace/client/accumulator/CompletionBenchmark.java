@@ -1,0 +1,159 @@
+package dev.millrace.client.accumulator;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.clients.producer.internals.FutureRecordMetadata;
+import org.apache.kafka.clients.producer.internals.ProducerBatch;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.compress.Compression;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.record.TimestampType;
+import org.apache.kafka.common.record.internal.MemoryRecords;
+import org.apache.kafka.common.record.internal.RecordBatch;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What the I/O thread does when a batch of 500 records is acknowledged: runs the callbacks and completes the futures; then
+ * one future is asked. An operation is a record. Each thread has a batch of its own: nothing is shared.
+ *
+ * <p>The futures are made once, in the setup: it is completion that is measured, not {@code send}. A batch can be completed
+ * only once, so ours makes a new batch and result around the same futures each time; the stock batch, whose parts cannot be
+ * taken apart, is made to forget that it is complete, which costs it nothing.
+ */
+@BenchmarkMode(Mode.Throughput)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(2)
+public class CompletionBenchmark {
+    private static final int RECORDS = 500;
+    private static final int BATCH_SIZE = 64 << 10;
+    private static final byte[] VALUE = new byte[100];
+    private static final Header[] NO_HEADERS = {};
+    private static final TopicPartition PARTITION = new TopicPartition("topic", 0);
+
+    /** What the callbacks of a thread's records do. */
+    @State(Scope.Thread)
+    public static class Told {
+        @Param({"true", "false"})
+        boolean callbacks;
+
+        long lastOffset;
+
+        Callback callback() {
+            return callbacks ? (metadata, error) -> lastOffset = metadata.offset() : null;
+        }
+
+        /** For the setup: the callbacks must have run, the last one last. */
+        void check(RecordMetadata last) {
+            if (last.offset() != RECORDS - 1 || (callbacks && lastOffset != RECORDS - 1)) {
+                throw new IllegalStateException("The batch was not completed");
+            }
+        }
+    }
+
+    /** A thread's batches of ours. */
+    @State(Scope.Thread)
+    public static class MillraceBatch {
+        private final CallbackSlots slots = new CallbackSlots(RECORDS);
+        private final BatchResult firstResult = new BatchResult(PARTITION, null);
+        private final byte[] buffer = new byte[BatchHeader.SIZE];
+        private PartitionQueue queue;
+        private EncodableRecord record;
+
+        @Setup
+        public void send(Told told) throws Exception {
+            BufferPool pool = new BufferPool(BATCH_SIZE, BATCH_SIZE, () -> {});
+            queue = new PartitionQueue(
+                    new Accumulator(pool, ReadyQueues.of(new ReadyQueue()), BatchCodec.NONE, () -> 0, 0), PARTITION, 0);
+            record = new EncodableRecord(0, null, VALUE, RecordEncoder.NO_HEADERS);
+            for (int i = 0; told.callbacks && i < RECORDS; i++) {
+                slots.put(i, new RecordFuture.WithCallback(firstResult, i, record, told.callback()));
+            }
+            told.check(complete());
+        }
+
+        RecordMetadata complete() throws InterruptedException, ExecutionException {
+            BatchResult result = new BatchResult(PARTITION, null);
+            FinishedBatch batch = new FinishedBatch(queue, result, slots, buffer, 0);
+            batch.finish(BatchHeader.SIZE, RECORDS);
+            batch.decide(0, -1, null);
+            batch.deliver();
+            return new RecordFuture(result, RECORDS - 1, record).get();
+        }
+    }
+
+    /** A thread's batch of the stock client. */
+    @State(Scope.Thread)
+    public static class Kafka431Batch {
+        private static final VarHandle FINAL_STATE;
+
+        static {
+            try {
+                FINAL_STATE = MethodHandles.privateLookupIn(ProducerBatch.class, MethodHandles.lookup())
+                        .findVarHandle(ProducerBatch.class, "finalState", AtomicReference.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        private ProducerBatch batch;
+        private AtomicReference<?> finalState;
+        private FutureRecordMetadata lastFuture;
+
+        @Setup
+        public void send(Told told) throws Exception {
+            batch = new ProducerBatch(
+                    PARTITION,
+                    MemoryRecords.builder(
+                            ByteBuffer.allocate(BATCH_SIZE),
+                            RecordBatch.MAGIC_VALUE_V2,
+                            Compression.NONE,
+                            TimestampType.CREATE_TIME,
+                            0),
+                    0);
+            for (int i = 0; i < RECORDS; i++) {
+                lastFuture = batch.tryAppend(0, null, VALUE, NO_HEADERS, told.callback(), 0);
+            }
+            finalState = (AtomicReference<?>) FINAL_STATE.get(batch);
+            told.check(complete());
+        }
+
+        RecordMetadata complete() throws InterruptedException, ExecutionException {
+            finalState.set(null);
+            batch.complete(0, -1);
+            return lastFuture.get();
+        }
+    }
+
+    /** Ours: futures ask the batch, so that only callbacks are visited. */
+    @Benchmark
+    @OperationsPerInvocation(RECORDS)
+    public RecordMetadata millrace(MillraceBatch batch, Told told) throws Exception {
+        return batch.complete();
+    }
+
+    /** {@code ProducerBatch.complete}, which visits every record. */
+    @Benchmark
+    @OperationsPerInvocation(RECORDS)
+    public RecordMetadata kafka431(Kafka431Batch batch, Told told) throws Exception {
+        return batch.complete();
+    }
+}

@@ -1,0 +1,42 @@
+package dev.millrace.jmh;
+
+import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.TopicImage;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.Uuid;
+
+/** A cluster of one broker that leads everything, in our words: the same as {@link KafkaMetadata}. */
+public final class MillraceMetadata {
+    private MillraceMetadata() {}
+
+    /** Images, the current of which knows these topics. */
+    public static ClusterImages images(List<String> topics, int partitions) {
+        ClusterImages images = new ClusterImages(ClusterImage.bootstrap(List.of()));
+        images.apply(new ClusterDelta(
+                "cluster",
+                List.of(new Node(KafkaMetadata.BROKER, "localhost", 9092)),
+                topics.stream().map(topic -> topic(topic, partitions)).toList(),
+                Map.of(),
+                true));
+        return images;
+    }
+
+    private static TopicImage topic(String name, int partitions) {
+        int[] leaders = new int[partitions];
+        Arrays.fill(leaders, KafkaMetadata.BROKER);
+        int[][] replicas = new int[partitions][];
+        Arrays.fill(replicas, new int[] {KafkaMetadata.BROKER});
+        int[][] offline = new int[partitions][0];
+        return new TopicImage(
+                name,
+                Uuid.randomUuid(),
+                leaders,
+                new int[partitions],
+                new TopicImage.Replicas(replicas, replicas, offline));
+    }
+}

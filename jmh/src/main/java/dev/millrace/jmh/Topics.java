@@ -1,0 +1,44 @@
+package dev.millrace.jmh;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+
+/** The topics, the same for all threads, as for the threads of a mirror. Nothing here is written while it is measured. */
+@State(Scope.Benchmark)
+public class Topics {
+    @Param("1000")
+    int topics;
+
+    List<String> names;
+
+    @Setup
+    public void name() {
+        names = IntStream.range(0, topics).mapToObj(i -> "topic-" + i).toList();
+    }
+
+    /** Goes through the topics in turn; each thread begins elsewhere, so that they do not march in step. */
+    @State(Scope.Thread)
+    public static class Walk {
+        private static final AtomicInteger WALKS = new AtomicInteger();
+        private static final int FAR = 37;
+
+        private String[] names;
+        private int last;
+
+        @Setup
+        public void start(Topics topics) {
+            names = topics.names.toArray(String[]::new);
+            last = WALKS.getAndIncrement() * FAR % names.length;
+        }
+
+        String next() {
+            last = last + 1 < names.length ? last + 1 : 0;
+            return names[last];
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package dev.millrace.jmh;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+
+/** The results of many trials as lines of text: the variants of a benchmark one under the other, threads rising. */
+final class TrialTable {
+    private static final List<String> HEADER =
+            List.of("benchmark", "variant", "threads", "ops/µs", "± error", "CPU ns/op", "B/op");
+    private static final int TEXT_COLUMNS = 2;
+    private static final String GAP = "  ";
+    private static final String UNKNOWN = "-";
+
+    private TrialTable() {}
+
+    static List<String> lines(Collection<TrialRow> rows) {
+        List<List<String>> cells = new ArrayList<>();
+        cells.add(HEADER);
+        rows.stream()
+                .sorted(Comparator.comparing(TrialRow::benchmark)
+                        .thenComparing(TrialRow::variant)
+                        .thenComparing(TrialRow::threads))
+                .forEach(row -> cells.add(cells(row)));
+        int[] widths = new int[HEADER.size()];
+        for (List<String> line : cells) {
+            for (int i = 0; i < widths.length; i++) {
+                widths[i] = Math.max(widths[i], line.get(i).length());
+            }
+        }
+        return cells.stream().map(line -> aligned(line, widths)).toList();
+    }
+
+    private static List<String> cells(TrialRow row) {
+        int decimals = decimals(row.opsPerUs());
+        return List.of(
+                row.benchmark(),
+                row.variant(),
+                Integer.toString(row.threads()),
+                fixed(row.opsPerUs(), decimals),
+                Double.isNaN(row.error()) ? UNKNOWN : "± " + fixed(row.error(), decimals),
+                number(row.cpuNs()),
+                number(row.bytes()));
+    }
+
+    private static String aligned(List<String> line, int[] widths) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < widths.length; i++) {
+            String padding = " ".repeat(widths[i] - line.get(i).length());
+            text.append(i == 0 ? "" : GAP);
+            text.append(i < TEXT_COLUMNS ? line.get(i) + padding : padding + line.get(i));
+        }
+        return text.toString().stripTrailing();
+    }
+
+    /** With three digits that count; what is less than a hundredth is nothing but noise. */
+    static String number(double value) {
+        return Double.isNaN(value) ? UNKNOWN : fixed(value, decimals(value));
+    }
+
+    private static int decimals(double value) {
+        double size = Math.abs(value);
+        return size >= 100 ? 0 : size >= 10 ? 1 : 2;
+    }
+
+    private static String fixed(double value, int decimals) {
+        return String.format(Locale.ROOT, "%." + decimals + "f", value);
+    }
+}
