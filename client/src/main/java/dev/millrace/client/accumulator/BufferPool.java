@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
@@ -8,14 +9,24 @@ import java.util.function.LongConsumer;
  * Memory for batches, bounded by {@code buffer.memory}: what is in use and what is kept for the next batches is never
  * more. Buffers for records larger than {@code batch.size} are not kept.
  *
- * <p><b>Threads:</b> any. {@code acquire} is one compare-and-set a batch while memory is at hand; otherwise the caller
- * joins {@link MemoryWaiters}, where memory is given out in the order of arrival.
+ * <p><b>Threads:</b> any. {@code acquire} is one compare-and-set a batch while there is memory beyond what others wait for;
+ * otherwise the caller joins {@link MemoryWaiters}, where memory is given out in the order of arrival.
  * <p><b>Ordering:</b> {@code release} adds to {@code available} and then looks for waiters; a waiter makes itself known
- * and then looks at {@code available}. Both are sequentially consistent, so no wake-up is missed.
+ * and then looks at {@code available}. Both are sequentially consistent, so no wake-up is missed. While less than a quarter
+ * is free nobody is woken, and the first waiter looks by itself from time to time.
  */
 public final class BufferPool {
     /** A batch larger than {@code batch.size} gets at most such a part of what is free: it is an expense of the rich. */
     private static final int PLENTY = 16;
+
+    /**
+     * Once memory is used up, waiting threads are woken when this part of all memory is free again: woken for each batch that
+     * comes back, they would write a record or two before the next wait.
+     */
+    private static final int REFILL = 4;
+
+    /** What else is in use may not come back for long, if its broker is gone: then memory is given out this often. */
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final long total;
     private final int batchSize;
@@ -35,7 +46,7 @@ public final class BufferPool {
         this.batchSize = batchSize;
         this.available = new AtomicLong(total);
         this.kept = new KeptBuffers(total, batchSize);
-        this.waiters = new MemoryWaiters(this::tryReserve, this::isShort, onPressure);
+        this.waiters = new MemoryWaiters(size -> tryReserve(size, 0), this::isShort, onPressure, LOOK_NS);
     }
 
     /** How large a buffer to ask for if a batch should be about {@code wanted} bytes, and must be {@code needed} at least. */
@@ -57,7 +68,7 @@ public final class BufferPool {
      */
     byte[] acquire(int size, long maxBlockMs, BooleanSupplier stillNeeded) throws InterruptedException {
         int wanted = size < batchSize ? kept.atLeast(size) : size;
-        if ((!waiters.isEmpty() || !tryReserve(wanted)) && !waiters.await(wanted, maxBlockMs, stillNeeded)) {
+        if (!tryReserveBesideWaiters(wanted) && !waiters.await(wanted, maxBlockMs, stillNeeded)) {
             return null;
         }
         byte[] buffer = null;
@@ -115,9 +126,9 @@ public final class BufferPool {
         giveBack(reserved);
     }
 
-    /** Takes memory without a buffer, if there is some and nobody waits for it. */
+    /** Takes memory without a buffer, if there is some that nobody waits for. */
     boolean reserve(int size) {
-        if (!waiters.isEmpty() || !tryReserve(size)) {
+        if (!tryReserveBesideWaiters(size)) {
             return false;
         }
         kept.shrinkTo(available.get());
@@ -130,15 +141,21 @@ public final class BufferPool {
     }
 
     private void giveBack(long size) {
-        available.addAndGet(size);
-        if (!waiters.isEmpty()) {
+        long free = available.addAndGet(size);
+        int first = waiters.firstWants();
+        if (first > 0 && free >= Math.max(first, total / REFILL)) {
             waiters.wakeFirst();
         }
     }
 
-    private boolean tryReserve(int size) {
+    /** What is left is enough for all who wait: to queue up behind them would only make the queue last for ever. */
+    private boolean tryReserveBesideWaiters(int size) {
+        return tryReserve(size, waiters.allWant());
+    }
+
+    private boolean tryReserve(int size, long leave) {
         long seen = available.get();
-        while (seen >= size) {
+        while (seen - size >= leave) {
             if (available.compareAndSet(seen, seen - size)) {
                 return true;
             }

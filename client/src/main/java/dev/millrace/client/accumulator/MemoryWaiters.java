@@ -15,19 +15,24 @@ import org.apache.kafka.common.KafkaException;
  * small ones. This is the slow path: it may lock.
  *
  * <p><b>Threads:</b> any.
- * <p><b>Ordering:</b> {@code firstWants} is set before the first look at the memory; see {@link BufferPool}.
+ * <p><b>Ordering:</b> {@code firstWants} is set before the first look at the memory; see {@link BufferPool}. {@code allWant}
+ * is written under the lock; who reads a smaller sum came before the one that it lacks.
  */
 final class MemoryWaiters {
     private final IntPredicate tryReserve;
     private final BooleanSupplier isShort;
     private final Runnable onPressure;
+    private final long lookNs;
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
     private boolean closed;
     private volatile int firstWants;
+    private volatile long allWant;
     private volatile LongConsumer onWaited = nanoseconds -> {};
 
-    MemoryWaiters(IntPredicate tryReserve, BooleanSupplier isShort, Runnable onPressure) {
+    /** The first looks every {@code lookNs} whether there is enough for it, although nobody has woken it. */
+    MemoryWaiters(IntPredicate tryReserve, BooleanSupplier isShort, Runnable onPressure, long lookNs) {
+        this.lookNs = lookNs;
         this.tryReserve = tryReserve;
         this.isShort = isShort;
         this.onPressure = onPressure;
@@ -52,6 +57,11 @@ final class MemoryWaiters {
         }
     }
 
+    /** Bytes that all in the queue wait for. */
+    long allWant() {
+        return allWant;
+    }
+
     /** Bytes that the first in the queue waits for; 0 if nobody waits. */
     int firstWants() {
         return firstWants;
@@ -69,30 +79,31 @@ final class MemoryWaiters {
         try {
             Waiter self = new Waiter(size, lock.newCondition(), stillNeeded);
             queue.addLast(self);
-            showFirst();
+            show();
             try {
-                onPressure.run();
+                if (isFirst(self)) {
+                    onPressure.run();
+                }
                 while (stillNeeded.getAsBoolean()) {
                     if (closed) {
                         throw new KafkaException("Producer closed while a record waited for memory");
                     }
-                    if (queue.peekFirst() == self && tryReserve.test(size)) {
+                    if (isFirst(self) && tryReserve.test(size)) {
                         return true;
                     }
                     if (remainingNs <= 0) {
                         throw new BufferExhaustedException("Failed to allocate " + size + " bytes within the configured"
                                 + " max blocking time " + maxBlockMs + " ms; buffer.memory is used up.");
                     }
-                    remainingNs = await(self.turn, remainingNs);
+                    remainingNs -= await(self.turn, isFirst(self) ? Math.min(remainingNs, lookNs) : remainingNs);
                 }
                 return false;
             } finally {
                 queue.remove(self);
-                showFirst();
-                if (closed || !isShort.getAsBoolean()) {
-                    signalFirst();
-                } else {
-                    onPressure.run(); // the next one waits for more than there is left
+                show();
+                signalFirst(); // it may be served now, and has to look from now on
+                if (isShort.getAsBoolean()) {
+                    onPressure.run();
                 }
             }
         } finally {
@@ -100,14 +111,23 @@ final class MemoryWaiters {
         }
     }
 
-    @SuppressWarnings("WaitNotInLoop") // the caller loops
-    private long await(Condition turn, long remainingNs) throws InterruptedException {
+    @SuppressWarnings("ReferenceEquality") // who waits has no value, only an identity
+    private boolean isFirst(Waiter self) {
+        return queue.peekFirst() == self;
+    }
+
+    /** Returns how long it has waited, nanoseconds. */
+    @SuppressWarnings({"WaitNotInLoop", "ReturnValueIgnored"}) // the caller loops, and looks at the time by itself
+    private long await(Condition turn, long maxNs) throws InterruptedException {
         long startNs = System.nanoTime();
+        long waitedNs;
         try {
-            return turn.awaitNanos(remainingNs);
+            turn.awaitNanos(maxNs);
         } finally {
-            onWaited.accept(System.nanoTime() - startNs);
+            waitedNs = System.nanoTime() - startNs;
+            onWaited.accept(waitedNs);
         }
+        return waitedNs;
     }
 
     /** Wakes those who need no memory any more because another thread opened the batch that they waited to open. */
@@ -143,8 +163,9 @@ final class MemoryWaiters {
         }
     }
 
-    private void showFirst() {
+    private void show() {
         firstWants = queue.isEmpty() ? 0 : queue.peekFirst().size;
+        allWant = queue.stream().mapToLong(waiter -> waiter.size).sum();
     }
 
     private void signalFirst() {

@@ -10,6 +10,7 @@ import org.jctools.queues.MpscUnboundedArrayQueue;
  * <p><b>Threads:</b> {@code offer} and {@code wake} by any thread; the rest by the I/O thread.
  * <p><b>Ordering:</b> the offering thread puts the partition in, a full fence, then reads {@code sleepUntil}; the I/O
  * thread writes {@code sleepUntil}, a full fence, then looks whether the queue is empty. One of the two sees the other.
+ * {@code wake} does the same with {@code wanted} in the place of the queue.
  * Only who changes {@code sleepUntil} from asleep to awake pays for the selector's wake-up, and nobody does while the
  * I/O thread is busy or would wake in time by itself.
  */
@@ -28,6 +29,7 @@ public final class ReadyQueue {
 
     private final MpscUnboundedArrayQueue<PartitionQueue> queue = new MpscUnboundedArrayQueue<>(CHUNK);
     private volatile long sleepUntil = AWAKE;
+    private volatile boolean wanted;
     private volatile Runnable wakeUp = () -> {};
 
     /** Sets what interrupts the I/O thread's wait. */
@@ -56,7 +58,9 @@ public final class ReadyQueue {
 
     /** Ends the I/O thread's wait, or keeps the next one from beginning; for what does not come through the queue. */
     public void wake() {
-        wakeUp.run();
+        wanted = true;
+        VarHandle.fullFence();
+        wakeIfAsleep();
     }
 
     /** Null when there is nothing. */
@@ -72,10 +76,11 @@ public final class ReadyQueue {
     public boolean trySleep(long untilMs) {
         sleepUntil = untilMs;
         VarHandle.fullFence();
-        if (queue.isEmpty()) {
+        if (queue.isEmpty() && !wanted) {
             return true;
         }
         sleepUntil = AWAKE;
+        wanted = false; // before the round that looks at what it was wanted for
         return false;
     }
 

@@ -17,7 +17,8 @@ class MemoryWaitersTest {
     private final AtomicInteger memory = new AtomicInteger();
     private final AtomicInteger pressure = new AtomicInteger();
     private final List<Integer> served = new CopyOnWriteArrayList<>();
-    private final MemoryWaiters waiters = new MemoryWaiters(this::tryReserve, this::isShort, pressure::incrementAndGet);
+    private final MemoryWaiters waiters =
+            new MemoryWaiters(this::tryReserve, this::isShort, pressure::incrementAndGet, Long.MAX_VALUE);
 
     @Test
     void shouldServeInOrderOfArrivalWhenMemoryComesBackInSmallPieces() throws InterruptedException {

@@ -86,11 +86,23 @@ class ReadyQueueTest {
     }
 
     @Test
-    void shouldWakeTheSelectorAlwaysWhenAskedWithoutAPartition() {
+    void shouldWakeTheSelectorWhenASleeperIsWantedWithoutAPartition() {
+        assertThat(ready.trySleep(Long.MAX_VALUE)).isTrue();
+
+        ready.wake();
         ready.wake();
 
         assertThat(wakeUps).hasValue(1);
         assertThat(ready.poll()).isNull();
+    }
+
+    @Test
+    void shouldNotFallAsleepOnceWhenItWasWantedWhileBusy() {
+        ready.wake();
+
+        assertThat(ready.trySleep(Long.MAX_VALUE)).isFalse();
+        assertThat(ready.trySleep(Long.MAX_VALUE)).isTrue();
+        assertThat(wakeUps).as("nothing had to be interrupted").hasValue(0);
     }
 
     @Test
