@@ -16,6 +16,7 @@ import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.results.format.ResultFormatFactory;
 import org.openjdk.jmh.results.format.ResultFormatType;
+import org.openjdk.jmh.runner.NoBenchmarksException;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.format.OutputFormatFactory;
@@ -128,7 +129,12 @@ final class Contention implements Callable<Integer> {
             Runner runner = new Runner(
                     options(threads.get(i)).build(),
                     OutputFormatFactory.createFormatInstance(progress, VerboseMode.NORMAL));
-            results.addAll(runner.run());
+            try {
+                results.addAll(runner.run());
+            } catch (NoBenchmarksException e) {
+                throw new ParameterException(
+                        spec.commandLine(), "no benchmark is called " + String.join(" or ", benchmarks), e);
+            }
         }
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         TrialTable.lines(TrialRow.of(results)).forEach(out::println);
