@@ -23,7 +23,15 @@ enum Figure {
     /** Java heap allocated by the threads that call {@code send}. */
     SENDER_BYTES_PER_RECORD("in send", "%,.0f"),
     GC_MS("GC ms", "%,.0f"),
-    GC_COUNT("GCs", "%,.0f");
+    GC_COUNT("GCs", "%,.0f"),
+    /** All system calls per 1,000 records; the next as well. */
+    SYSCALLS("system calls/1,000", "%,.1f"),
+    FUTEX("futex", "%,.1f"),
+    EPOLL_WAIT("epoll_wait", "%,.1f"),
+    /** To sockets, and to wake a selector up. */
+    WRITE("write", "%,.1f"),
+    READ("read", "%,.1f"),
+    CLOCK_READS("clock reads", "%,.1f");
 
     private static final Pattern NUMBER = Pattern.compile("\"(\\w+)\":\\s*(-?[0-9.eE+-]+)");
 

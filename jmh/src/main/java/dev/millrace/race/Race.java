@@ -1,7 +1,9 @@
 package dev.millrace.race;
 
 import dev.millrace.testkit.JavaProgram;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -44,7 +46,8 @@ final class Race {
                                 threads,
                                 racer.name());
                         Map<Figure, Double> figures = run(racer, threads, brokers);
-                        progress.println(Figure.RECORDS_PER_S.show(figures.get(Figure.RECORDS_PER_S)) + " records/s");
+                        Figure first = figures.keySet().iterator().next();
+                        progress.println(first.show(figures.get(first)) + " " + first.heading());
                         standings.add(racer.name(), threads, figures);
                     }
                 }
@@ -57,14 +60,36 @@ final class Race {
         brokers.prepareTopic();
         RacerArguments arguments = options.racer(racer.name(), threads).set("topic", RaceBrokers.TOPIC);
         brokers.clientConfig().forEach(arguments::config);
-        try (JavaProgram program = racer.start(List.of(), arguments.commandLine())) {
-            int exitCode = program.awaitEnd(PATIENCE);
-            List<String> lines = program.output().lines().toList();
-            if (exitCode != 0 || lines.isEmpty()) {
-                throw new RaceException(racer.name() + " failed. It said:\n" + String.join("\n", lines));
-            }
-            lines.subList(0, lines.size() - 1).forEach(warning -> progress.print("\n  " + warning));
-            return Figure.fromJson(lines.get(lines.size() - 1));
+        if (options.isTraced()) {
+            return trace(racer, arguments);
         }
+        try (JavaProgram program =
+                racer.start(List.of(), arguments.set("gate", "").commandLine())) {
+            return awaitEnd(racer, program);
+        }
+    }
+
+    private Map<Figure, Double> trace(RacerJvm racer, RacerArguments arguments) {
+        try (TracedRun run = new TracedRun(options.clockSource());
+                JavaProgram program = run.start(racer, arguments)) {
+            Map<Figure, Double> figures = run.trace(program, options.records());
+            // Its own figures mean nothing: strace slows it down.
+            Map<Figure, Double> unused = awaitEnd(racer, program);
+            return figures;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private Map<Figure, Double> awaitEnd(RacerJvm racer, JavaProgram program) {
+        int exitCode = program.awaitEnd(PATIENCE);
+        List<String> lines = program.output().lines().toList();
+        if (exitCode != 0 || lines.isEmpty()) {
+            throw new RaceException(racer.name() + " failed. It said:\n" + String.join("\n", lines));
+        }
+        lines.subList(0, lines.size() - 1).forEach(warning -> progress.print("\n  " + warning));
+        return Figure.fromJson(lines.get(lines.size() - 1));
     }
 }

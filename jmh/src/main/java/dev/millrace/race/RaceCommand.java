@@ -1,5 +1,6 @@
 package dev.millrace.race;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeSet;
@@ -137,6 +138,13 @@ public final class RaceCommand implements Callable<Integer> {
     @Option(names = "--tls", description = "Connections are encrypted.")
     private boolean tls;
 
+    @Option(
+            names = "--syscalls",
+            description =
+                    "Instead of speed, counts system calls and clock reads per 1,000 records after the warm-up. Needs"
+                            + " strace, and a C compiler for the clock reads; what is missing is skipped.")
+    private boolean syscalls;
+
     @Option(names = "--json", description = "Prints a JSON object a line for each producer instead of the table.")
     private boolean json;
 
@@ -181,6 +189,14 @@ public final class RaceCommand implements Callable<Integer> {
                 new TreeSet<>(producers).size() == producers.size(),
                 "--producers " + String.join(",", producers) + ": one is named twice");
 
+        check(!syscalls || rate == 0, "--syscalls and --rate exclude each other: pacing reads the clock");
+        if (syscalls && !Strace.isInstalled()) {
+            spec.commandLine().getErr().println("race: --syscalls skipped: strace is not there; install its package");
+            return ExitCode.OK;
+        }
+        if (syscalls && !Strace.onPath("cc")) {
+            spec.commandLine().getErr().println("race: clock reads skipped: there is no C compiler (cc)");
+        }
         Standings standings = new Race(this, racers(), System.err).run();
         System.out.print(json ? standings.json() : standings.table());
         return ExitCode.OK;
@@ -228,6 +244,15 @@ public final class RaceCommand implements Callable<Integer> {
 
     private long warmup() {
         return warmup == null ? Math.max(LEAST_WARM_UP, records / 3) : warmup;
+    }
+
+    boolean isTraced() {
+        return syscalls;
+    }
+
+    /** Of the library for {@link ClockReads}. */
+    Path clockSource() {
+        return RacerJvm.peersFolder().resolve("clock-reads.c");
     }
 
     RaceBrokers startBrokers() {

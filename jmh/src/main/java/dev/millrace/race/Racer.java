@@ -1,5 +1,6 @@
 package dev.millrace.race;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -29,6 +30,7 @@ import org.apache.kafka.common.serialization.Serializer;
  * <li>{@code threads}, {@code records} (of all threads together), {@code size} (bytes of a value), {@code warmup} (records
  *     before the measured ones)
  * <li>{@code rate}: records a second of all threads together; 0 for as fast as it goes
+ * <li>{@code gate}: empty, or a {@link Gate} to wait at right before and after what is measured; then nothing is timed
  * <li>{@code callbacks}: whether every send has a callback, not only one in {@value AckMeter#SAMPLED}
  * </ul>
  */
@@ -79,9 +81,21 @@ public final class Racer {
             warm = arrivals.count();
         }
         System.gc();
+        waitAtGate();
         Map<Figure, Double> figures = send(records, rate);
+        waitAtGate();
         check(records, arrivals.count() - warm);
         return figures;
+    }
+
+    private void waitAtGate() throws Exception {
+        if (isTraced()) {
+            Gate.waitAt(Path.of(arguments.text("gate")));
+        }
+    }
+
+    private boolean isTraced() {
+        return !arguments.text("gate").isEmpty();
     }
 
     private static void check(long sent, long arrived) {
@@ -98,7 +112,7 @@ public final class Racer {
         for (int i = 0; i < threads; i++) {
             long share = records / threads + (i < records % threads ? 1 : 0);
             Sender.Pace pace = new Sender.Pace(rate / threads, (double) i / threads);
-            senders.add(new Sender(producer, prepared.of(i), share, pace, acks));
+            senders.add(new Sender(producer, prepared.of(i), share, pace, acks, !isTraced()));
         }
         List<Thread> running = new ArrayList<>();
         for (Sender sender : senders) {

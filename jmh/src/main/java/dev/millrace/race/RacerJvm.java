@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
@@ -76,15 +77,25 @@ public record RacerJvm(String name, String producerClass, String classPath) {
      * @param arguments of {@link Racer}, without {@code class}
      */
     public JavaProgram start(List<String> more, String... arguments) {
+        return start(more, Map.of(), arguments);
+    }
+
+    /** As the other, with variables for its environment. */
+    JavaProgram start(List<String> more, Map<String, String> environment, String... arguments) {
         List<String> options = new ArrayList<>(OPTIONS);
         options.addAll(more);
-        JavaRuntime runtime = new JavaRuntime(JavaRuntime.ofThisJvm().home(), classPath);
+        JavaRuntime runtime = new JavaRuntime(JavaRuntime.ofThisJvm().home(), classPath, environment);
         String[] all = new RacerArguments(arguments).set("class", producerClass).commandLine();
         return JavaProgram.start(runtime, options, Racer.class, all);
     }
 
     private static Path stockFolder() {
         return home(Racer.class).resolveSibling("racers");
+    }
+
+    /** The sources of what is not Java. */
+    static Path peersFolder() {
+        return home(Racer.class).resolve("../../peers").normalize();
     }
 
     /** The jar or folder that a class comes from. */

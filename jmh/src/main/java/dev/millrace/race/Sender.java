@@ -40,22 +40,29 @@ final class Sender {
     private final Histogram times = histogram();
     private final SplittableRandom random = new SplittableRandom();
     private int next;
-    private int untilSampled = 1;
+    private int untilTimed;
+    private int untilSampled;
     private long allocatedBytes;
     private RuntimeException failure;
 
-    /** @param count how many to send */
+    /**
+     * @param count how many to send
+     * @param timed whether to time some; else neither this class nor its callbacks read the clock
+     */
     Sender(
             Producer<byte[], byte[]> producer,
             List<ProducerRecord<byte[], byte[]>> records,
             long count,
             Pace pace,
-            AckMeter acks) {
+            AckMeter acks,
+            boolean timed) {
         this.producer = producer;
         this.records = array(records);
         this.count = count;
         this.pace = pace;
         this.acks = acks;
+        untilTimed = timed ? 1 : Integer.MAX_VALUE;
+        untilSampled = untilTimed;
     }
 
     /**
@@ -93,7 +100,6 @@ final class Sender {
     }
 
     private void sendUnlimited() {
-        int untilTimed = 1;
         for (long i = 0; i < count; i++) {
             if (--untilTimed > 0) {
                 send();

@@ -50,6 +50,9 @@ final class Standings {
         if (millrace == null) {
             return Optional.empty();
         }
+        if (!own.get(0).containsKey(Figure.RECORDS_PER_S)) {
+            return Optional.empty();
+        }
         return Optional.of(Spread.of(IntStream.range(0, own.size())
                 .mapToObj(round -> own.get(round).get(Figure.RECORDS_PER_S)
                         / millrace.get(round).get(Figure.RECORDS_PER_S))
@@ -105,12 +108,14 @@ final class Standings {
                                 .orElse("–")));
             }
         }
-        columns.add(new Column(
-                "× millrace",
-                entry -> ratio(entry)
-                        .map(ratio -> String.format(
-                                Locale.ROOT, "%.2f (%.2f..%.2f)", ratio.median(), ratio.min(), ratio.max()))
-                        .orElse("–")));
+        if (runs.keySet().stream().anyMatch(entry -> ratio(entry).isPresent())) {
+            columns.add(new Column(
+                    "× millrace",
+                    entry -> ratio(entry)
+                            .map(ratio -> String.format(
+                                    Locale.ROOT, "%.2f (%.2f..%.2f)", ratio.median(), ratio.min(), ratio.max()))
+                            .orElse("–")));
+        }
         StringBuilder table = new StringBuilder(description)
                 .append("\nJVM: ")
                 .append(String.join(" ", RacerJvm.OPTIONS))

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.testkit.StubBroker;
+import java.util.EnumSet;
 import java.util.Map;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.junit.jupiter.api.AfterAll;
@@ -41,7 +42,7 @@ class RacerTest {
         Map<Figure, Double> figures = Racer.run(
                 arguments(producer).set("path", path).set("rate", rate).set("callbacks", callbacks));
 
-        assertThat(figures).containsOnlyKeys(Figure.values());
+        assertThat(figures.keySet()).containsExactlyElementsOf(EnumSet.range(Figure.RECORDS_PER_S, Figure.GC_COUNT));
         assertThat(figures.get(Figure.RECORDS_PER_S)).isPositive();
         assertThat(figures.get(Figure.SEND_MAX_US)).isPositive();
         assertThat(figures.get(Figure.ACK_P50_MS)).isPositive();
@@ -56,7 +57,7 @@ class RacerTest {
 
     private static RacerArguments arguments(String producer) {
         return new RacerArguments(
-                        "class=" + producer, "topic=race", "partitions=3", "path=partition", "callbacks=false")
+                        "class=" + producer, "topic=race", "partitions=3", "path=partition", "callbacks=false", "gate=")
                 .set("threads", 4)
                 .set("records", 3001)
                 .set("size", 100)

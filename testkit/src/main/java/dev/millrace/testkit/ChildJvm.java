@@ -58,8 +58,9 @@ final class ChildJvm {
         command.addAll(List.of(arguments));
         try {
             Files.deleteIfExists(readyFile);
-            process = new ProcessBuilder(command)
-                    .redirectInput(new File("/dev/null"))
+            ProcessBuilder builder = new ProcessBuilder(command);
+            builder.environment().putAll(runtime.environment());
+            process = builder.redirectInput(new File("/dev/null"))
                     .redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                     .start();
@@ -104,6 +105,10 @@ final class ChildJvm {
 
     boolean isAlive() {
         return process.isAlive();
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     /** SIGKILL; blocks until the child has ended. */

@@ -34,6 +34,11 @@ public final class JavaProgram implements AutoCloseable {
         return child.isAlive();
     }
 
+    /** Its process id. */
+    public long pid() {
+        return child.pid();
+    }
+
     /** SIGKILL; blocks until it has ended. */
     public void kill() {
         child.kill();

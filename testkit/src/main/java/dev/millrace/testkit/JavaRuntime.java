@@ -16,12 +16,18 @@ import java.util.Properties;
 import java.util.stream.Stream;
 
 /**
- * The JDK and the class path that a child JVM runs with.
+ * The JDK, the class path and the environment that a child JVM runs with.
  *
  * @param home what {@code java.home} will be
  * @param classPath as of {@code -cp}
+ * @param environment variables to have beside those of this process
  */
-public record JavaRuntime(Path home, String classPath) {
+public record JavaRuntime(Path home, String classPath, Map<String, String> environment) {
+    /** With the environment of this process. */
+    public JavaRuntime(Path home, String classPath) {
+        this(home, classPath, Map.of());
+    }
+
     /** Those of this JVM. */
     public static JavaRuntime ofThisJvm() {
         return new JavaRuntime(Path.of(System.getProperty("java.home")), System.getProperty("java.class.path"));
@@ -43,7 +49,7 @@ public record JavaRuntime(Path home, String classPath) {
 
     /** The same JDK, with a jar or folder that wins over what is on the class path. */
     public JavaRuntime withFirst(Path jar) {
-        return new JavaRuntime(home, jar + File.pathSeparator + classPath);
+        return new JavaRuntime(home, jar + File.pathSeparator + classPath, environment);
     }
 
     private static Stream<Path> installed() {

@@ -1,0 +1,75 @@
+package dev.millrace.race;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Counts the system calls of a running process with {@code strace}, which must be installed and allowed to attach. */
+final class Strace {
+    /** Share of time, seconds, µs a call, calls, perhaps errors, name. */
+    private static final Pattern LINE =
+            Pattern.compile("\\s*[\\d.]+\\s+[\\d.]+\\s+\\d+\\s+(\\d+)\\s+(?:\\d+\\s+)?(\\w+)\\s*");
+
+    private final Process process;
+    private final Path summary;
+
+    private Strace(Process process, Path summary) {
+        this.process = process;
+        this.summary = summary;
+    }
+
+    /**
+     * Attaches to all threads of a process, and blocks until it has.
+     *
+     * @throws RaceException when it may not
+     */
+    static Strace attach(long pid, Path folder) throws IOException {
+        Path summary = folder.resolve("strace");
+        Process process = new ProcessBuilder("strace", "-f", "-c", "-o", summary.toString(), "-p", Long.toString(pid))
+                .redirectErrorStream(true)
+                .start();
+        BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
+        String line = output.readLine();
+        if (line == null || !line.contains("attached")) {
+            throw new RaceException("strace cannot attach: " + line);
+        }
+        return new Strace(process, summary);
+    }
+
+    /** Detaches, and returns how often each system call was made. */
+    Map<String, Long> stop() throws IOException, InterruptedException {
+        Process interrupt = new ProcessBuilder("/bin/sh", "-c", "kill -INT " + process.pid()).start();
+        int unused = interrupt.waitFor();
+        process.getInputStream().readAllBytes();
+        unused = process.waitFor();
+        return parse(Files.readString(summary));
+    }
+
+    /** The table that {@code strace -c} prints, without its last line, the sum. */
+    static Map<String, Long> parse(String summary) {
+        Map<String, Long> calls = new HashMap<>();
+        summary.lines()
+                .map(LINE::matcher)
+                .filter(Matcher::matches)
+                .filter(line -> !line.group(2).equals("total"))
+                .forEach(line -> calls.put(line.group(2), Long.valueOf(line.group(1))));
+        return calls;
+    }
+
+    static boolean isInstalled() {
+        return onPath("strace");
+    }
+
+    /** Whether there is such a program. */
+    static boolean onPath(String program) {
+        return Stream.of(System.getenv().getOrDefault("PATH", "").split(":", -1))
+                .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
+    }
+}
