@@ -1,20 +1,21 @@
 package dev.millrace.mirror;
 
 import dev.millrace.testkit.Comparison;
+import dev.millrace.testkit.Inventory;
 import dev.millrace.testkit.KafkaCluster;
 import dev.millrace.testkit.TopicDigest;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
  * Shows a mirror at work between two real clusters, and what the producer in it is worth: the same topic is mirrored
- * with each producer, by one thread and by many, and each time the target is compared with the source.
+ * by each contender with each number of threads, and each time the target is compared with the source.
  *
  * <p>Clusters and runs are child processes, which end when this process does, in whatever way.
  */
@@ -26,33 +27,44 @@ final class Demo {
 
     private static final long WARM_UP = 500_000;
 
-    private final DemoCommand options;
-    private final PrintStream out;
+    private final DemoPlan plan;
     private final PrintStream progress;
 
-    Demo(DemoCommand options, PrintStream out, PrintStream progress) {
-        this.options = options;
-        this.out = out;
+    Demo(DemoPlan plan, PrintStream progress) {
+        this.plan = plan;
         this.progress = progress;
     }
 
-    /** Returns whether every target was the same as the source. Blocks for minutes. */
-    boolean run() {
-        try (KafkaCluster source = start("source");
+    /** Returns what came out, a row for each contender and number of threads, in their order. Blocks for minutes. */
+    List<DemoRow> run() {
+        progress.println(plan.expectation());
+        try (MirrorMaker1 mirrorMaker = plan.contenders().contains(Contender.MIRRORMAKER1) ? fetch() : null;
+                KafkaCluster source = start("source");
                 KafkaCluster target = start("target")) {
-            fill(source, "Filling the source", options.records());
+            fill(source, "Filling the source", plan.records());
             // The target broker's code is compiled before it is measured; the source's was just now.
-            fill(target, "Warming up the target", Math.min(WARM_UP, options.records()));
+            fill(target, "Warming up the target", Math.min(WARM_UP, plan.records()));
             delete(target);
             TopicDigest expected = digest(source, "Reading the source");
-            List<DemoTable.Row> rows = new ArrayList<>();
-            for (ProducerKind kind : List.of(ProducerKind.STOCK, ProducerKind.MILLRACE)) {
-                for (int threads : new TreeSet<>(List.of(1, options.threads()))) {
-                    rows.add(mirror(source, target, kind, threads, expected));
-                }
+            List<DemoRow> rows = new ArrayList<>();
+            List<DemoPlan.Run> runs = plan.runs();
+            for (DemoPlan.Run run : runs) {
+                String label = run.contender().describe(run.threads());
+                String step = plan.rounds() == 1 ? label : label + " " + (rows.size() + 1) + "/" + runs.size();
+                Measurement.Figures figures =
+                        mirror(source, target, run, Optional.ofNullable(mirrorMaker), "demo-" + rows.size(), step);
+                rows.add(row(run, figures, expected, digest(target, "Comparing, " + step)));
+                delete(target);
             }
-            tell(rows);
-            return rows.stream().allMatch(DemoTable.Row::exact);
+            return DemoRow.medians(plan, rows);
+        }
+    }
+
+    private MirrorMaker1 fetch() {
+        try (ProgressBar bar = new ProgressBar(progress, "Getting MirrorMaker 1 from Maven", 1)) {
+            MirrorMaker1 fetched = new MirrorMaker1();
+            bar.update(1);
+            return fetched;
         }
     }
 
@@ -67,37 +79,79 @@ final class Demo {
     }
 
     private void fill(KafkaCluster cluster, String label, long records) {
-        cluster.createTopic(TOPIC, PARTITIONS, 1, Map.of());
-        Map<TopicPartition, Long> unused = Clusters.endOffsets(cluster.admin(), TOPIC, PARTITIONS); // Leaders serve.
+        create(cluster);
         try (ProgressBar bar = new ProgressBar(progress, label, records)) {
-            DemoRecords.write(cluster.clientConfig(), TOPIC, PARTITIONS, records, options.size(), bar::update);
+            DemoRecords.write(cluster.clientConfig(), TOPIC, PARTITIONS, records, plan.size(), bar::update);
         }
     }
 
+    private static void create(KafkaCluster cluster) {
+        cluster.createTopic(TOPIC, PARTITIONS, 1, Map.of());
+        Map<TopicPartition, Long> unused = Clusters.endOffsets(cluster.admin(), TOPIC, PARTITIONS); // Leaders serve.
+    }
+
     private TopicDigest digest(KafkaCluster cluster, String label) {
-        try (ProgressBar bar = new ProgressBar(progress, label, options.records())) {
+        try (ProgressBar bar = new ProgressBar(progress, label, plan.records())) {
             return TopicDigest.read(cluster.clientConfig(), TOPIC, bar::update);
         }
     }
 
-    private DemoTable.Row mirror(
-            KafkaCluster source, KafkaCluster target, ProducerKind kind, int threads, TopicDigest expected) {
-        String run = kind.label() + " producer, " + threads + (threads == 1 ? " thread" : " threads");
-        Measurement.Figures figures;
-        try (ProgressBar bar = new ProgressBar(progress, "Mirroring, " + run, options.records())) {
+    /**
+     * Runs one contender.
+     *
+     * @param group of consumers, new: it starts at the beginning, as no other run's offsets are its own
+     */
+    private Measurement.Figures mirror(
+            KafkaCluster source,
+            KafkaCluster target,
+            DemoPlan.Run run,
+            Optional<MirrorMaker1> mirrorMaker,
+            String group,
+            String step) {
+        if (run.contender() == Contender.MIRRORMAKER1) {
+            create(target); // With the partitions of the source, as it would not do itself.
+        }
+        try (ProgressBar bar = new ProgressBar(progress, "Mirroring, " + step, plan.records())) {
+            if (run.contender() == Contender.MIRRORMAKER1) {
+                return mirrorMaker
+                        .orElseThrow()
+                        .run(
+                                source.bootstrapServers(),
+                                target.bootstrapServers(),
+                                group,
+                                run.threads(),
+                                plan.records(),
+                                bar::update);
+            }
             List<String> args = List.of(
                     "--source=" + source.bootstrapServers(),
                     "--target=" + target.bootstrapServers(),
                     "--topics=" + TOPIC,
-                    "--threads=" + threads,
-                    "--producer=" + kind,
-                    // Starts at the beginning, as no other run's offsets are its own.
-                    "--group=demo-" + kind + "-" + threads);
-            figures = DemoProcess.run(args, bar::update);
+                    "--threads=" + run.threads(),
+                    "--producer=" + ProducerKind.valueOf(run.contender().name()),
+                    "--group=" + group);
+            return DemoProcess.run(System.getProperty("java.class.path"), List.of(), DemoRun.class, args, bar::update);
         }
-        Comparison comparison = expected.compare(digest(target, "Comparing, " + run));
-        delete(target);
-        return new DemoTable.Row(kind, threads, figures, comparison.toString(), comparison.isExact());
+    }
+
+    private static DemoRow row(
+            DemoPlan.Run run, Measurement.Figures figures, TopicDigest expected, TopicDigest actual) {
+        if (run.contender() == Contender.MIRRORMAKER1) {
+            Inventory inventory = Inventory.compare(expected, actual);
+            return new DemoRow(
+                    run.contender(),
+                    run.threads(),
+                    figures,
+                    inventory.isExact() ? "every record once, partitions differ" : "WRONG: " + inventory,
+                    inventory.isExact());
+        }
+        Comparison comparison = expected.compare(actual);
+        return new DemoRow(
+                run.contender(),
+                run.threads(),
+                figures,
+                comparison.isExact() ? "exact" : "WRONG: " + comparison,
+                comparison.isExact());
     }
 
     /** Makes room for the next run's topic of the same name. */
@@ -109,17 +163,5 @@ final class Demo {
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         }
-    }
-
-    private void tell(List<DemoTable.Row> rows) {
-        out.printf(
-                "%n%,d records of %,d bytes in %d partitions, snappy:%n%n%s%n",
-                options.records(), options.size(), PARTITIONS, DemoTable.format(rows));
-        out.println("""
-                Each run is a process of its own, measured from its first record polled to its last one acknowledged:
-                its JVM's start, which touches the heap, is left out, its warm-up is not. CPU is that of the whole
-                process, without the brokers but with the JVM's compiler, which takes about half of so short a run. Every
-                send() is timed, for either producer. Each target was read back and compared with the source, record by
-                record.""");
     }
 }

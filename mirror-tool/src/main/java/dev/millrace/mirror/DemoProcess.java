@@ -6,14 +6,18 @@ import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.function.LongConsumer;
 
-/** Starts a {@link DemoRun} in a JVM of its own, with the options of this one, and reads what it prints. */
+/** Starts a run of the demo in a JVM of its own, with the options of this one, and reads what it prints. */
 final class DemoProcess {
     private static final String PROGRESS = "progress ";
     private static final String FIGURES = "figures ";
+    private static final String STACK_FRAME = "\tat ";
+    private static final int SHOWN_LINES = 5;
 
     private DemoProcess() {}
 
@@ -25,17 +29,22 @@ final class DemoProcess {
             List.of("-XX:InitialRAMPercentage=3", "-Xmn200m", "-XX:+AlwaysPreTouch");
 
     /**
-     * Blocks until the run has ended.
+     * Runs a main class that prints what {@link #print} does. Blocks until it has ended.
      *
+     * @param classPath for the child
+     * @param options for its JVM, besides those of this one
+     * @param args for the main class
      * @param progress told how many records have been mirrored so far
-     * @throws MirrorException with what the run printed, when it fails
+     * @throws MirrorException with what the run printed last, when it fails
      */
-    static Measurement.Figures run(List<String> args, LongConsumer progress) {
+    static Measurement.Figures run(
+            String classPath, List<String> options, Class<?> main, List<String> args, LongConsumer progress) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
         command.addAll(WARM_HEAP);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), DemoRun.class.getName()));
+        command.addAll(options);
+        command.addAll(List.of("-cp", classPath, main.getName()));
         command.addAll(args);
         try {
             Process process =
@@ -51,14 +60,17 @@ final class DemoProcess {
     }
 
     private static Measurement.Figures read(BufferedReader lines, LongConsumer progress) throws IOException {
-        List<String> others = new ArrayList<>();
+        Deque<String> others = new ArrayDeque<>();
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             if (line.startsWith(PROGRESS)) {
                 progress.accept(Long.parseLong(line.substring(PROGRESS.length())));
             } else if (line.startsWith(FIGURES)) {
                 return parse(line.substring(FIGURES.length()).split(" "));
-            } else {
+            } else if (!line.startsWith(STACK_FRAME)) {
                 others.add(line);
+                if (others.size() > SHOWN_LINES) {
+                    others.remove();
+                }
             }
         }
         throw MirrorException.failed("A run of the demo failed; it said: " + String.join("; ", others));
@@ -71,6 +83,27 @@ final class DemoProcess {
                 Long.parseLong(fields[2]),
                 Double.parseDouble(fields[3]),
                 Double.parseDouble(fields[4]));
+    }
+
+    /**
+     * Called in the child, first: ends it with its parent, whose end closes its standard input, in whatever way that
+     * comes about.
+     */
+    static void endWithParent() {
+        Thread parent = new Thread(DemoProcess::exitWithParent, "parent");
+        parent.setDaemon(true);
+        parent.start();
+    }
+
+    private static void exitWithParent() {
+        try {
+            while (System.in.read() >= 0) {
+                // The parent sends nothing.
+            }
+        } catch (IOException e) {
+            // It is gone all the same.
+        }
+        Runtime.getRuntime().halt(1);
     }
 
     /** Called in the child. */

@@ -1,6 +1,5 @@
 package dev.millrace.mirror;
 
-import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
@@ -20,10 +19,7 @@ final class DemoRun {
 
     /** Takes the options of {@code mirror run}. */
     public static void main(String[] args) {
-        Thread parent = new Thread(DemoRun::exitWithParent, "parent");
-        parent.setDaemon(true);
-        parent.start();
-
+        DemoProcess.endWithParent();
         try {
             DemoProcess.print(measure(compressed(CommandLine.populateCommand(new RunCommand(stop -> {}), args)
                     .config())));
@@ -42,9 +38,15 @@ final class DemoRun {
     }
 
     private static MirrorConfig compressed(MirrorConfig config) {
-        Map<String, Object> producer = new HashMap<>(config.producer());
-        producer.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "snappy");
-        return new MirrorConfig(config.topics(), config.threads(), config.kind(), config.consumer(), producer);
+        return new MirrorConfig(
+                config.topics(), config.threads(), config.kind(), config.consumer(), compressed(config.producer()));
+    }
+
+    /** A producer's configuration, with the demo's compression. */
+    static Map<String, Object> compressed(Map<String, Object> producer) {
+        Map<String, Object> config = new HashMap<>(producer);
+        config.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "snappy");
+        return config;
     }
 
     private static Map<TopicPartition, Long> ends(MirrorConfig config) {
@@ -53,16 +55,5 @@ final class DemoRun {
             ends.values().removeIf(end -> end == 0);
             return ends;
         }
-    }
-
-    private static void exitWithParent() {
-        try {
-            while (System.in.read() >= 0) {
-                // The parent sends nothing.
-            }
-        } catch (IOException e) {
-            // It is gone all the same.
-        }
-        Runtime.getRuntime().halt(1);
     }
 }

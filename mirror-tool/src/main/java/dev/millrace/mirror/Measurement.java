@@ -1,12 +1,10 @@
 package dev.millrace.mirror;
 
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.HdrHistogram.Histogram;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
@@ -19,22 +17,16 @@ import org.apache.kafka.common.TopicPartition;
  * a record, the same for every producer.
  *
  * <p><b>Threads:</b> see {@link MirrorObserver}; {@link #figures} only when the mirror has ended.
- * <p><b>Ordering:</b> the start is written by whoever wins {@code started}, the end by whoever removes the last
- * partition; both are read after the mirror has joined its threads, the histograms too.
+ * <p><b>Ordering:</b> whoever removes the last partition stops the {@link RunClock}; it is read after the mirror has
+ * joined its threads, the histograms too.
  */
 final class Measurement implements MirrorObserver {
     private static final long LONGEST_SEND_NANOS = 3_600_000_000_000L;
-    private static final com.sun.management.OperatingSystemMXBean PROCESS =
-            ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class);
 
     private final Map<TopicPartition, Long> ends;
     private final List<Histogram> sendTimes = new ArrayList<>();
-    private final AtomicBoolean started = new AtomicBoolean();
+    private final RunClock clock = new RunClock();
     private Runnable onEnd;
-    private long startNanos;
-    private long startCpuNanos;
-    private long nanos;
-    private long cpuNanos;
 
     /**
      * @param ends the offset after the last record, of every partition that has records
@@ -61,18 +53,14 @@ final class Measurement implements MirrorObserver {
 
     @Override
     public void polled() {
-        if (!started.get() && started.compareAndSet(false, true)) {
-            startCpuNanos = PROCESS.getProcessCpuTime();
-            startNanos = System.nanoTime();
-        }
+        clock.start();
     }
 
     @Override
     public void acknowledged(TopicPartition partition, long offset) {
         Long end = ends.get(partition);
         if (end != null && offset >= end && ends.remove(partition) != null && ends.isEmpty()) {
-            nanos = System.nanoTime() - startNanos;
-            cpuNanos = PROCESS.getProcessCpuTime() - startCpuNanos;
+            clock.stop();
             onEnd.run();
         }
     }
@@ -85,14 +73,15 @@ final class Measurement implements MirrorObserver {
     Figures figures() {
         Histogram all = new Histogram(LONGEST_SEND_NANOS, 2);
         sendTimes.forEach(all::add);
-        return new Figures(all.getTotalCount(), nanos, cpuNanos, all.getMean(), all.getValueAtPercentile(99));
+        return new Figures(
+                all.getTotalCount(), clock.nanos(), clock.cpuNanos(), all.getMean(), all.getValueAtPercentile(99));
     }
 
     /**
      * What was measured.
      *
      * @param cpuNanos of the whole process
-     * @param sendMeanNanos of a call of {@code send}, as the next
+     * @param sendMeanNanos of a call of {@code send}, as the next; NaN when that was not timed
      */
     record Figures(long records, long nanos, long cpuNanos, double sendMeanNanos, double sendP99Nanos) {
         double recordsPerSecond() {

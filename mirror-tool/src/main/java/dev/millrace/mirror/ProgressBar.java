@@ -36,7 +36,7 @@ final class ProgressBar implements AutoCloseable {
                     out,
                     String.format(
                             Locale.ROOT,
-                            "%-44s [%s%s] %3d %%",
+                            "%-50s [%s%s] %3d %%",
                             label,
                             "#".repeat(full),
                             " ".repeat(WIDTH - full),
@@ -47,7 +47,7 @@ final class ProgressBar implements AutoCloseable {
     /** Leaves a line with the time the step took. */
     @Override
     public void close() {
-        String line = String.format(Locale.ROOT, "%-44s %5.1f s", label, (System.nanoTime() - startNanos) / 1e9);
+        String line = String.format(Locale.ROOT, "%-50s %5.1f s", label, (System.nanoTime() - startNanos) / 1e9);
         if (Terminal.isTerminal()) {
             Terminal.rewrite(out, line);
         } else {

@@ -2,11 +2,17 @@ package dev.millrace.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 class DemoIT {
+    @TempDir
+    private Path folder;
+
     @Test
     @Timeout(180)
     void shouldMirrorWithEachProducerAndFindEveryTargetExact() throws Exception {
@@ -23,5 +29,25 @@ class DemoIT {
                             line -> assertThat(line).startsWith("millrace 1 "),
                             line -> assertThat(line).startsWith("millrace 4 "));
         }
+    }
+
+    @Test
+    @Timeout(180)
+    void shouldDrawCurvesOfSpeedByThreads() throws Exception {
+        Path report = folder.resolve("curve.html");
+
+        try (MirrorProcess demo = MirrorProcess.start(
+                "demo", "--curve", "--records=20000", "--threads=2", "--size=50", "--rounds=1", "--report=" + report)) {
+            assertThat(demo.awaitExit(Duration.ofSeconds(150)))
+                    .as(demo.output())
+                    .isZero();
+
+            assertThat(demo.output().lines().filter(line -> line.endsWith("exact")))
+                    .extracting(line -> line.strip().replaceAll("\\s.*", ""))
+                    .containsExactly("1", "2");
+            assertThat(demo.output()).contains("Wrote " + report);
+        }
+        assertThat(Files.readString(report)).contains("20,000 records of 50 bytes", "KAFKA-3428");
+        assertThat(folder.resolve("curve.svg")).exists();
     }
 }

@@ -39,6 +39,13 @@ class MainTest {
                     demo --records 0                                              | --records 0: at least 1
                     demo --threads 0                                              | --threads 0: at least 1
                     demo --size 1                                                 | --size 1: from 20
+                    demo --rounds 0                                               | --rounds 0: at least 1
+                    demo --producers stock,fast                                   | fast
+                    demo --producers stock,stock                                  | --producers: each can be given once
+                    demo --report curve.html                                      | only --curve writes one
+                    demo --curve --report curve.pdf                               | --report curve.pdf: a name that ends in .html
+                    demo --curve --report no/such/folder/curve.html               | there is no folder
+                    demo --curve --report /proc/curve.html                        | cannot be written to
                     """)
     void shouldExplainWrongUsageInOneLineAndExitWith2(String commandLine, String expected) {
         int exitCode = execute(commandLine.isEmpty() ? new String[0] : commandLine.split(" "));

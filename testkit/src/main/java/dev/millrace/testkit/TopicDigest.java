@@ -65,6 +65,11 @@ public final class TopicDigest {
         return partition < hashes.size() ? hashes.get(partition) : new long[0];
     }
 
+    /** The hashes of all partitions, ascending. */
+    long[] sorted() {
+        return hashes.stream().flatMapToLong(Arrays::stream).sorted().toArray();
+    }
+
     private static final class Collector {
         private static final int FIRST_CAPACITY = 1024;
 

@@ -147,6 +147,36 @@ class TopicDigestTest {
         assertThat(RecordHash.of(different.get(0))).isEqualTo(RecordHash.of(record(1, TIME, "key", "value")));
     }
 
+    @Test
+    void shouldFindEveryRecordOnceWhateverItsPartitionAndOrder() {
+        target.replaceAll(record -> copy(record, (int) (record.timestamp() % 3)));
+        Collections.reverse(target);
+
+        Inventory inventory = takeStock();
+
+        assertThat(compare().isExact()).isFalse();
+        assertThat(inventory).isEqualTo(new Inventory(20, 20, 0, 0));
+        assertThat(inventory.isExact()).isTrue();
+        assertThat(inventory).hasToString("20 records, all there once");
+    }
+
+    @Test
+    void shouldMissWhatIsLostAndCountWhatIsTooMuchWhateverThePartition() {
+        target.remove(3);
+        target.add(copy(target.get(7), 1));
+        target.add(record(0, TIME, "stranger", "value"));
+
+        Inventory inventory = takeStock();
+
+        assertThat(inventory).isEqualTo(new Inventory(20, 21, 1, 2));
+        assertThat(inventory.isExact()).isFalse();
+        assertThat(inventory).hasToString("20 records, 1 lost, 2 doubled or unexpected");
+    }
+
+    private Inventory takeStock() {
+        return Inventory.compare(TopicDigest.of(source), TopicDigest.of(target));
+    }
+
     private Comparison compare() {
         return TopicDigest.of(source).compare(TopicDigest.of(target));
     }

@@ -1,0 +1,34 @@
+package dev.millrace.mirror;
+
+import java.util.Locale;
+
+/** A mirror that the demo can run: this one with either producer, or another altogether. */
+enum Contender {
+    STOCK("stock producer"),
+    MILLRACE("Millrace"),
+    /** {@code kafka.tools.MirrorMaker}, with a producer and with class path of its own. */
+    MIRRORMAKER1("MirrorMaker 1");
+
+    private final String title;
+
+    Contender(String title) {
+        this.title = title;
+    }
+
+    /** As it is given on the command line. */
+    String label() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** For a legend. */
+    String title() {
+        return title;
+    }
+
+    /** One run of it, in words. */
+    String describe(int threads) {
+        String unit = this == MIRRORMAKER1 ? " stream" : " thread";
+        String who = this == MIRRORMAKER1 ? title : label() + " producer";
+        return who + ", " + threads + unit + (threads == 1 ? "" : "s");
+    }
+}
