@@ -6,7 +6,7 @@ import java.util.Locale;
 enum Contender {
     STOCK("stock producer"),
     MILLRACE("Millrace"),
-    /** {@code kafka.tools.MirrorMaker}, with a producer and with class path of its own. */
+    /** {@code kafka.tools.MirrorMaker}, with a producer and a class path of its own. */
     MIRRORMAKER1("MirrorMaker 1");
 
     private final String title;

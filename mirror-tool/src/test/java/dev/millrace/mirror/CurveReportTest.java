@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,5 +62,13 @@ class CurveReportTest {
         Path html = Files.createDirectory(folder.resolve("taken.html"));
 
         assertThatThrownBy(() -> CurveReport.at(html)).hasMessageContaining("cannot be overwritten");
+    }
+
+    @Test
+    void shouldRefuseAFolderThatCannotBeWrittenTo() {
+        assumeThat(Path.of("/proc")).isDirectory(); // Where nobody can create a file, whatever the permissions.
+
+        assertThatThrownBy(() -> CurveReport.at(Path.of("/proc/curve.html")))
+                .hasMessageContaining("--report /proc/curve.html: the folder /proc cannot be written to");
     }
 }

@@ -9,15 +9,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+/** Without MirrorMaker 1, which Maven would have to download. */
 class DemoIT {
     @TempDir
     private Path folder;
 
     @Test
-    @Timeout(180)
+    @Timeout(400)
     void shouldMirrorWithEachProducerAndFindEveryTargetExact() throws Exception {
         try (MirrorProcess demo = MirrorProcess.start("demo", "--records=20000", "--threads=4", "--size=50")) {
-            assertThat(demo.awaitExit(Duration.ofSeconds(150)))
+            assertThat(demo.awaitExit(Duration.ofSeconds(360)))
                     .as(demo.output())
                     .isZero();
 
@@ -32,13 +33,13 @@ class DemoIT {
     }
 
     @Test
-    @Timeout(180)
+    @Timeout(400)
     void shouldDrawCurvesOfSpeedByThreads() throws Exception {
         Path report = folder.resolve("curve.html");
 
         try (MirrorProcess demo = MirrorProcess.start(
                 "demo", "--curve", "--records=20000", "--threads=2", "--size=50", "--rounds=1", "--report=" + report)) {
-            assertThat(demo.awaitExit(Duration.ofSeconds(150)))
+            assertThat(demo.awaitExit(Duration.ofSeconds(360)))
                     .as(demo.output())
                     .isZero();
 
