@@ -18,7 +18,7 @@ class DemoIT {
     @Timeout(400)
     void shouldMirrorWithEachProducerAndFindEveryTargetExact() throws Exception {
         try (MirrorProcess demo = MirrorProcess.start("demo", "--records=20000", "--threads=4", "--size=50")) {
-            assertThat(demo.awaitExit(Duration.ofSeconds(360)))
+            assertThat(demo.awaitExit(Duration.ofMinutes(6)))
                     .as(demo.output())
                     .isZero();
 
@@ -39,7 +39,7 @@ class DemoIT {
 
         try (MirrorProcess demo = MirrorProcess.start(
                 "demo", "--curve", "--records=20000", "--threads=2", "--size=50", "--rounds=1", "--report=" + report)) {
-            assertThat(demo.awaitExit(Duration.ofSeconds(360)))
+            assertThat(demo.awaitExit(Duration.ofMinutes(6)))
                     .as(demo.output())
                     .isZero();
 
