@@ -18,9 +18,7 @@ class DemoIT {
     @Timeout(400)
     void shouldMirrorWithEachProducerAndFindEveryTargetExact() throws Exception {
         try (MirrorProcess demo = MirrorProcess.start("demo", "--records=20000", "--threads=4", "--size=50")) {
-            assertThat(demo.awaitExit(Duration.ofMinutes(6)))
-                    .as(demo.output())
-                    .isZero();
+            assertThat(demo.awaitExit(Duration.ofMinutes(6))).as(demo.output()).isZero();
 
             assertThat(demo.output().lines().filter(line -> line.endsWith("exact")))
                     .extracting(line -> line.replaceAll("\\s+", " "))
@@ -39,9 +37,7 @@ class DemoIT {
 
         try (MirrorProcess demo = MirrorProcess.start(
                 "demo", "--curve", "--records=20000", "--threads=2", "--size=50", "--rounds=1", "--report=" + report)) {
-            assertThat(demo.awaitExit(Duration.ofMinutes(6)))
-                    .as(demo.output())
-                    .isZero();
+            assertThat(demo.awaitExit(Duration.ofMinutes(6))).as(demo.output()).isZero();
 
             assertThat(demo.output().lines().filter(line -> line.endsWith("exact")))
                     .extracting(line -> line.strip().replaceAll("\\s.*", ""))
