@@ -174,6 +174,21 @@ public final class RaceCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        check();
+        if (syscalls && !Strace.isInstalled()) {
+            spec.commandLine().getErr().println("race: --syscalls skipped: strace is not there; install its package");
+            return ExitCode.OK;
+        }
+        if (syscalls && !Strace.onPath("cc")) {
+            spec.commandLine().getErr().println("race: clock reads skipped: there is no C compiler (cc)");
+        }
+        Standings standings = new Race(this, racers(), System.err).run();
+        System.out.print(json ? standings.json() : standings.table());
+        return ExitCode.OK;
+    }
+
+    /** @throws ParameterException when an option is wrong */
+    void check() {
         threads.forEach(n -> check(n >= 1, "--threads " + n + ": at least 1 is needed"));
         check(records >= 1, "--records " + records + ": at least 1 is needed");
         check(warmup() >= 0, "--warmup " + warmup() + ": at least 0 is needed");
@@ -190,19 +205,17 @@ public final class RaceCommand implements Callable<Integer> {
                 "--producers " + String.join(",", producers) + ": one is named twice");
 
         check(!syscalls || rate == 0, "--syscalls and --rate exclude each other: pacing reads the clock");
-        if (syscalls && !Strace.isInstalled()) {
-            spec.commandLine().getErr().println("race: --syscalls skipped: strace is not there; install its package");
-            return ExitCode.OK;
-        }
-        if (syscalls && !Strace.onPath("cc")) {
-            spec.commandLine().getErr().println("race: clock reads skipped: there is no C compiler (cc)");
-        }
-        Standings standings = new Race(this, racers(), System.err).run();
-        System.out.print(json ? standings.json() : standings.table());
-        return ExitCode.OK;
     }
 
-    private List<RacerJvm> racers() {
+    /** @throws ParameterException when an option is wrong, or is about the race and not about its load */
+    void checkLoad() {
+        check();
+        check(!syscalls, "--syscalls: only race can do that");
+        check(!json, "--json: only race can do that");
+    }
+
+    /** @throws ParameterException when one is unknown */
+    List<RacerJvm> racers() {
         try {
             return producers.stream().map(RacerJvm::named).toList();
         } catch (IllegalArgumentException e) {

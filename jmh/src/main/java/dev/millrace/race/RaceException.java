@@ -1,7 +1,7 @@
 package dev.millrace.race;
 
 /** The race cannot go on; the message is for whoever started it. */
-final class RaceException extends RuntimeException {
+public final class RaceException extends RuntimeException {
     RaceException(String message) {
         super(message);
     }

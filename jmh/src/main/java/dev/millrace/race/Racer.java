@@ -48,12 +48,17 @@ public final class Racer {
     }
 
     public static void main(String[] arguments) throws Exception {
-        System.out.println(Figure.toJson(run(new RacerArguments(arguments))));
+        System.out.println(Figure.toJson(run(new RacerArguments(arguments), Span.UNWATCHED)));
     }
 
-    static Map<Figure, Double> run(RacerArguments arguments) throws Exception {
+    /** Sends as {@link #main} does, tells when the measured part begins and ends, and prints nothing. */
+    public static void watch(String[] arguments, Span measured) throws Exception {
+        run(new RacerArguments(arguments), measured);
+    }
+
+    static Map<Figure, Double> run(RacerArguments arguments, Span measured) throws Exception {
         try (Producer<byte[], byte[]> producer = producer(arguments.text("class"), arguments.config())) {
-            return new Racer(arguments, producer).race();
+            return new Racer(arguments, producer).race(measured);
         }
     }
 
@@ -66,23 +71,23 @@ public final class Racer {
                 .newInstance(config, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
-    private Map<Figure, Double> race() throws Exception {
+    private Map<Figure, Double> race(Span measured) throws Exception {
         Arrivals arrivals = new Arrivals(producer, arguments.text("topic"), arguments.integer("partitions"));
         long warmup = arguments.whole("warmup");
         long records = arguments.whole("records");
         double rate = arguments.whole("rate");
         long before = arrivals.count();
-        send(warmup, Sender.UNLIMITED);
+        send(warmup, Sender.UNLIMITED, Span.UNWATCHED);
         long warm = arrivals.count();
         check(warmup, warm - before);
         if (rate > 0) {
             // A second of it: pacing is code too.
-            send((long) rate, rate);
+            send((long) rate, rate, Span.UNWATCHED);
             warm = arrivals.count();
         }
         System.gc();
         waitAtGate();
-        Map<Figure, Double> figures = send(records, rate);
+        Map<Figure, Double> figures = send(records, rate, measured);
         waitAtGate();
         check(records, arrivals.count() - warm);
         return figures;
@@ -104,7 +109,7 @@ public final class Racer {
         }
     }
 
-    private Map<Figure, Double> send(long records, double rate) throws Exception {
+    private Map<Figure, Double> send(long records, double rate, Span span) throws Exception {
         AckMeter acks = new AckMeter(arguments.flag("callbacks"));
         List<Sender> senders = new ArrayList<>();
         AtomicLong start = new AtomicLong();
@@ -120,6 +125,7 @@ public final class Racer {
             thread.start();
             running.add(thread);
         }
+        span.begin();
         ProcessMeter meter = new ProcessMeter(running);
         barrier.await();
         for (Thread thread : running) {
@@ -128,6 +134,7 @@ public final class Racer {
         producer.flush();
         long nanos = System.nanoTime() - start.get();
         ProcessMeter.Usage usage = meter.stop();
+        span.end();
 
         for (Sender sender : senders) {
             sender.rethrow();

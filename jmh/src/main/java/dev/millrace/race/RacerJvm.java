@@ -73,20 +73,18 @@ public record RacerJvm(String name, String producerClass, String classPath) {
     /**
      * Starts a racer and returns at once. It ends with this JVM if not before.
      *
+     * @param main {@link Racer}, or what runs it
      * @param more options for the JVM, beside {@link #OPTIONS}
+     * @param environment variables to add to its environment
      * @param arguments of {@link Racer}, without {@code class}
      */
-    public JavaProgram start(List<String> more, String... arguments) {
-        return start(more, Map.of(), arguments);
-    }
-
-    /** As the other, with variables for its environment. */
-    JavaProgram start(List<String> more, Map<String, String> environment, String... arguments) {
+    public JavaProgram start(
+            Class<?> main, List<String> more, Map<String, String> environment, String... arguments) {
         List<String> options = new ArrayList<>(OPTIONS);
         options.addAll(more);
         JavaRuntime runtime = new JavaRuntime(JavaRuntime.ofThisJvm().home(), classPath, environment);
         String[] all = new RacerArguments(arguments).set("class", producerClass).commandLine();
-        return JavaProgram.start(runtime, options, Racer.class, all);
+        return JavaProgram.start(runtime, options, main, all);
     }
 
     private static Path stockFolder() {

@@ -40,7 +40,7 @@ class RacerTest {
     void shouldMeasureEveryFigureWhenAllRecordsArrive(String producer, String path, long rate, boolean callbacks)
             throws Exception {
         Map<Figure, Double> figures = Racer.run(
-                arguments(producer).set("path", path).set("rate", rate).set("callbacks", callbacks));
+                arguments(producer).set("path", path).set("rate", rate).set("callbacks", callbacks), Span.UNWATCHED);
 
         assertThat(figures.keySet()).containsExactlyElementsOf(EnumSet.range(Figure.RECORDS_PER_S, Figure.GC_COUNT));
         assertThat(figures.get(Figure.RECORDS_PER_S)).isPositive();
@@ -52,7 +52,8 @@ class RacerTest {
     void shouldFailWhenSendIsRefused() {
         RacerArguments arguments = arguments(MILLRACE).config("max.request.size", 50);
 
-        assertThatThrownBy(() -> Racer.run(arguments)).hasStackTraceContaining(RecordTooLargeException.class.getName());
+        assertThatThrownBy(() -> Racer.run(arguments, Span.UNWATCHED))
+                .hasStackTraceContaining(RecordTooLargeException.class.getName());
     }
 
     private static RacerArguments arguments(String producer) {

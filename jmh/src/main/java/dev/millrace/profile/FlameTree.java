@@ -1,0 +1,50 @@
+package dev.millrace.profile;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Stacks merged by their common callers. Not for use by several threads. */
+final class FlameTree {
+    private final SortedMap<Frame, FlameTree> children =
+            new TreeMap<>(Comparator.comparing(Frame::name).thenComparing(Frame::kind));
+    private long weight;
+
+    /** All stacks of a profile, simplified; the root stands for the whole. */
+    static FlameTree of(Profile profile) {
+        var root = new FlameTree();
+        for (CollapsedStacks.Stack stack : profile.stacks().stacks()) {
+            root.add(FrameNames.simplify(stack.frames(), profile.mode()), stack.weight());
+        }
+        return root;
+    }
+
+    private void add(List<Frame> frames, long added) {
+        FlameTree node = this;
+        node.weight += added;
+        for (Frame frame : frames) {
+            node = node.children.computeIfAbsent(frame, unused -> new FlameTree());
+            node.weight += added;
+        }
+    }
+
+    /** Of this frame, and of all that it called. */
+    long weight() {
+        return weight;
+    }
+
+    /** What was called from here, by name. */
+    SortedMap<Frame, FlameTree> children() {
+        return children;
+    }
+
+    /** How many frames lie above this one, of those that weigh at least so much. */
+    int height(double least) {
+        return children.values().stream()
+                .filter(child -> child.weight >= least)
+                .mapToInt(child -> 1 + child.height(least))
+                .max()
+                .orElse(0);
+    }
+}

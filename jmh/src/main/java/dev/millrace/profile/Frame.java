@@ -1,0 +1,57 @@
+package dev.millrace.profile;
+
+import java.util.List;
+
+/**
+ * A frame of a picture.
+ *
+ * @param name short: without package
+ */
+record Frame(String name, Kind kind) {
+    /** Whose code it is; a colour each. */
+    enum Kind {
+        METADATA("looks at the metadata", "#d98cd9"),
+        LOCK("takes or waits for a lock", "#e8604c"),
+        KAFKA("kafka-clients", "#f2b04a"),
+        MILLRACE("Millrace", "#7fc77f"),
+        LOAD("the load", "#d8d2c4"),
+        JDK("JDK, libraries", "#9cc3e0"),
+        SYSTEM("JVM, kernel", "#c4c4c4"),
+        TYPE("type of the new object", "#ece08c");
+
+        private final String meaning;
+        private final String colour;
+
+        Kind(String meaning, String colour) {
+            this.meaning = meaning;
+            this.colour = colour;
+        }
+
+        String meaning() {
+            return meaning;
+        }
+
+        String colour() {
+            return colour;
+        }
+
+        private static final List<Stage> METADATA_STAGES = List.of(Stage.METADATA, Stage.ADD, Stage.FETCH);
+
+        /** Of a method written in Java, by its full name with slashes. */
+        static Kind of(String method) {
+            if (METADATA_STAGES.stream().anyMatch(stage -> stage.isPlace(method))) {
+                return METADATA;
+            }
+            if (method.startsWith("java/util/concurrent/locks/")) {
+                return LOCK;
+            }
+            if (method.startsWith("org/apache/kafka/")) {
+                return KAFKA;
+            }
+            if (method.startsWith("dev/millrace/client/")) {
+                return MILLRACE;
+            }
+            return method.startsWith("dev/millrace/") ? LOAD : JDK;
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package dev.millrace.profile;
+
+import dev.millrace.race.Load;
+import dev.millrace.race.RaceException;
+import dev.millrace.race.RacerJvm;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The {@code profile} command: its options, and what it writes. */
+@Command(
+        name = "profile",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        usageHelpAutoWidth = true,
+        description = {
+            "Shows where producers spend CPU, wait for locks, allocate and spend time under the load of jmh/race, by"
+                    + " async-profiler, which runs in the measured part only.",
+            "Writes to a folder: table.md, which it prints too; a flame graph MODE-PRODUCER.html for each; and a picture"
+                    + " MODE.svg of the last two producers at one scale."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:all runs went well",
+            "1:a producer failed, or async-profiler does not run here",
+            "2:the command line is wrong"
+        })
+public final class ProfileCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--producers",
+            split = ",",
+            paramLabel = "NAME",
+            defaultValue = "kafka-4.3.1,kafka-4.4.0,millrace",
+            description = "Whom to profile. Default: ${DEFAULT-VALUE}.")
+    private List<String> producers;
+
+    @Option(
+            names = "--modes",
+            split = ",",
+            paramLabel = "MODE",
+            defaultValue = "cpu,lock,alloc,wall",
+            description = "What to profile. Default: ${DEFAULT-VALUE}.")
+    private List<ProfileMode> modes;
+
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            defaultValue = "32",
+            description = "Threads that share the producer. Default: ${DEFAULT-VALUE}.")
+    private int threads;
+
+    @Option(
+            names = "--records",
+            paramLabel = "N",
+            defaultValue = "5000000",
+            description = "Records of all threads together. Default: ${DEFAULT-VALUE}.")
+    private long records;
+
+    @Option(
+            names = "--out",
+            paramLabel = "FOLDER",
+            defaultValue = "${sys:millrace.profile.out}",
+            description = "Where to write. Default: ${DEFAULT-VALUE}.")
+    private Path out;
+
+    @Parameters(paramLabel = "-- RACE-OPTION", description = "Other options of jmh/race, such as --compression zstd.")
+    private List<String> moreOptions = new ArrayList<>();
+
+    public static void main(String[] arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new ProfileCommand())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(ProfileCommand::explainUsage)
+                .setExecutionExceptionHandler(ProfileCommand::explainFailure);
+    }
+
+    private static int explainUsage(ParameterException e, String[] arguments) {
+        e.getCommandLine().getErr().println("profile: " + e.getMessage() + " (see profile --help)");
+        return ExitCode.USAGE;
+    }
+
+    private static int explainFailure(Exception e, CommandLine command, CommandLine.ParseResult parsed) {
+        command.getErr().println("profile: " + (e instanceof RaceException ? e.getMessage() : e));
+        return ExitCode.SOFTWARE;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        List<String> raceOptions = new ArrayList<>(List.of(
+                "--rounds=1",
+                "--producers=" + String.join(",", producers),
+                "--threads=" + threads,
+                "--records=" + records));
+        raceOptions.addAll(moreOptions);
+        try (Load load = Load.start(raceOptions, warning -> System.err.print("\n  " + warning))) {
+            profile(load);
+        } catch (ParameterException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+        return ExitCode.OK;
+    }
+
+    private void profile(Load load) throws IOException {
+        Files.createDirectories(out);
+        ProfileRun run = new ProfileRun(load, threads, out, ProfileRun.bestEngine());
+        StringBuilder table = new StringBuilder(head(load));
+        for (ProfileMode mode : modes) {
+            List<Profile> profiles = new ArrayList<>();
+            for (RacerJvm racer : load.racers()) {
+                System.err.print(mode.word() + " of " + racer.name() + ": ");
+                Profile profile = run.profile(racer, mode);
+                System.err.printf(Locale.ROOT, "%,d samples%n", profile.samples());
+                profiles.add(profile);
+            }
+            table.append('\n').append(ProfileTable.of(mode, profiles));
+            List<Profile> pair = profiles.subList(Math.max(0, profiles.size() - 2), profiles.size());
+            Files.writeString(out.resolve(mode.word() + ".svg"), FlamePicture.of(pair));
+        }
+        Files.writeString(out.resolve("table.md"), table);
+        System.out.print(table);
+    }
+
+    private String head(Load load) {
+        return String.format(
+                Locale.ROOT,
+                """
+                # Where producers spend CPU, locks, memory and time
+
+                %d threads on one producer, %s. JDK %s, %d processors, %s.
+                """,
+                threads,
+                load.describe(),
+                Runtime.version(),
+                Runtime.getRuntime().availableProcessors(),
+                LocalDate.now(ZoneOffset.UTC));
+    }
+}
