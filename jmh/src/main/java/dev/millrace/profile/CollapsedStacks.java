@@ -36,6 +36,12 @@ record CollapsedStacks(List<Stack> stacks) {
         }
     }
 
+    /** Those whose frames satisfy a condition. */
+    CollapsedStacks only(Predicate<List<String>> condition) {
+        return new CollapsedStacks(
+                stacks.stream().filter(stack -> condition.test(stack.frames())).toList());
+    }
+
     long total() {
         return weightOf(frames -> true);
     }

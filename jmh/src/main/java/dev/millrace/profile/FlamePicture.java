@@ -74,7 +74,8 @@ final class FlamePicture {
                 "<text x=\"%d\" y=\"%d\" font-size=\"14\" font-weight=\"bold\">%s</text>%n",
                 MARGIN,
                 top + TITLE - 10,
-                escape(profile.producer() + ": " + cost(profile, root.weight()))));
+                escape(profile.producer() + ": " + cost(profile, root.weight()) + " "
+                        + profile.mode().of())));
         callees(profile, root, MARGIN, bottom - ROW, pixels);
         return bottom;
     }

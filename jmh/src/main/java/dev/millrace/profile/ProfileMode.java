@@ -5,20 +5,22 @@ import java.util.Locale;
 /** What async-profiler counts. */
 enum ProfileMode {
     /** Nanoseconds of CPU. */
-    CPU("interval=1ms", "ns"),
+    CPU("interval=1ms", "ns", "of CPU a record"),
     /** Nanoseconds of waiting for a monitor, {@code ReentrantLock} or the like; shorter waits than 10 µs are sampled. */
-    LOCK("lock=10us", "ms"),
+    LOCK("lock=10us", "ms", "of lock waits a million records"),
     /** Bytes allocated on the heap, estimated from a sample every 64 KiB. */
-    ALLOC("alloc=64k", "B"),
-    /** Nanoseconds of time, whether a thread runs or waits. */
-    WALL("wall=10ms", "ns");
+    ALLOC("alloc=64k", "B", "allocated a record"),
+    /** Nanoseconds in {@code send}, whether its thread runs or waits. */
+    WALL("wall=10ms", "ns", "a send");
 
     private final String options;
     private final String unit;
+    private final String of;
 
-    ProfileMode(String options, String unit) {
+    ProfileMode(String options, String unit, String of) {
         this.options = options;
         this.unit = unit;
+        this.of = of;
     }
 
     /** As of the command line, and in names of files. */
@@ -42,5 +44,10 @@ enum ProfileMode {
      */
     String cost(double perRecord) {
         return String.format(Locale.ROOT, perRecord >= 9.95 ? "%,.0f %s" : "%.1f %s", perRecord, unit);
+    }
+
+    /** What {@link #cost} is a cost of. */
+    String of() {
+        return of;
     }
 }

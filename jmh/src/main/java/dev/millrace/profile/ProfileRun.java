@@ -62,13 +62,15 @@ final class ProfileRun {
                     "flamegraph,total,title=" + racer.name() + " " + mode.word() + ",minwidth=" + LEAST_PERCENT
                             + (mode == ProfileMode.WALL ? ",include=*Producer.send" : "") + ",file=" + graph);
             String samples = load.run(withProfiler(racer), threads, ProfiledRacer.class, options);
+            CollapsedStacks all = CollapsedStacks.parse(Files.readString(stacks));
             return new Profile(
                     racer.name(),
                     mode,
                     load.records(),
                     Long.parseLong(samples),
                     engine,
-                    CollapsedStacks.parse(Files.readString(stacks)));
+                    // All other threads wait most of the time.
+                    mode == ProfileMode.WALL ? all.only(Stage.SEND::contains) : all);
         } finally {
             Files.deleteIfExists(stacks);
         }

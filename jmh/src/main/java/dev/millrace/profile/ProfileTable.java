@@ -55,7 +55,7 @@ final class ProfileTable {
         if (mode == ProfileMode.LOCK) {
             row("`send` without memory", "", profile -> share(profile, ProfileTable::inSendButMemory));
         }
-        row(mode == ProfileMode.WALL ? "`send`, all" : "all, also outside `send`", "", this::whole);
+        row(mode == ProfileMode.WALL ? "`send`, all" : "all, also outside `send`", "", ProfileTable::whole);
         row("samples", "", profile -> String.format(Locale.ROOT, "%,d", profile.samples()));
     }
 
@@ -72,25 +72,18 @@ final class ProfileTable {
         return stacks.weightOf(frames -> Stage.SEND.contains(frames) && !Stage.MEMORY.contains(frames));
     }
 
-    private String share(Profile profile, ToLongFunction<CollapsedStacks> part) {
+    private static String share(Profile profile, ToLongFunction<CollapsedStacks> part) {
         long weight = part.applyAsLong(profile.stacks());
         if (weight == 0) {
             return "none";
         }
-        double percent = 100.0 * weight / total(profile);
+        double percent = 100.0 * weight / profile.stacks().total();
         return String.format(Locale.ROOT, "%.1f %%, %s", percent, amount(profile, weight));
     }
 
-    private String whole(Profile profile) {
-        long total = total(profile);
+    private static String whole(Profile profile) {
+        long total = profile.stacks().total();
         return total == 0 ? "none" : amount(profile, total);
-    }
-
-    /** What 100 % are. Other threads than those that send wait most of the time, so that all of the time says nothing. */
-    private long total(Profile profile) {
-        return mode == ProfileMode.WALL
-                ? profile.stacks().weightOf(Stage.SEND::contains)
-                : profile.stacks().total();
     }
 
     private static String amount(Profile profile, long weight) {

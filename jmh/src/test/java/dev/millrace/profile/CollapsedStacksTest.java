@@ -19,6 +19,13 @@ class CollapsedStacksTest {
     }
 
     @Test
+    void shouldLeaveOutTheRestWhenOnlySomeStacksAreWanted() {
+        CollapsedStacks stacks = CollapsedStacks.parse("a/A.run;b/B.go 1\na/A.run 7");
+
+        assertThat(stacks.only(frames -> frames.contains("b/B.go")).total()).isEqualTo(1);
+    }
+
+    @Test
     void shouldQuoteALineWhenItIsNoStack() {
         assertThatThrownBy(() -> CollapsedStacks.parse("a/A.run;b/B.go"))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -24,7 +24,12 @@ class FlamePictureTest {
         assertThat(width(picture, "A.run: 100 ns")).isEqualTo(1_180 - 0.5);
         assertThat(width(picture, "K.<init>: 70 ns")).isEqualTo(826 - 0.5);
         assertThat(width(picture, "M.send: 25 ns")).isEqualTo(295 - 0.5);
-        assertThat(texts(picture)).contains("kafka-4.4.0: 100 ns", "millrace: 25 ns", "K.<init>", "Millrace");
+        assertThat(texts(picture))
+                .contains(
+                        "kafka-4.4.0: 100 ns of CPU a record",
+                        "millrace: 25 ns of CPU a record",
+                        "K.<init>",
+                        "Millrace");
     }
 
     @Test
@@ -41,7 +46,7 @@ class FlamePictureTest {
     void shouldDrawAnEmptyGraphWhenNothingWasCounted() throws Exception {
         Document picture = parse(FlamePicture.of(List.of(profile("millrace"))));
 
-        assertThat(texts(picture)).containsExactly("millrace: 0.0 ns");
+        assertThat(texts(picture)).containsExactly("millrace: 0.0 ns of CPU a record");
     }
 
     private static Profile profile(String producer, String... lines) {

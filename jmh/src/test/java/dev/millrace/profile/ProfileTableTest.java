@@ -76,8 +76,7 @@ class ProfileTableTest {
                 "kafka-4.3.1",
                 ProfileMode.WALL,
                 STOCK + ";org/apache/kafka/clients/producer/internals/RecordAccumulator.append 500000",
-                STOCK + " 500000",
-                "java/lang/ref/Reference$ReferenceHandler.run 99000000");
+                STOCK + " 500000");
 
         String table = ProfileTable.of(ProfileMode.WALL, List.of(stock));
 
