@@ -78,8 +78,7 @@ public record RacerJvm(String name, String producerClass, String classPath) {
      * @param environment variables to add to its environment
      * @param arguments of {@link Racer}, without {@code class}
      */
-    public JavaProgram start(
-            Class<?> main, List<String> more, Map<String, String> environment, String... arguments) {
+    public JavaProgram start(Class<?> main, List<String> more, Map<String, String> environment, String... arguments) {
         List<String> options = new ArrayList<>(OPTIONS);
         options.addAll(more);
         JavaRuntime runtime = new JavaRuntime(JavaRuntime.ofThisJvm().home(), classPath, environment);

@@ -27,7 +27,8 @@ final class TracedRun implements AutoCloseable {
     /** Starts the racer so that it waits to be traced. */
     JavaProgram start(RacerJvm racer, RacerArguments arguments) {
         Map<String, String> environment = clock.map(ClockReads::environment).orElse(Map.of());
-        return racer.start(Racer.class, List.of(), environment, arguments.set("gate", gate).commandLine());
+        return racer.start(
+                Racer.class, List.of(), environment, arguments.set("gate", gate).commandLine());
     }
 
     /** Returns the figures; none when the racer ended before its time. */

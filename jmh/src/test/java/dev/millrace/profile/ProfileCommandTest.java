@@ -17,6 +17,7 @@ class ProfileCommandTest {
                 "--records 0            | --records 0: at least 1 is needed",
                 "--rate 5               | Unknown option: '--rate'",
                 "-- --acks 2            | --acks 2: only all, 1 are possible",
+                "-- --syscalls          | --syscalls: only race can do that",
                 "--modes cpu,heap       | 'heap'",
             })
     void shouldSayInOneLineWhatIsWrongWithTheCommandLine(String arguments, String message) {
