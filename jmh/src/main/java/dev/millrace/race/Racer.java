@@ -119,13 +119,14 @@ public final class Racer {
             Sender.Pace pace = new Sender.Pace(rate / threads, (double) i / threads);
             senders.add(new Sender(producer, prepared.of(i), share, pace, acks, !isTraced()));
         }
+        // Before the threads are made: the JVM decides then when it takes their first sample of allocations.
+        span.begin();
         List<Thread> running = new ArrayList<>();
         for (Sender sender : senders) {
             Thread thread = new Thread(() -> sender.run(barrier), "sender-" + running.size());
             thread.start();
             running.add(thread);
         }
-        span.begin();
         ProcessMeter meter = new ProcessMeter(running);
         barrier.await();
         for (Thread thread : running) {

@@ -10,7 +10,7 @@ public interface Span {
         public void end() {}
     };
 
-    /** All threads are about to start sending. */
+    /** The threads that send are about to be made, and then to start all at once. */
     void begin();
 
     /** Everything sent is acknowledged. */
