@@ -23,7 +23,7 @@ public final class BufferPool {
      * Once memory is used up, waiting threads are woken when this part of all memory is free again: woken for each batch that
      * comes back, they would write a record or two before the next wait.
      */
-    private static final int REFILL = 4;
+    private static final int REFILL = 2;
 
     /** What else is in use may not come back for long, if its broker is gone: then memory is given out this often. */
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(10);

@@ -3,8 +3,8 @@ package dev.millrace.client.accumulator;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Deque;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
@@ -26,7 +26,7 @@ final class KeptBuffers {
     private static final int QUARTERS = 4;
 
     private final int[] sizes;
-    private final List<Queue<byte[]>> queues = new ArrayList<>();
+    private final List<Deque<byte[]>> queues = new ArrayList<>();
     private final AtomicLong bytes = new AtomicLong();
 
     /** Keeps nothing yet, and never anything larger than {@code total}. */
@@ -38,7 +38,7 @@ final class KeptBuffers {
                 .mapToInt(size -> (int) size);
         this.sizes = IntStream.concat(halves, quarters).sorted().distinct().toArray();
         for (int i = 0; i < sizes.length; i++) {
-            queues.add(new ConcurrentLinkedQueue<>());
+            queues.add(new ConcurrentLinkedDeque<>());
         }
     }
 
@@ -62,7 +62,7 @@ final class KeptBuffers {
     }
 
     private byte[] poll(int which) {
-        byte[] buffer = queues.get(which).poll();
+        byte[] buffer = queues.get(which).pollFirst();
         if (buffer != null) {
             bytes.addAndGet(-buffer.length);
         }
@@ -74,7 +74,7 @@ final class KeptBuffers {
         int found = Arrays.binarySearch(sizes, buffer.length);
         if (found >= 0) {
             bytes.addAndGet(buffer.length);
-            queues.get(found).offer(buffer);
+            queues.get(found).addFirst(buffer);
         }
     }
 

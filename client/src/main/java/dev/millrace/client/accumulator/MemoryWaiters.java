@@ -26,6 +26,7 @@ final class MemoryWaiters {
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
     private boolean closed;
+    private long sum;
     private volatile int firstWants;
     private volatile long allWant;
     private volatile LongConsumer onWaited = nanoseconds -> {};
@@ -79,6 +80,7 @@ final class MemoryWaiters {
         try {
             Waiter self = new Waiter(size, lock.newCondition(), stillNeeded);
             queue.addLast(self);
+            sum += size;
             show();
             try {
                 if (isFirst(self)) {
@@ -100,6 +102,7 @@ final class MemoryWaiters {
                 return false;
             } finally {
                 queue.remove(self);
+                sum -= size;
                 show();
                 signalFirst(); // it may be served now, and has to look from now on
                 if (isShort.getAsBoolean()) {
@@ -165,7 +168,7 @@ final class MemoryWaiters {
 
     private void show() {
         firstWants = queue.isEmpty() ? 0 : queue.peekFirst().size;
-        allWant = queue.stream().mapToLong(waiter -> waiter.size).sum();
+        allWant = sum;
     }
 
     private void signalFirst() {
