@@ -14,7 +14,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * is not.
  */
 final class PreparedRecords {
-    private static final int COUNT = 32_768;
+    private static final int COUNT = 4_096;
+    private static final int COUNT_TO_COMPRESS = 32_768;
     private static final int MAX_BYTES = 64 << 20;
     private static final int KEY_BYTES = 16;
 
@@ -26,7 +27,10 @@ final class PreparedRecords {
         int threads = arguments.integer("threads");
         int size = arguments.integer("size");
         Path path = Path.valueOf(arguments.text("path").toUpperCase(Locale.ROOT));
-        int rounds = Math.max(1, Math.min(COUNT, MAX_BYTES / Math.max(1, size)) / threads / partitions);
+        boolean compressed =
+                !arguments.config().getOrDefault("compression.type", "none").equals("none");
+        int count = compressed ? COUNT_TO_COMPRESS : COUNT;
+        int rounds = Math.max(1, Math.min(count, MAX_BYTES / Math.max(1, size)) / threads / partitions);
         for (int thread = 0; thread < threads; thread++) {
             SplittableRandom random = new SplittableRandom(thread);
             List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();

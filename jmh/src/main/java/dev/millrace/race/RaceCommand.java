@@ -35,7 +35,11 @@ import picocli.CommandLine.Spec;
             "2:the command line is wrong"
         })
 public final class RaceCommand implements Callable<Integer> {
-    private static final long LEAST_WARM_UP = 1_000_000;
+    private static final long WARM_UP = 1_000_000;
+
+    /** How long the compiler needs until it is nearly done, on two cores that 32 threads want too. */
+    private static final long WARM_UP_MILLIS = 8_000;
+
     /** What a broker takes by default, less what a record needs around its value. */
     private static final int LARGEST = 1_000_000;
 
@@ -68,7 +72,7 @@ public final class RaceCommand implements Callable<Integer> {
     @Option(
             names = "--warmup",
             paramLabel = "N",
-            description = "Records sent before. Default: a third of --records, at least 1000000.")
+            description = "Records sent before. Default: 1000000, again and again for 8 seconds.")
     private Long warmup;
 
     @Option(
@@ -256,7 +260,7 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     private long warmup() {
-        return warmup == null ? Math.max(LEAST_WARM_UP, records / 3) : warmup;
+        return warmup == null ? WARM_UP : warmup;
     }
 
     boolean isTraced() {
@@ -278,6 +282,7 @@ public final class RaceCommand implements Callable<Integer> {
                 .set("threads", threadCount)
                 .set("records", records)
                 .set("warmup", warmup())
+                .set("warmup_ms", warmup == null && !syscalls ? WARM_UP_MILLIS : 0)
                 .set("size", size)
                 .set("partitions", partitions)
                 .set("path", keys ? "key" : unkeyed ? "sticky" : "partition")

@@ -28,7 +28,7 @@ import org.apache.kafka.common.serialization.Serializer;
  * <li>{@code topic}, {@code partitions}: where to send, and how many partitions that has
  * <li>{@code path}: {@code partition} (each record names one, in turn), {@code key} or {@code sticky} (neither)
  * <li>{@code threads}, {@code records} (of all threads together), {@code size} (bytes of a value), {@code warmup} (records
- *     before the measured ones)
+ *     before the measured ones), {@code warmup_ms} (for so long they are sent again and again)
  * <li>{@code rate}: records a second of all threads together; 0 for as fast as it goes
  * <li>{@code gate}: empty, or a {@link Gate} to wait at right before and after what is measured; then nothing is timed
  * <li>{@code callbacks}: whether every send has a callback, not only one in {@value AckMeter#SAMPLED}
@@ -77,9 +77,15 @@ public final class Racer {
         long records = arguments.whole("records");
         double rate = arguments.whole("rate");
         long before = arrivals.count();
-        send(warmup, Sender.UNLIMITED, Span.UNWATCHED);
+        long start = System.nanoTime();
+        long leastNanos = TimeUnit.MILLISECONDS.toNanos(arguments.whole("warmup_ms"));
+        long warmed = 0;
+        do {
+            send(warmup, Sender.UNLIMITED, Span.UNWATCHED);
+            warmed += warmup;
+        } while (System.nanoTime() - start < leastNanos);
         long warm = arrivals.count();
-        check(warmup, warm - before);
+        check(warmed, warm - before);
         if (rate > 0) {
             // A second of it: pacing is code too.
             send((long) rate, rate, Span.UNWATCHED);

@@ -63,6 +63,7 @@ class RacerTest {
                 .set("records", 3001)
                 .set("size", 100)
                 .set("warmup", 500)
+                .set("warmup_ms", 0)
                 .set("rate", 0)
                 .config("bootstrap.servers", stub.bootstrapServers());
     }
