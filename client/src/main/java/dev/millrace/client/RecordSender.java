@@ -57,6 +57,9 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     private final int maxRequestSize;
     private final long totalMemory;
 
+    /** A record of fewer bytes is not too large. */
+    private final long smallEnough;
+
     /** With {@code mayBlock} a caller waits until its record's topic is known, else the record does. */
     RecordSender(ProducerConfig config, SendContext<K, V> context, boolean mayBlock) {
         this.interceptors = context.interceptors();
@@ -74,6 +77,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             io.add(waiting);
         }
         this.totalMemory = config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
+        this.smallEnough = Math.min(maxRequestSize, totalMemory);
     }
 
     /** As {@link MillraceProducer#send(ProducerRecord, Callback)}. */
@@ -90,16 +94,17 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
                 isInTransaction = true;
             }
             long leftMs = maxBlockMs;
-            ClusterImage image = topics.known(record.topic(), record.partition());
-            if (waiting != null && (image == null || waiting.isBehind(record.topic()))) {
+            ClusterImage image = topics.image();
+            TopicImage topic = topics.known(image, record.topic(), record.partition());
+            if (waiting != null && (topic == null || waiting.isBehind(record.topic()))) {
                 return sendLater(record, callback);
             }
-            if (image == null) {
+            if (topic == null) {
                 long startNs = System.nanoTime();
                 image = topics.await(record.topic(), record.partition(), maxBlockMs);
+                topic = image.topic(record.topic());
                 leftMs -= TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
             }
-            TopicImage topic = image.topic(record.topic());
             byte[] key = serializer.key(record);
             byte[] value = serializer.value(record);
             byte[] headers = RecordEncoder.encodeHeaders(record.headers().toArray());
@@ -225,6 +230,9 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     }
 
     private void throwIfTooLarge(EncodableRecord record) {
+        if (RecordEncoder.isSmallerThan(record, smallEnough)) {
+            return;
+        }
         int size = RecordEncoder.batchSizeUpperBound(record);
         if (size > maxRequestSize) {
             throw new RecordTooLargeException("The message is " + size

@@ -33,20 +33,21 @@ final class TopicLookup {
     }
 
     /**
-     * The current image if it knows the topic and the partition.
+     * The topic as the image shows it; it counts as used then.
      *
      * @param partition null if any will do
-     * @return null if one must {@link #await}
+     * @return null if the image does not know the topic or the partition, so that one must {@link #await}
      */
-    ClusterImage known(String topic, Integer partition) {
-        ClusterImage image = current(topic, partition);
-        if (image != null) {
-            registry.add(topic);
+    TopicImage known(ClusterImage image, String topic, Integer partition) {
+        TopicImage known = image.topic(topic);
+        if (known == null || (partition != null && partition >= known.partitions())) {
+            return null;
         }
-        return image;
+        registry.add(topic);
+        return known;
     }
 
-    /** As {@link #known}, but the topic does not count as used by it. */
+    /** The current image if it knows the topic and the partition; the topic does not count as used by that. */
     ClusterImage current(String topic, Integer partition) {
         ClusterImage image = images.current();
         return has(image, topic, partition) ? image : null;

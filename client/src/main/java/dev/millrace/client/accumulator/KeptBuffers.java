@@ -55,14 +55,13 @@ final class KeptBuffers {
         return found >= 0 ? size : sizes[Math.max(0, -found - 2)];
     }
 
-    /** A buffer of exactly this size, with anything in it; null if there is none. */
+    /** The buffer of exactly this size that came back last, the likeliest to be in a cache still; null if there is none. */
     byte[] take(int size) {
         int found = Arrays.binarySearch(sizes, size);
-        return found < 0 ? null : poll(found);
+        return found < 0 ? null : counted(queues.get(found).pollFirst());
     }
 
-    private byte[] poll(int which) {
-        byte[] buffer = queues.get(which).pollFirst();
+    private byte[] counted(byte[] buffer) {
         if (buffer != null) {
             bytes.addAndGet(-buffer.length);
         }
@@ -81,7 +80,7 @@ final class KeptBuffers {
     /** Gives buffers to the garbage collector until at most so many bytes are kept, the largest first. */
     void shrinkTo(long maxBytes) {
         for (int i = sizes.length - 1; i >= 0 && bytes.get() > maxBytes; ) {
-            if (poll(i) == null) {
+            if (counted(queues.get(i).pollLast()) == null) {
                 i--;
             }
         }

@@ -135,20 +135,20 @@ final class OpenBatch {
                 if (lost > 0) {
                     queue.counters().claimsLost(lost);
                 }
-                return write(index, position, timestampDelta, record, callback);
+                return write(index, position, bodySize, timestampDelta, record, callback);
             }
         }
     }
 
     private RecordFuture write(
-            int index, int position, long timestampDelta, EncodableRecord record, Callback callback) {
+            int index, int position, int bodySize, long timestampDelta, EncodableRecord record, Callback callback) {
         RecordFuture future = null;
         try {
             future = RecordFuture.of(result, index, record, callback);
             if (future instanceof RecordFuture.WithCallback withCallback) {
                 callbacks.put(index, withCallback);
             }
-            RecordEncoder.write(buffer, position, index, timestampDelta, record);
+            RecordEncoder.write(buffer, position, bodySize, index, timestampDelta, record);
             raiseMaxTimestamp(record.timestamp());
             raiseMaxRecordSize(RecordEncoder.batchSizeUpperBound(record));
         } catch (Throwable t) { // even an OutOfMemoryError must not leave a hole that nobody will ever commit
