@@ -39,12 +39,11 @@ final class TopicLookup {
      * @return null if the image does not know the topic or the partition, so that one must {@link #await}
      */
     TopicImage known(ClusterImage image, String topic, Integer partition) {
-        TopicImage known = image.topic(topic);
-        if (known == null || (partition != null && partition >= known.partitions())) {
-            return null;
+        TopicImage found = find(image, topic, partition);
+        if (found != null) {
+            registry.add(topic);
         }
-        registry.add(topic);
-        return known;
+        return found;
     }
 
     /** The current image if it knows the topic and the partition; the topic does not count as used by that. */
@@ -117,8 +116,13 @@ final class TopicLookup {
     }
 
     private static boolean has(ClusterImage image, String topic, Integer partition) {
+        return find(image, topic, partition) != null;
+    }
+
+    /** The topic, or null if the image lacks it or the partition; any partition will do if that is null. */
+    private static TopicImage find(ClusterImage image, String topic, Integer partition) {
         TopicImage known = image.topic(topic);
-        return known != null && (partition == null || partition < known.partitions());
+        return known != null && (partition == null || partition < known.partitions()) ? known : null;
     }
 
     private static ApiException hopeless(ApiException error) {

@@ -120,14 +120,4 @@ final class WaitingRecord<K, V> implements DeliveryFuture {
         }
         return settled.join().certainty();
     }
-
-    @Override
-    public boolean cancel(boolean mayInterruptIfRunning) {
-        return false;
-    }
-
-    @Override
-    public boolean isCancelled() {
-        return false;
-    }
 }

@@ -54,7 +54,7 @@ final class Mirror {
             observer.started(topics);
             mirror(new TargetTopics(source, target));
         }
-        rethrow(failure.get());
+        rethrow(failure());
     }
 
     private void mirror(TargetTopics targetTopics) {
@@ -104,14 +104,19 @@ final class Mirror {
         stop();
     }
 
-    /** Called by each thread once it has committed all it could; waits until all have, or it takes too long. */
-    void awaitOthers() {
+    /** What stopped the mirror, or null. */
+    Throwable failure() {
+        return failure.get();
+    }
+
+    /** Called by each thread once it has committed all it could. */
+    void settled() {
         settling.countDown();
-        try {
-            boolean unused = settling.await(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+    }
+
+    /** Whether all threads have {@link #settled}. */
+    boolean haveAllSettled() {
+        return settling.getCount() == 0;
     }
 
     boolean isRunning() {

@@ -2,7 +2,6 @@ package dev.millrace.mirror;
 
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,8 +27,9 @@ import org.slf4j.LoggerFactory;
  * {@link AckedPrefix}. A partition that is revoked is given up only when its own outstanding records are acknowledged
  * and committed; the others go on being acknowledged meanwhile.
  *
- * <p>At the end the thread does so with all its partitions, and then waits for the other threads before it leaves the
- * group: the rebalance that leaving sets off would keep them from committing.
+ * <p>At the end the thread does so with all its partitions, and then stays in the group until the other threads have,
+ * too: the rebalance that leaving sets off would keep them from committing, and so would one that is under way if this
+ * thread no longer polled.
  *
  * <p>Backpressure is the producer's: when its {@code buffer.memory} is full, {@code send} blocks, and with it this
  * thread. That is safe, for such a wait ends by itself: memory comes free when a record is acknowledged, or fails after
@@ -97,7 +97,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
             mirror.fail(failure);
         } finally {
             settle();
-            close();
+            attempt(consumer::close);
         }
     }
 
@@ -197,7 +197,9 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
         for (TopicPartition partition : partitions) {
-            ensureTarget.accept(partition);
+            if (mirror.isRunning()) {
+                ensureTarget.accept(partition);
+            }
             prefixes.put(partition, new AckedPrefix(partition, mirror::fail));
         }
     }
@@ -213,18 +215,16 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
                 consumer.commitSync(positions);
             }
         } catch (KafkaException e) {
-            LOG.warn(
-                    "Could not commit {}, its last records will be mirrored again: {}",
-                    positions,
-                    MirrorException.reason(e));
+            giveUp("Could not commit " + positions + ", the last records will be mirrored again: "
+                    + MirrorException.reason(e));
         }
     }
 
     /** Commits nothing: the partitions are somebody else's already. */
     @Override
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
-        if (!Collections.disjoint(prefixes.keySet(), partitions)) {
-            LOG.warn("Lost {} to another member of the group; their last records may be mirrored twice", partitions);
+        if (!positions(partitions).isEmpty() || !outstanding(partitions).isEmpty()) {
+            giveUp("Lost " + partitions + " to another member of the group; their last records may be mirrored twice");
         }
         forget(partitions);
     }
@@ -234,7 +234,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         advance();
         for (List<TopicPartition> left = outstanding(partitions); !left.isEmpty(); left = outstanding(partitions)) {
             if (System.nanoTime() - start > DRAIN_NANOS) {
-                giveUp(left);
+                giveUp("The target has not acknowledged the last records of " + left
+                        + " in time; they are not committed, and will be mirrored again");
                 return;
             }
             LockSupport.parkNanos(DRAIN_CHECK_NANOS);
@@ -251,9 +252,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
                 .toList();
     }
 
-    private void giveUp(List<TopicPartition> partitions) {
-        String message = "The target has not acknowledged the last records of " + partitions
-                + " in time; they are not committed, and will be mirrored again";
+    /** While the mirror runs, records mirrored again are no failure; a mirror that stops has promised to commit all. */
+    private void giveUp(String message) {
         if (mirror.isRunning()) {
             LOG.warn(message);
         } else {
@@ -269,16 +269,34 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     /** Waits for the outstanding records, commits, and waits until the other threads have done the same. */
     private void settle() {
         long deadline = System.nanoTime() + SETTLE_NANOS;
-        try {
-            drain(prefixes.keySet());
-            while (!isCommitted(deadline) && System.nanoTime() < deadline) {
-                // A rebalance is under way; polling completes it. What is polled is not sent, so it is not committed.
-                ConsumerRecords<byte[], byte[]> unused = consumer.poll(BUSY_POLL);
+        attempt(() -> commitAll(deadline));
+        mirror.settled();
+        attempt(() -> awaitOthers(deadline));
+    }
+
+    private void commitAll(long deadline) {
+        drain(prefixes.keySet());
+        while (!isCommitted(deadline)) {
+            if (System.nanoTime() > deadline) {
+                giveUp("A rebalance of the group kept the last records of " + prefixes.keySet()
+                        + " from being committed; they will be mirrored again");
+                return;
             }
-        } catch (Throwable failure) {
-            mirror.fail(failure);
+            pollNothing();
         }
-        mirror.awaitOthers();
+    }
+
+    private void awaitOthers(long deadline) {
+        while (!mirror.haveAllSettled() && System.nanoTime() < deadline) {
+            pollNothing();
+        }
+    }
+
+    /** Takes part in the rebalance that may be under way. */
+    private void pollNothing() {
+        consumer.pause(consumer.assignment());
+        // Of a partition just assigned there may be some. It is not sent, so it is not committed.
+        ConsumerRecords<byte[], byte[]> unused = consumer.poll(BUSY_POLL);
     }
 
     private boolean isCommitted(long deadline) {
@@ -294,9 +312,9 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         }
     }
 
-    private void close() {
+    private void attempt(Runnable step) {
         try {
-            consumer.close();
+            step.run();
         } catch (Throwable failure) {
             mirror.fail(failure);
         }

@@ -2,12 +2,15 @@ package dev.millrace.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetCommitCallback;
@@ -15,6 +18,7 @@ import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,20 +30,22 @@ class MirrorThreadTest {
     private static final TopicPartition SECOND = new TopicPartition("orders", 1);
 
     private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
+    private final AtomicBoolean rebalancing = new AtomicBoolean();
     private final MockConsumer<byte[], byte[]> consumer = new MockConsumer<>("earliest") {
         @Override
         public synchronized void commitAsync(
                 Map<TopicPartition, OffsetAndMetadata> offsets, OffsetCommitCallback callback) {
+            if (rebalancing.get()) {
+                throw new RebalanceInProgressException();
+            }
             super.commitAsync(offsets, callback); // Where the mock's synchronous commits come by, too.
             committed.putAll(offsets);
         }
     };
     private final Map<TopicPartition, List<Callback>> sent = new HashMap<>();
     private final List<TopicPartition> ensured = new ArrayList<>();
-    private final Mirror mirror =
-            new Mirror(new MirrorConfig(Pattern.compile("orders"), 1, ProducerKind.STOCK, Map.of(), Map.of()), null);
-    private final MirrorThread thread =
-            new MirrorThread(mirror, consumer, ensured::add, new MirrorObserver() {}, this::send);
+    private final Mirror mirror = mirror(1);
+    private final MirrorThread thread = thread(mirror, consumer);
 
     @Test
     void shouldAwaitOnlyTheRecordsOfThePartitionThatIsRevoked() {
@@ -83,6 +89,54 @@ class MirrorThreadTest {
     }
 
     @Test
+    void shouldHelpARebalanceToItsEndThatKeepsAnotherThreadFromCommitting() throws Exception {
+        Mirror both = mirror(2);
+        MockConsumer<byte[], byte[]> idle = new MockConsumer<>("earliest") {
+            @Override
+            public synchronized ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+                rebalancing.set(false);
+                return super.poll(timeout);
+            }
+        };
+        Thread other = new Thread(thread(both, idle));
+        consumer.schedulePollTask(() -> {
+            assign(FIRST);
+            add(FIRST, 5);
+        });
+        consumer.schedulePollTask(() -> {
+            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            rebalancing.set(true);
+            both.stop();
+            other.start();
+        });
+
+        thread(both, consumer).run();
+        other.join();
+
+        assertThat(both.failure()).isNull();
+        assertThat(committed.get(FIRST).offset()).isEqualTo(5);
+    }
+
+    @Test
+    void shouldNotEndWellWhenItLosesWhatItHasNotCommitted() {
+        consumer.schedulePollTask(() -> {
+            assign(FIRST);
+            add(FIRST, 5);
+        });
+        consumer.schedulePollTask(() -> {
+            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            rebalancing.set(true);
+            mirror.stop();
+        });
+        consumer.schedulePollTask(() -> thread.onPartitionsLost(List.of(FIRST)));
+
+        thread.run();
+
+        assertThat(mirror.failure()).hasMessageContaining("Lost [orders-0]");
+        assertThat(committed).isEmpty();
+    }
+
+    @Test
     void shouldStopTheMirrorAndCommitNothingPastARecordThatFails() {
         consumer.schedulePollTask(() -> {
             assign(FIRST);
@@ -117,6 +171,15 @@ class MirrorThreadTest {
 
         assertThat(mirror.isRunning()).isFalse();
         assertThat(consumer.closed()).isTrue();
+    }
+
+    private static Mirror mirror(int threads) {
+        return new Mirror(
+                new MirrorConfig(Pattern.compile("orders"), threads, ProducerKind.STOCK, Map.of(), Map.of()), null);
+    }
+
+    private MirrorThread thread(Mirror mirror, MockConsumer<byte[], byte[]> consumer) {
+        return new MirrorThread(mirror, consumer, ensured::add, new MirrorObserver() {}, this::send);
     }
 
     private void send(ProducerRecord<byte[], byte[]> record, Callback callback) {

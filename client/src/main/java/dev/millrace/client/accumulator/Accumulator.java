@@ -68,7 +68,7 @@ public final class Accumulator {
         return pool.trim(buffer, used);
     }
 
-    /** Takes memory for something other than a batch, if there is some and nobody waits for it. */
+    /** Takes memory for something other than a batch, if there is some that nobody waits for. */
     public boolean reserve(int size) {
         return pool.reserve(size);
     }

@@ -7,12 +7,12 @@ import java.util.function.LongConsumer;
 
 /**
  * Memory for batches, bounded by {@code buffer.memory}: what is in use and what is kept for the next batches is never
- * more. Buffers for records larger than {@code batch.size} are not kept.
+ * more.
  *
  * <p><b>Threads:</b> any. {@code acquire} is one compare-and-set a batch while there is memory beyond what others wait for;
  * otherwise the caller joins {@link MemoryWaiters}, where memory is given out in the order of arrival.
  * <p><b>Ordering:</b> {@code release} adds to {@code available} and then looks for waiters; a waiter makes itself known
- * and then looks at {@code available}. Both are sequentially consistent, so no wake-up is missed. While less than a quarter
+ * and then looks at {@code available}. Both are sequentially consistent, so no wake-up is missed. While less than half
  * is free nobody is woken, and the first waiter looks by itself from time to time.
  */
 public final class BufferPool {

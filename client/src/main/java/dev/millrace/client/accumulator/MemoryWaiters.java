@@ -2,6 +2,7 @@ package dev.millrace.client.accumulator;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -26,9 +27,8 @@ final class MemoryWaiters {
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
     private boolean closed;
-    private long sum;
     private volatile int firstWants;
-    private volatile long allWant;
+    private final AtomicLong allWant = new AtomicLong();
     private volatile LongConsumer onWaited = nanoseconds -> {};
 
     /** The first looks every {@code lookNs} whether there is enough for it, although nobody has woken it. */
@@ -60,7 +60,7 @@ final class MemoryWaiters {
 
     /** Bytes that all in the queue wait for. */
     long allWant() {
-        return allWant;
+        return allWant.get();
     }
 
     /** Bytes that the first in the queue waits for; 0 if nobody waits. */
@@ -80,8 +80,8 @@ final class MemoryWaiters {
         try {
             Waiter self = new Waiter(size, lock.newCondition(), stillNeeded);
             queue.addLast(self);
-            sum += size;
-            show();
+            allWant.addAndGet(size);
+            showFirst();
             try {
                 if (isFirst(self)) {
                     onPressure.run();
@@ -102,8 +102,8 @@ final class MemoryWaiters {
                 return false;
             } finally {
                 queue.remove(self);
-                sum -= size;
-                show();
+                allWant.addAndGet(-size);
+                showFirst();
                 signalFirst(); // it may be served now, and has to look from now on
                 if (isShort.getAsBoolean()) {
                     onPressure.run();
@@ -166,9 +166,8 @@ final class MemoryWaiters {
         }
     }
 
-    private void show() {
+    private void showFirst() {
         firstWants = queue.isEmpty() ? 0 : queue.peekFirst().size;
-        allWant = sum;
     }
 
     private void signalFirst() {

@@ -77,16 +77,6 @@ public class RecordFuture implements DeliveryFuture {
         return new RecordPlace(batch, index);
     }
 
-    @Override
-    public boolean cancel(boolean mayInterruptIfRunning) {
-        return false;
-    }
-
-    @Override
-    public boolean isCancelled() {
-        return false;
-    }
-
     private RecordMetadata outcome(RecordPlace place) throws ExecutionException {
         RuntimeException error = place.batch().outcome().errorOf(place.index());
         if (error != null) {

@@ -15,4 +15,15 @@ public interface DeliveryFuture extends Future<RecordMetadata> {
      * @throws IllegalStateException while the future is not {@link #isDone done}
      */
     DeliveryCertainty certainty();
+
+    /** Does nothing and returns false: a record that was sent cannot be called back. */
+    @Override
+    default boolean cancel(boolean mayInterruptIfRunning) {
+        return false;
+    }
+
+    @Override
+    default boolean isCancelled() {
+        return false;
+    }
 }
