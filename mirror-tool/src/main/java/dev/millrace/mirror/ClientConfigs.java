@@ -59,8 +59,10 @@ final class ClientConfigs {
             20,
             ProducerConfig.BATCH_SIZE_CONFIG,
             128 * 1024,
+            // What waits to be acknowledged costs the collector more than it gains the target. Not for slow, long
+            // lines.
             ProducerConfig.BUFFER_MEMORY_CONFIG,
-            64 * 1024 * 1024L,
+            16 * 1024 * 1024L,
             ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
             120_000);
 

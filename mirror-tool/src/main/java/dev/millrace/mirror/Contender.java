@@ -7,7 +7,9 @@ enum Contender {
     STOCK("stock producer"),
     MILLRACE("Millrace"),
     /** {@code kafka.tools.MirrorMaker}, with a producer and a class path of its own. */
-    MIRRORMAKER1("MirrorMaker 1");
+    MIRRORMAKER1("MirrorMaker 1"),
+    /** The same, with the settings of this mirror. */
+    MIRRORMAKER1_TUNED("MirrorMaker 1, tuned");
 
     private final String title;
 
@@ -17,7 +19,17 @@ enum Contender {
 
     /** As it is given on the command line. */
     String label() {
-        return name().toLowerCase(Locale.ROOT);
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** The command line knows it by this. */
+    @Override
+    public String toString() {
+        return label();
+    }
+
+    boolean isMirrorMaker() {
+        return this == MIRRORMAKER1 || this == MIRRORMAKER1_TUNED;
     }
 
     /** For a legend. */
@@ -27,8 +39,8 @@ enum Contender {
 
     /** One run of it, in words. */
     String describe(int threads) {
-        String unit = this == MIRRORMAKER1 ? " stream" : " thread";
-        String who = this == MIRRORMAKER1 ? title : label() + " producer";
+        String unit = isMirrorMaker() ? " stream" : " thread";
+        String who = isMirrorMaker() ? title : label() + " producer";
         return who + ", " + threads + unit + (threads == 1 ? "" : "s");
     }
 }

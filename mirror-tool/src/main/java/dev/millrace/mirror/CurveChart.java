@@ -29,6 +29,7 @@ final class CurveChart {
             .millrace { stroke: #0969da; fill: #0969da; }
             .stock { stroke: #bc4c00; fill: #bc4c00; }
             .mirrormaker1 { stroke: #8250df; fill: #8250df; }
+            .mirrormaker1-tuned { stroke: #1a7f37; fill: #1a7f37; }
             .jira { stroke: #59636e; fill: #59636e; }
             @media (prefers-color-scheme: dark) {
               .card { fill: #0d1117; }
@@ -39,6 +40,7 @@ final class CurveChart {
               .millrace { stroke: #58a6ff; fill: #58a6ff; }
               .stock { stroke: #f0883e; fill: #f0883e; }
               .mirrormaker1 { stroke: #bc8cff; fill: #bc8cff; }
+              .mirrormaker1-tuned { stroke: #3fb950; fill: #3fb950; }
               .jira { stroke: #9198a1; fill: #9198a1; }
             }
             """;
@@ -180,6 +182,7 @@ final class CurveChart {
             case MILLRACE -> "M%.1f,%.1f m-5,0 a5,5 0 1 0 10,0 a5,5 0 1 0 -10,0 z";
             case STOCK -> "M%.1f,%.1f m-5,-5 h10 v10 h-10 z";
             case MIRRORMAKER1 -> "M%.1f,%.1f m0,-6 l6,11 h-12 z";
+            case MIRRORMAKER1_TUNED -> "M%.1f,%.1f m0,-7 l6,7 l-6,7 l-6,-7 z";
         };
         add("<path d=\"" + shape + "\"/>", x, y);
     }

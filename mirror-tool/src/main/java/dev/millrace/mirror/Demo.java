@@ -38,7 +38,7 @@ final class Demo {
     /** Returns what came out, a row for each contender and number of threads, in their order. Blocks for minutes. */
     List<DemoRow> run() {
         progress.println(plan.expectation());
-        try (MirrorMaker1 mirrorMaker = plan.contenders().contains(Contender.MIRRORMAKER1) ? fetch() : null;
+        try (MirrorMaker1 mirrorMaker = plan.contenders().stream().anyMatch(Contender::isMirrorMaker) ? fetch() : null;
                 KafkaCluster source = start("source");
                 KafkaCluster target = start("target")) {
             fill(source, "Filling the source", plan.records());
@@ -108,14 +108,15 @@ final class Demo {
             Optional<MirrorMaker1> mirrorMaker,
             String group,
             String step) {
-        if (run.contender() == Contender.MIRRORMAKER1) {
+        if (run.contender().isMirrorMaker()) {
             create(target); // With the partitions of the source, as it would not do itself.
         }
         try (ProgressBar bar = new ProgressBar(progress, "Mirroring, " + step, plan.records())) {
-            if (run.contender() == Contender.MIRRORMAKER1) {
+            if (run.contender().isMirrorMaker()) {
                 return mirrorMaker
                         .orElseThrow()
                         .run(
+                                run.contender() == Contender.MIRRORMAKER1_TUNED,
                                 source.bootstrapServers(),
                                 target.bootstrapServers(),
                                 group,
@@ -130,13 +131,14 @@ final class Demo {
                     "--threads=" + run.threads(),
                     "--producer=" + ProducerKind.valueOf(run.contender().name()),
                     "--group=" + group);
-            return DemoProcess.run(System.getProperty("java.class.path"), List.of(), DemoRun.class, args, bar::update);
+            return DemoProcess.run(
+                    System.getProperty("java.class.path"), DemoProcess.ownOptions(), DemoRun.class, args, bar::update);
         }
     }
 
     private static DemoRow row(
             DemoPlan.Run run, Measurement.Figures figures, TopicDigest expected, TopicDigest actual) {
-        if (run.contender() == Contender.MIRRORMAKER1) {
+        if (run.contender().isMirrorMaker()) {
             Inventory inventory = Inventory.compare(expected, actual);
             return new DemoRow(
                     run.contender(),

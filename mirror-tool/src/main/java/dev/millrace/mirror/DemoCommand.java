@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:every target was the same as the source, record by record (that of mirrormaker1: held every record once)",
+            "0:every target was the same as the source, record by record (those of MirrorMaker 1: held every record once)",
             "1:one was not, or something failed",
             "2:the command line is wrong, or the report cannot be written where it says"
         })
@@ -66,8 +66,8 @@ final class DemoCommand implements Callable<Integer> {
             defaultValue = "stock,millrace",
             order = 4,
             description = "What to compare, one or more of stock and millrace (this mirror, with either producer) and"
-                    + " mirrormaker1 (MirrorMaker 1 of Kafka 3.9.1, a mirror with a producer of its own; Maven gets its"
-                    + " jars). Default: ${DEFAULT-VALUE}.")
+                    + " mirrormaker1 and mirrormaker1-tuned (MirrorMaker 1 of Kafka 3.9.1 as it comes, and with this"
+                    + " mirror's settings; Maven gets its jars). Default: ${DEFAULT-VALUE}.")
     private List<Contender> producers;
 
     @Option(

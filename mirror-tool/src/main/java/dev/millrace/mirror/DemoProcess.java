@@ -12,7 +12,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.function.LongConsumer;
 
-/** Starts a run of the demo in a JVM of its own, with the options of this one, and reads what it prints. */
+/** Starts a run of the demo in a JVM of its own, and reads what it prints. */
 final class DemoProcess {
     private static final String PROGRESS = "progress ";
     private static final String FIGURES = "figures ";
@@ -23,16 +23,15 @@ final class DemoProcess {
 
     /**
      * The first touch of a page of memory may cost as much as mirroring ten records, and a mirror that runs for days does
-     * it once; so the heap of these short runs is touched before they are measured. No -Xms: it must not exceed a given -Xmx.
+     * it once; so the heap of these short runs is touched before they are measured.
      */
-    private static final List<String> WARM_HEAP =
-            List.of("-XX:InitialRAMPercentage=3", "-Xmn200m", "-XX:+AlwaysPreTouch");
+    static final String WARM_HEAP = "-XX:+AlwaysPreTouch";
 
     /**
      * Runs a main class that prints what {@link #print} does. Blocks until it has ended.
      *
      * @param classPath for the child
-     * @param options for its JVM, besides those of this one
+     * @param options for its JVM
      * @param args for the main class
      * @param progress told how many records have been mirrored so far
      * @throws MirrorException with what the run printed last, when it fails
@@ -41,8 +40,6 @@ final class DemoProcess {
             String classPath, List<String> options, Class<?> main, List<String> args, LongConsumer progress) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        command.addAll(WARM_HEAP);
         command.addAll(options);
         command.addAll(List.of("-cp", classPath, main.getName()));
         command.addAll(args);
@@ -57,6 +54,14 @@ final class DemoProcess {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** The options of this JVM, and {@link #WARM_HEAP}. */
+    static List<String> ownOptions() {
+        List<String> options =
+                new ArrayList<>(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        options.add(WARM_HEAP);
+        return options;
     }
 
     private static Measurement.Figures read(BufferedReader lines, LongConsumer progress) throws IOException {
@@ -78,11 +83,10 @@ final class DemoProcess {
 
     private static Measurement.Figures parse(String[] fields) {
         return new Measurement.Figures(
-                Long.parseLong(fields[0]),
-                Long.parseLong(fields[1]),
-                Long.parseLong(fields[2]),
-                Double.parseDouble(fields[3]),
-                Double.parseDouble(fields[4]));
+                Double.parseDouble(fields[0]),
+                Double.parseDouble(fields[1]),
+                Double.parseDouble(fields[2]),
+                Double.parseDouble(fields[3]));
     }
 
     /**
@@ -113,7 +117,7 @@ final class DemoProcess {
 
     /** Called in the child, as the last. */
     static void print(Measurement.Figures figures) {
-        System.out.println(FIGURES + figures.records() + " " + figures.nanos() + " " + figures.cpuNanos() + " "
+        System.out.println(FIGURES + figures.recordsPerSecond() + " " + figures.cpuNanosPerRecord() + " "
                 + figures.sendMeanNanos() + " " + figures.sendP99Nanos());
     }
 }

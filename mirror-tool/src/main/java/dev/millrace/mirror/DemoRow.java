@@ -32,9 +32,8 @@ record DemoRow(Contender contender, int threads, Measurement.Figures figures, St
                 worst.contender,
                 worst.threads,
                 new Measurement.Figures(
-                        figures.get(0).records(),
-                        (long) median(figures, Measurement.Figures::nanos),
-                        (long) median(figures, Measurement.Figures::cpuNanos),
+                        median(figures, Measurement.Figures::recordsPerSecond),
+                        median(figures, Measurement.Figures::cpuNanosPerRecord),
                         median(figures, Measurement.Figures::sendMeanNanos),
                         median(figures, Measurement.Figures::sendP99Nanos)),
                 worst.verdict,

@@ -10,8 +10,8 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Measures a mirror from the first record polled until the target has acknowledged the last one that the source had at
- * the start.
+ * Measures a mirror until the target has acknowledged the last record that the source had at the start; {@link RunClock}
+ * tells from when.
  *
  * <p>Each {@code send} is timed by two readings of the clock and a histogram of the thread's own; that costs about 0.1 µs
  * a record, the same for every producer.
@@ -25,7 +25,7 @@ final class Measurement implements MirrorObserver {
 
     private final Map<TopicPartition, Long> ends;
     private final List<Histogram> sendTimes = new ArrayList<>();
-    private final RunClock clock = new RunClock();
+    private final RunClock clock;
     private Runnable onEnd;
 
     /**
@@ -33,6 +33,8 @@ final class Measurement implements MirrorObserver {
      */
     Measurement(Map<TopicPartition, Long> ends) {
         this.ends = new ConcurrentHashMap<>(ends);
+        this.clock =
+                new RunClock(ends.values().stream().mapToLong(Long::longValue).sum());
     }
 
     /** Sets what to do when all is acknowledged, in a consumer thread; to be called before the mirror runs. */
@@ -47,13 +49,16 @@ final class Measurement implements MirrorObserver {
         return (record, callback) -> {
             long before = System.nanoTime();
             Future<?> unused = producer.send(record, callback);
-            times.recordValue(Math.min(System.nanoTime() - before, LONGEST_SEND_NANOS));
+            long time = System.nanoTime() - before;
+            if (clock.isRunning()) {
+                times.recordValue(Math.min(time, LONGEST_SEND_NANOS));
+            }
         };
     }
 
     @Override
-    public void polled() {
-        clock.start();
+    public void polled(int records) {
+        clock.polled(records);
     }
 
     @Override
@@ -74,22 +79,14 @@ final class Measurement implements MirrorObserver {
         Histogram all = new Histogram(LONGEST_SEND_NANOS, 2);
         sendTimes.forEach(all::add);
         return new Figures(
-                all.getTotalCount(), clock.nanos(), clock.cpuNanos(), all.getMean(), all.getValueAtPercentile(99));
+                clock.recordsPerSecond(), clock.cpuNanosPerRecord(), all.getMean(), all.getValueAtPercentile(99));
     }
 
     /**
      * What was measured.
      *
-     * @param cpuNanos of the whole process
+     * @param cpuNanosPerRecord of the whole process
      * @param sendMeanNanos of a call of {@code send}, as the next; NaN when that was not timed
      */
-    record Figures(long records, long nanos, long cpuNanos, double sendMeanNanos, double sendP99Nanos) {
-        double recordsPerSecond() {
-            return records * 1e9 / nanos;
-        }
-
-        double cpuNanosPerRecord() {
-            return (double) cpuNanos / records;
-        }
-    }
+    record Figures(double recordsPerSecond, double cpuNanosPerRecord, double sendMeanNanos, double sendP99Nanos) {}
 }

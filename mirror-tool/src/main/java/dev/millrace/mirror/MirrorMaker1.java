@@ -9,6 +9,7 @@ import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,8 +29,18 @@ import org.apache.kafka.common.errors.InterruptException;
  */
 final class MirrorMaker1 implements AutoCloseable {
     private static final String POM = "/mirrormaker1-pom.xml";
+    /** Those its start script sets; but for the heap, of which it needs more than the script's 256 MB for 32 streams. */
+    private static final List<String> SHIPPED_OPTIONS = List.of(
+            "-server",
+            "-XX:+UseG1GC",
+            "-XX:MaxGCPauseMillis=20",
+            "-XX:InitiatingHeapOccupancyPercent=35",
+            "-XX:+ExplicitGCInvokesConcurrent",
+            "-Xms1g",
+            "-Xmx1g",
+            DemoProcess.WARM_HEAP);
     /** Its own warnings are told only when it fails. */
-    private static final List<String> OPTIONS =
+    private static final List<String> LOGGING =
             List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showThreadName=false");
 
     private final Path folder;
@@ -101,28 +112,57 @@ final class MirrorMaker1 implements AutoCloseable {
     }
 
     /**
-     * Mirrors the demo's topic in a process of its own, with the settings that this mirror has; blocks until it has ended.
+     * Mirrors the demo's topic in a process of its own; blocks until it has ended.
      *
+     * @param tuned whether it has the JVM options and the client settings that this mirror has, or those it comes with
      * @param records how many the topic has
      * @throws MirrorException with what it printed last, when it fails
      */
     Measurement.Figures run(
-            String source, String target, String group, int streams, long records, LongConsumer progress) {
-        Map<String, Object> consumer = new HashMap<>(ClientConfigs.consumer(null, source, group));
+            boolean tuned,
+            String source,
+            String target,
+            String group,
+            int streams,
+            long records,
+            LongConsumer progress) {
+        Map<String, Object> consumer = tuned ? tunedConsumer(source, group) : shippedConsumer(source, group);
         consumer.put(ConsumerConfig.INTERCEPTOR_CLASSES_CONFIG, MirrorMakerRun.Polled.class.getName());
-        Map<String, Object> producer = DemoRun.compressed(ClientConfigs.producer(null, target));
-        // The client's default, where MirrorMaker's own is 1, which would hold it back.
-        producer.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 5);
+        Map<String, Object> producer = DemoRun.compressed(tuned ? tunedProducer(target) : shippedProducer(target));
         producer.put(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG, MirrorMakerRun.Acknowledged.class.getName());
-        // It gives its consumers ids itself.
-        consumer.remove(CommonClientConfigs.CLIENT_ID_CONFIG);
         List<String> args = List.of(
                 Long.toString(records),
                 "--consumer.config=" + store("consumer.properties", consumer),
                 "--producer.config=" + store("producer.properties", producer),
                 "--include=" + Demo.TOPIC,
                 "--num.streams=" + streams);
-        return DemoProcess.run(classPath, OPTIONS, MirrorMakerRun.class, args, progress);
+        List<String> options = new ArrayList<>(tuned ? DemoProcess.ownOptions() : SHIPPED_OPTIONS);
+        options.addAll(LOGGING);
+        return DemoProcess.run(classPath, options, MirrorMakerRun.class, args, progress);
+    }
+
+    private static Map<String, Object> tunedConsumer(String source, String group) {
+        Map<String, Object> consumer = new HashMap<>(ClientConfigs.consumer(null, source, group));
+        consumer.remove(CommonClientConfigs.CLIENT_ID_CONFIG); // It gives its consumers ids itself.
+        return consumer;
+    }
+
+    private static Map<String, Object> tunedProducer(String target) {
+        Map<String, Object> producer = new HashMap<>(ClientConfigs.producer(null, target));
+        // The client's default, where MirrorMaker's own is 1, which would hold it back.
+        producer.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 5);
+        return producer;
+    }
+
+    private static Map<String, Object> shippedConsumer(String source, String group) {
+        return new HashMap<>(Map.of(
+                ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, source,
+                ConsumerConfig.GROUP_ID_CONFIG, group,
+                ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"));
+    }
+
+    private static Map<String, Object> shippedProducer(String target) {
+        return Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, target);
     }
 
     private Path store(String name, Map<String, Object> config) {

@@ -30,10 +30,10 @@ final class MirrorMakerRun {
     /** A run that loses records, or that cannot reach a broker, would else never end. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    private static final RunClock CLOCK = new RunClock();
     private static final AtomicLong ACKNOWLEDGED = new AtomicLong();
     private static final CountDownLatch ALL_ACKNOWLEDGED = new CountDownLatch(1);
     private static long expected;
+    private static RunClock clock;
 
     private MirrorMakerRun() {}
 
@@ -41,6 +41,7 @@ final class MirrorMakerRun {
     public static void main(String[] args) throws Exception {
         DemoProcess.endWithParent();
         expected = Long.parseLong(args[0]);
+        clock = new RunClock(expected);
         String[] own = new String[args.length - 1];
         System.arraycopy(args, 1, own, 0, own.length);
         Thread mirrorMaker = new Thread(() -> run(own), "mirror-maker");
@@ -48,7 +49,8 @@ final class MirrorMakerRun {
         mirrorMaker.start();
 
         awaitEnd();
-        DemoProcess.print(new Measurement.Figures(expected, CLOCK.nanos(), CLOCK.cpuNanos(), Double.NaN, Double.NaN));
+        DemoProcess.print(
+                new Measurement.Figures(clock.recordsPerSecond(), clock.cpuNanosPerRecord(), Double.NaN, Double.NaN));
         Runtime.getRuntime().halt(0);
     }
 
@@ -83,13 +85,11 @@ final class MirrorMakerRun {
         Runtime.getRuntime().halt(1);
     }
 
-    /** Starts the clock with the first records that a consumer returns. */
+    /** Tells the clock what a consumer returns. */
     public static final class Polled implements ConsumerInterceptor<byte[], byte[]> {
         @Override
         public ConsumerRecords<byte[], byte[]> onConsume(ConsumerRecords<byte[], byte[]> records) {
-            if (!records.isEmpty()) {
-                CLOCK.start();
-            }
+            clock.polled(records.count());
             return records;
         }
 
@@ -113,7 +113,7 @@ final class MirrorMakerRun {
         @Override
         public void onAcknowledgement(RecordMetadata metadata, Exception exception) {
             if (exception == null && ACKNOWLEDGED.incrementAndGet() == expected) {
-                CLOCK.stop();
+                clock.stop();
                 ALL_ACKNOWLEDGED.countDown();
             }
         }

@@ -30,8 +30,8 @@ interface MirrorObserver {
         };
     }
 
-    /** A poll returned records. */
-    default void polled() {}
+    /** A poll returned this many records, none of which has been sent yet. */
+    default void polled(int records) {}
 
     /** All records of a source partition below the offset have been acknowledged by the target. */
     default void acknowledged(TopicPartition partition, long offset) {}

@@ -103,7 +103,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private void forward(ConsumerRecords<byte[], byte[]> records) {
         if (!records.isEmpty()) {
-            observer.polled();
+            observer.polled(records.count());
         }
         for (TopicPartition partition : records.partitions()) {
             forward(partition, records.records(partition), records.nextOffsets().get(partition));

@@ -70,7 +70,6 @@ class DemoPlanTest {
     }
 
     private static DemoRow row(Contender contender, long nanos, String verdict, boolean isRight) {
-        return new DemoRow(
-                contender, 1, new Measurement.Figures(100, nanos, 2 * nanos, nanos, nanos), verdict, isRight);
+        return new DemoRow(contender, 1, new Measurement.Figures(nanos, 2 * nanos, nanos, nanos), verdict, isRight);
     }
 }

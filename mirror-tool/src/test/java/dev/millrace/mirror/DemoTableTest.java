@@ -8,9 +8,8 @@ import org.junit.jupiter.api.Test;
 class DemoTableTest {
     @Test
     void shouldShowOneLineForEachRunAndWhatIsWrong() {
-        Measurement.Figures figures = new Measurement.Figures(1_000_000, 500_000_000L, 1_500_000_000L, 1_234, 9_876);
-        Measurement.Figures untimed =
-                new Measurement.Figures(1_000_000, 1_000_000_000L, 1_500_000_000L, Double.NaN, Double.NaN);
+        Measurement.Figures figures = new Measurement.Figures(2_000_000, 1_500, 1_234, 9_876);
+        Measurement.Figures untimed = new Measurement.Figures(1_000_000, 1_500, Double.NaN, Double.NaN);
 
         String table = DemoTable.format(List.of(
                 new DemoRow(Contender.STOCK, 1, figures, "exact", true),
