@@ -182,7 +182,7 @@ final class CurveChart {
             case MILLRACE -> "M%.1f,%.1f m-5,0 a5,5 0 1 0 10,0 a5,5 0 1 0 -10,0 z";
             case STOCK -> "M%.1f,%.1f m-5,-5 h10 v10 h-10 z";
             case MIRRORMAKER1 -> "M%.1f,%.1f m0,-6 l6,11 h-12 z";
-            case MIRRORMAKER1_TUNED -> "M%.1f,%.1f m0,-7 l6,7 l-6,7 l-6,-7 z";
+            case MIRRORMAKER1_TUNED -> "M%.1f,%.1f m0,6 l6,-11 h-12 z";
         };
         add("<path d=\"" + shape + "\"/>", x, y);
     }

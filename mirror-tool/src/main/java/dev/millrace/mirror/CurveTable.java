@@ -1,20 +1,24 @@
 package dev.millrace.mirror;
 
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
+import java.util.Map;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The curves as a table: a line for each number of threads, in it each contender. */
 final class CurveTable {
     private static final int FIRST_WIDTH = 7;
-    private static final int WIDTH = 13;
+    private static final int GAP = 2;
+    private static final int WIDEST_FIGURE = 11;
 
     private final DemoPlan plan;
     private final List<DemoRow> rows;
+    /** Of each figure's column, with the gap before it. */
+    private final int width;
 
     /**
      * @param rows of each contender and number of threads of the plan
@@ -22,11 +26,12 @@ final class CurveTable {
     CurveTable(DemoPlan plan, List<DemoRow> rows) {
         this.plan = plan;
         this.rows = rows;
+        this.width = GAP + header().stream().mapToInt(String::length).reduce(WIDEST_FIGURE, Math::max);
     }
 
     /** As aligned text. */
     String format() {
-        int group = WIDTH * plan.contenders().size();
+        int group = width * plan.contenders().size();
         StringBuilder text = new StringBuilder()
                 .append(" ".repeat(FIRST_WIDTH))
                 .append(pad("records/s", group))
@@ -37,9 +42,9 @@ final class CurveTable {
         return text.toString();
     }
 
-    private static void line(StringBuilder text, String first, List<String> figures, String verdict) {
+    private void line(StringBuilder text, String first, List<String> figures, String verdict) {
         text.append(pad(first, FIRST_WIDTH));
-        figures.forEach(figure -> text.append(pad(figure, WIDTH)));
+        figures.forEach(figure -> text.append(pad(figure, width)));
         text.append("  ").append(verdict).append(System.lineSeparator());
     }
 
@@ -65,18 +70,19 @@ final class CurveTable {
         return figures;
     }
 
-    /** What the targets of all contenders are; each is named where they differ. */
+    /** What the targets of all contenders are; it says whose where they differ. */
     String verdict(int threads) {
-        Set<String> verdicts = new LinkedHashSet<>();
-        of(threads).forEach(row -> verdicts.add(row.verdict()));
-        if (verdicts.size() == 1) {
-            return verdicts.iterator().next();
+        Map<String, List<String>> byVerdict = of(threads).stream()
+                .collect(Collectors.groupingBy(
+                        DemoRow::verdict,
+                        LinkedHashMap::new,
+                        Collectors.mapping(row -> row.contender().label(), Collectors.toList())));
+        if (byVerdict.size() == 1) {
+            return byVerdict.keySet().iterator().next();
         }
-        return String.join(
-                "; ",
-                of(threads).stream()
-                        .map(row -> row.contender().label() + " " + row.verdict())
-                        .toList());
+        return byVerdict.entrySet().stream()
+                .map(entry -> String.join(", ", entry.getValue()) + " " + entry.getKey())
+                .collect(Collectors.joining("; "));
     }
 
     private List<DemoRow> of(int threads) {
