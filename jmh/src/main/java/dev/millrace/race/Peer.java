@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  */
 record Peer(String name, Path program) implements RacerProgram {
     private static final String BUILD = "build";
-    private static final int SOMETHING_IS_MISSING = 3;
+    private static final int NOT_HERE = 3;
 
     /** Those that there are. */
     static List<String> names(Path sources) {
@@ -40,8 +40,8 @@ record Peer(String name, Path program) implements RacerProgram {
      * Builds one; blocks for seconds, minutes if modules are to be fetched.
      *
      * @param target where programs go
-     * @param notices gets a line when what it needs is not on this machine; it is empty then
-     * @throws RaceException when it cannot be built though everything is there
+     * @param notices gets a line when this machine lacks what it needs; then it is empty
+     * @throws RaceException when it cannot be built though nothing is lacking
      */
     static Optional<Peer> build(String name, Path sources, Path target, Consumer<String> notices) {
         Path program = target.resolve(name);
@@ -54,12 +54,12 @@ record Peer(String name, Path program) implements RacerProgram {
             List<String> lines =
                     build.inputReader(StandardCharsets.UTF_8).lines().toList();
             int exitCode = build.waitFor();
-            if ((exitCode != 0 && exitCode != SOMETHING_IS_MISSING) || lines.isEmpty()) {
+            if ((exitCode != 0 && exitCode != NOT_HERE) || lines.isEmpty()) {
                 throw new RaceException(name + " cannot be built:\n" + String.join("\n", lines));
             }
             String last = lines.get(lines.size() - 1);
-            if (exitCode == SOMETHING_IS_MISSING) {
-                notices.accept(name + " skipped: " + last + " is not there");
+            if (exitCode == NOT_HERE) {
+                notices.accept(name + " skipped: " + last);
                 return Optional.empty();
             }
             return Optional.of(new Peer(name + "-" + last, program));
