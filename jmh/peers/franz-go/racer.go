@@ -105,7 +105,7 @@ func options() []kgo.Opt {
 	}
 	if text("config.acks") == "1" {
 		options = append(options, kgo.RequiredAcks(kgo.LeaderAck()), kgo.DisableIdempotentWrite(),
-			kgo.MaxProduceRequestsInflightPerBroker(5)) // as max.in.flight.requests.per.connection
+			kgo.MaxProduceRequestsInflightPerBroker(5)) // as the Java clients
 	}
 	if text("path") == "partition" {
 		options = append(options, kgo.RecordPartitioner(kgo.ManualPartitioner()))

@@ -19,9 +19,10 @@
 #define KEY_BYTES 16
 #define POLL_MILLIS 100
 
-/* As buffer.memory of the Java clients; and no other limit than that. */
+/* As buffer.memory of the Java clients; more records than that holds, but for empty ones; and as many requests as theirs. */
 #define BUFFER_KBYTES "32768"
 #define BUFFER_RECORDS "10000000"
+#define IN_FLIGHT "5"
 
 /* What a broker takes by default. */
 #define LARGEST_RECORD "1048588"
@@ -137,6 +138,7 @@ static void open_producer(void) {
                                             "compression.type"};
     static const char *const own[][2] = {{"queue.buffering.max.kbytes", BUFFER_KBYTES},
                                          {"queue.buffering.max.messages", BUFFER_RECORDS},
+                                         {"max.in.flight.requests.per.connection", IN_FLIGHT},
                                          {"message.max.bytes", LARGEST_RECORD}};
     char error[512];
     rd_kafka_conf_t *config = rd_kafka_conf_new();
