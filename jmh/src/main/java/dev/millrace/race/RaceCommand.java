@@ -219,16 +219,16 @@ public final class RaceCommand implements Callable<Integer> {
         check(!syscalls || rate == 0, "--syscalls and --rate exclude each other: pacing reads the clock");
     }
 
-    /** @throws ParameterException when an option is wrong, or is about the race and not about its load */
+    /** @throws ParameterException when an option is wrong, or is about the race and not about its load, or a producer is no JVM */
     void checkLoad() {
         check();
         check(!syscalls, "--syscalls: only race can do that");
         check(!json, "--json: only race can do that");
+        checkProducers(RacerJvm.names());
     }
 
-    /** @throws ParameterException when one is unknown, or no JVM */
+    /** Those that race; for a load, which has no others. */
     List<RacerJvm> jvms() {
-        checkProducers(RacerJvm.names());
         return producers.stream().map(RacerJvm::named).toList();
     }
 
