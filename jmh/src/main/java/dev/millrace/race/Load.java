@@ -13,7 +13,6 @@ public final class Load implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofMinutes(15);
 
     private final RaceCommand options;
-    private final List<RacerJvm> racers;
     private final RaceBrokers brokers;
     private final Consumer<String> warnings;
 
@@ -25,7 +24,6 @@ public final class Load implements AutoCloseable {
     Load(RaceCommand options, Consumer<String> warnings) {
         this.options = options;
         this.warnings = warnings;
-        racers = options.racers();
         brokers = options.startBrokers();
     }
 
@@ -45,7 +43,7 @@ public final class Load implements AutoCloseable {
 
     /** Who takes part. */
     public List<RacerJvm> racers() {
-        return racers;
+        return options.jvms();
     }
 
     /** What is the same for all racers, in a line. */
@@ -61,7 +59,16 @@ public final class Load implements AutoCloseable {
     /**
      * Blocks until a racer has ended, and returns the last line that it printed.
      *
-     * @param main {@link Racer}, or what runs it
+     * @throws RaceException it has failed, with what it said
+     */
+    String run(RacerProgram racer, int threads) {
+        return lastLine(racer, racer.run(arguments(racer, threads).set("gate", ""), PATIENCE));
+    }
+
+    /**
+     * As {@link #run(RacerProgram, int)}, of another program than {@link Racer}.
+     *
+     * @param main what runs {@link Racer}
      * @param jvmOptions beside {@link RacerJvm#OPTIONS}
      * @throws RaceException it has failed, with what it said
      */
@@ -73,18 +80,21 @@ public final class Load implements AutoCloseable {
     }
 
     /** Makes the topic ready for a run, and returns what the racer is to be told, but for {@code gate}. */
-    RacerArguments arguments(RacerJvm racer, int threads) {
+    RacerArguments arguments(RacerProgram racer, int threads) {
         brokers.prepareTopic();
         RacerArguments arguments = options.racer(racer.name(), threads).set("topic", RaceBrokers.TOPIC);
         brokers.clientConfig().forEach(arguments::config);
         return arguments;
     }
 
-    /** As {@link #run}, of a racer that was started elsewhere. */
+    /** As {@link #run(RacerProgram, int)}, of a racer that was started elsewhere. */
     String awaitEnd(RacerJvm racer, JavaProgram program) {
-        int exitCode = program.awaitEnd(PATIENCE);
-        List<String> lines = program.output().lines().toList();
-        if (exitCode != 0 || lines.isEmpty()) {
+        return lastLine(racer, new RacerProgram.Ended(program.awaitEnd(PATIENCE), program.output()));
+    }
+
+    private String lastLine(RacerProgram racer, RacerProgram.Ended ended) {
+        List<String> lines = ended.output().lines().toList();
+        if (ended.exitCode() != 0 || lines.isEmpty()) {
             throw new RaceException(racer.name() + " failed. It said:\n" + String.join("\n", lines));
         }
         lines.subList(0, lines.size() - 1).forEach(warnings);

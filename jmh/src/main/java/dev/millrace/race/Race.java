@@ -13,10 +13,10 @@ import java.util.Map;
 /** Runs every racer in every round; each round in another order, so that nobody always runs first. */
 final class Race {
     private final RaceCommand options;
-    private final List<RacerJvm> racers;
+    private final List<RacerProgram> racers;
     private final PrintStream progress;
 
-    Race(RaceCommand options, List<RacerJvm> racers, PrintStream progress) {
+    Race(RaceCommand options, List<RacerProgram> racers, PrintStream progress) {
         this.options = options;
         this.racers = racers;
         this.progress = progress;
@@ -31,10 +31,10 @@ final class Race {
         Standings standings = new Standings(options.describe());
         try (Load load = new Load(options, warning -> progress.print("\n  " + warning))) {
             for (int round = 0; round < options.rounds(); round++) {
-                List<RacerJvm> order = new ArrayList<>(racers);
+                List<RacerProgram> order = new ArrayList<>(racers);
                 Collections.rotate(order, round);
                 for (int threads : options.threads()) {
-                    for (RacerJvm racer : order) {
+                    for (RacerProgram racer : order) {
                         progress.printf(
                                 Locale.ROOT,
                                 "round %d of %d, %d threads, %s: ",
@@ -53,10 +53,10 @@ final class Race {
         return standings;
     }
 
-    private Map<Figure, Double> run(RacerJvm racer, int threads, Load load) {
-        return options.isTraced()
-                ? trace(racer, threads, load)
-                : Figure.fromJson(load.run(racer, threads, Racer.class, List.of()));
+    private Map<Figure, Double> run(RacerProgram racer, int threads, Load load) {
+        return options.isTraced() && racer instanceof RacerJvm jvm
+                ? trace(jvm, threads, load)
+                : Figure.fromJson(load.run(racer, threads));
     }
 
     private Map<Figure, Double> trace(RacerJvm racer, int threads, Load load) {

@@ -1,10 +1,12 @@
 package dev.millrace.race;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -21,7 +23,7 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         usageHelpAutoWidth = true,
         description = {
-            "Runs whole producers side by side, each in a JVM of its own, one after another in turn, against a broker that"
+            "Runs whole producers side by side, each in a process of its own, one after another in turn, against a broker that"
                     + " only acknowledges, in another process.",
             "A run is measured from the barrier on which its threads start until flush() returns; every record must have"
                     + " arrived. The table shows medians over the rounds; a ratio is taken within a round. Without --rate"
@@ -51,7 +53,9 @@ public final class RaceCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "NAME",
             defaultValue = "millrace,kafka-4.3.1,kafka-4.4.0",
-            description = "Who races. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Who races: millrace, kafka-VERSION, and if what they need is there, franz-go (Go) and librdkafka (C),"
+                            + " which know no --tls, --rate and --syscalls. Default: ${DEFAULT-VALUE}.")
     private List<String> producers;
 
     @Option(
@@ -186,7 +190,11 @@ public final class RaceCommand implements Callable<Integer> {
         if (syscalls && !Strace.onPath("cc")) {
             spec.commandLine().getErr().println("race: clock reads skipped: there is no C compiler (cc)");
         }
-        Standings standings = new Race(this, racers(), System.err).run();
+        List<RacerProgram> racers = racers(notice -> spec.commandLine().getErr().println("race: " + notice));
+        if (racers.isEmpty()) {
+            throw new RaceException("nobody is left to race");
+        }
+        Standings standings = new Race(this, racers, System.err).run();
         System.out.print(json ? standings.json() : standings.table());
         return ExitCode.OK;
     }
@@ -211,20 +219,45 @@ public final class RaceCommand implements Callable<Integer> {
         check(!syscalls || rate == 0, "--syscalls and --rate exclude each other: pacing reads the clock");
     }
 
-    /** @throws ParameterException when an option is wrong, or is about the race and not about its load */
+    /** @throws ParameterException when an option is wrong, or is about the race and not about its load, or a producer is no JVM */
     void checkLoad() {
         check();
         check(!syscalls, "--syscalls: only race can do that");
         check(!json, "--json: only race can do that");
+        checkProducers(RacerJvm.names());
     }
 
-    /** @throws ParameterException when one is unknown */
-    List<RacerJvm> racers() {
-        try {
-            return producers.stream().map(RacerJvm::named).toList();
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), "--producers: " + e.getMessage());
+    /** Those that race; for a load, which has no others. */
+    List<RacerJvm> jvms() {
+        return producers.stream().map(RacerJvm::named).toList();
+    }
+
+    /**
+     * Those that can race, peers built.
+     *
+     * @param notices gets a line for each that cannot
+     * @throws ParameterException when one is unknown
+     */
+    private List<RacerProgram> racers(Consumer<String> notices) {
+        Path sources = RacerJvm.peersFolder();
+        List<String> peers = Peer.names(sources);
+        checkProducers(Stream.concat(RacerJvm.names().stream(), peers.stream()).toList());
+        List<RacerProgram> racers = new ArrayList<>();
+        for (String name : producers) {
+            if (!peers.contains(name)) {
+                racers.add(RacerJvm.named(name));
+            } else if (tls || rate > 0 || syscalls) {
+                notices.accept(name + " skipped: it does not race with "
+                        + (tls ? "--tls" : rate > 0 ? "--rate" : "--syscalls"));
+            } else {
+                Peer.build(name, sources, RacerJvm.builtPeersFolder(), notices).ifPresent(racers::add);
+            }
         }
+        return racers;
+    }
+
+    private void checkProducers(List<String> known) {
+        producers.forEach(name -> checkOneOf("--producers", name, known.toArray(String[]::new)));
     }
 
     private void checkOneOf(String option, String value, String... possible) {

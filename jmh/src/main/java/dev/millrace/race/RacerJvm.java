@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,14 +25,14 @@ import org.HdrHistogram.Histogram;
  * @param producerClass that it constructs
  * @param classPath as of {@code -cp}
  */
-public record RacerJvm(String name, String producerClass, String classPath) {
+public record RacerJvm(String name, String producerClass, String classPath) implements RacerProgram {
     public static final String MILLRACE = "millrace";
 
     /** Of every racer. The heap is touched beforehand, as the first touch of a page costs as much as many records. */
     public static final List<String> OPTIONS = List.of("-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch", "-XX:+UseParallelGC");
 
     /** The names that {@link #named} knows. */
-    public static List<String> names() {
+    static List<String> names() {
         try (Stream<Path> folders = Files.list(stockFolder())) {
             return Stream.concat(
                             Stream.of(MILLRACE),
@@ -42,15 +43,8 @@ public record RacerJvm(String name, String producerClass, String classPath) {
         }
     }
 
-    /**
-     * The racer of this name.
-     *
-     * @throws IllegalArgumentException when there is none
-     */
-    public static RacerJvm named(String name) {
-        if (!names().contains(name)) {
-            throw new IllegalArgumentException("no racer " + name + ", only " + String.join(", ", names()));
-        }
+    /** The racer of this name, which is one of {@link #names}. */
+    static RacerJvm named(String name) {
         if (name.equals(MILLRACE)) {
             return new RacerJvm(
                     name,
@@ -86,6 +80,13 @@ public record RacerJvm(String name, String producerClass, String classPath) {
         return JavaProgram.start(runtime, options, main, all);
     }
 
+    @Override
+    public Ended run(RacerArguments arguments, Duration patience) {
+        try (JavaProgram program = start(Racer.class, List.of(), Map.of(), arguments.commandLine())) {
+            return new Ended(program.awaitEnd(patience), program.output());
+        }
+    }
+
     private static Path stockFolder() {
         return home(Racer.class).resolveSibling("racers");
     }
@@ -93,6 +94,11 @@ public record RacerJvm(String name, String producerClass, String classPath) {
     /** The sources of what is not Java. */
     static Path peersFolder() {
         return home(Racer.class).resolve("../../peers").normalize();
+    }
+
+    /** What is built of them. */
+    static Path builtPeersFolder() {
+        return home(Racer.class).resolveSibling("peers");
     }
 
     /** The jar or folder that a class comes from. */

@@ -1,0 +1,277 @@
+// A racer on franz-go: arguments, measured span and last line as those of dev.millrace.race.Racer. It knows no rate and no
+// gate; every record has a callback.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// One send in so many is timed, and one acknowledgement in so many, on average.
+const timed, sampled = 16, 1000
+
+// As buffer.memory and the heap of the Java clients.
+const bufferBytes, heapBytes = 32 << 20, 1 << 30
+
+// What a record of the largest size needs around its value.
+const overheadBytes = 1024
+
+var arguments = map[string]string{}
+
+func text(name string) string {
+	value, given := arguments[name]
+	if !given {
+		check(fmt.Errorf("argument %s= is missing", name))
+	}
+	return value
+}
+
+func number(name string) int {
+	value, err := strconv.Atoi(text(name))
+	check(err)
+	return value
+}
+
+// Ends the process on any error, from whichever goroutine.
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func main() {
+	go func() { // Ends with the race, whose end closes standard input.
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
+	for _, argument := range os.Args[1:] {
+		name, value, _ := strings.Cut(argument, "=")
+		arguments[name] = value
+	}
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(heapBytes)
+
+	client, err := kgo.NewClient(options()...)
+	check(err)
+	counter := newArrivals()
+	records, warmup := number("records"), number("warmup")
+	leastWarmup := time.Duration(number("warmup_ms")) * time.Millisecond
+	all := prepare()
+
+	before, start, warmed := counter.count(), time.Now(), 0
+	for again := true; again; again = time.Since(start) < leastWarmup {
+		send(client, all, warmup)
+		warmed += warmup
+	}
+	warm := counter.count()
+	checkArrived(warmed, warm-before)
+	runtime.GC()
+	figures := send(client, all, records)
+	checkArrived(records, counter.count()-warm)
+	line, err := json.Marshal(figures)
+	check(err)
+	fmt.Println(string(line))
+}
+
+func options() []kgo.Opt {
+	codecs := map[string]kgo.CompressionCodec{
+		"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(),
+		"lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression()}
+	// The Java clients send a record that is larger than a batch in one of its own; franz-go refuses it.
+	batchBytes := max(number("config.batch.size"), number("size")+overheadBytes)
+	options := []kgo.Opt{
+		seeds(),
+		kgo.DefaultProduceTopic(text("topic")),
+		kgo.ProducerLinger(time.Duration(number("config.linger.ms")) * time.Millisecond),
+		kgo.ProducerBatchMaxBytes(int32(batchBytes)),
+		kgo.ProducerBatchCompression(codecs[text("config.compression.type")]),
+		kgo.MaxBufferedRecords(bufferBytes), // more than there can be
+		kgo.MaxBufferedBytes(bufferBytes),
+	}
+	if text("config.acks") == "1" {
+		options = append(options, kgo.RequiredAcks(kgo.LeaderAck()), kgo.DisableIdempotentWrite(),
+			kgo.MaxProduceRequestsInflightPerBroker(5)) // as the Java clients
+	}
+	if text("path") == "partition" {
+		options = append(options, kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	}
+	return options
+}
+
+func seeds() kgo.Opt {
+	return kgo.SeedBrokers(strings.Split(text("config.bootstrap.servers"), ",")...)
+}
+
+// Counts what has arrived as dev.millrace.race.Arrivals does, by a client of its own.
+type arrivals struct {
+	client *kgo.Client
+	own    int
+}
+
+func newArrivals() *arrivals {
+	client, err := kgo.NewClient(
+		seeds(), kgo.DefaultProduceTopic(text("topic")), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	check(err)
+	return &arrivals{client: client}
+}
+
+func (a *arrivals) count() int {
+	partitions := number("partitions")
+	probes := make([]*kgo.Record, partitions)
+	for i := range probes {
+		probes[i] = &kgo.Record{Partition: int32(i)}
+	}
+	all := 0
+	results := a.client.ProduceSync(context.Background(), probes...)
+	check(results.FirstErr())
+	for _, result := range results {
+		all += int(result.Record.Offset)
+	}
+	others := all - a.own
+	a.own += partitions
+	return others
+}
+
+func checkArrived(sent, arrived int) {
+	if sent != arrived {
+		check(fmt.Errorf("%d records of %d arrived", arrived, sent))
+	}
+}
+
+// Those of each thread, as many and made as dev.millrace.race.PreparedRecords does.
+func prepare() [][]kgo.Record {
+	const count, countToCompress, maxBytes, keyBytes = 4096, 32768, 64 << 20, 16
+	size, partitions, threads := number("size"), number("partitions"), number("threads")
+	most := count
+	if text("config.compression.type") != "none" {
+		most = countToCompress
+	}
+	rounds := max(1, min(most, maxBytes/max(1, size))/threads/partitions)
+	all := make([][]kgo.Record, threads)
+	for thread := range all {
+		random := rand.NewChaCha8([32]byte{byte(thread), byte(thread >> 8)})
+		records := make([]kgo.Record, rounds*partitions)
+		for i := range records {
+			value := []byte(strings.Repeat("m", size))
+			_, _ = random.Read(value[:size/2])
+			records[i].Value = value
+			switch text("path") {
+			case "partition":
+				records[i].Partition = int32((thread + i) % partitions)
+			case "key":
+				records[i].Key = make([]byte, keyBytes)
+				_, _ = random.Read(records[i].Key)
+			}
+		}
+		all[thread] = records
+	}
+	return all
+}
+
+// Acknowledgements that were timed, in nanoseconds.
+type acks struct {
+	lock  sync.Mutex
+	nanos []int64
+}
+
+func (a *acks) add(nanos int64) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	a.nanos = append(a.nanos, nanos)
+}
+
+// Sends as many by all threads together, and measures from when all of them start until all is acknowledged.
+func send(client *kgo.Client, prepared [][]kgo.Record, records int) map[string]float64 {
+	threads := len(prepared)
+	sends, acks := make([][]int64, threads), &acks{}
+	var ready, done sync.WaitGroup
+	barrier := make(chan struct{})
+	for thread, own := range prepared {
+		share := records / threads
+		if thread < records%threads {
+			share++
+		}
+		ready.Add(1)
+		done.Go(func() {
+			ready.Done()
+			<-barrier
+			sends[thread] = sendShare(client, own, share, acks)
+		})
+	}
+	ready.Wait()
+	cpuBefore, start := cpuNanos(), time.Now()
+	close(barrier)
+	done.Wait()
+	check(client.Flush(context.Background()))
+	nanos, cpu := time.Since(start), cpuNanos()-cpuBefore
+
+	figures := map[string]float64{
+		"records_per_s":     float64(records) / nanos.Seconds(),
+		"cpu_ns_per_record": float64(cpu) / float64(records),
+	}
+	addTimes(figures, slices.Concat(sends...), 1e3, map[string]float64{
+		"send_p50_us": 0.5, "send_p99_us": 0.99, "send_p999_us": 0.999, "send_max_us": 1})
+	addTimes(figures, acks.nanos, 1e6, map[string]float64{"ack_p50_ms": 0.5, "ack_p99_ms": 0.99})
+	return figures
+}
+
+// Returns the nanoseconds of the sends that were timed.
+func sendShare(client *kgo.Client, records []kgo.Record, count int, acks *acks) []int64 {
+	var sends []int64
+	usual := func(_ *kgo.Record, err error) { check(err) }
+	untilTimed, untilSampled := 1, 1
+	for i := range count {
+		// franz-go keeps the record until it is acknowledged, so each send needs one of its own.
+		record := records[i%len(records)]
+		promise := usual
+		if untilSampled--; untilSampled == 0 {
+			untilSampled = 1 + rand.IntN(2*sampled-1)
+			sent := time.Now()
+			promise = func(_ *kgo.Record, err error) {
+				acks.add(time.Since(sent).Nanoseconds())
+				check(err)
+			}
+		}
+		if untilTimed--; untilTimed > 0 {
+			client.Produce(context.Background(), &record, promise)
+		} else {
+			untilTimed = 1 + rand.IntN(2*timed-1)
+			start := time.Now()
+			client.Produce(context.Background(), &record, promise)
+			sends = append(sends, time.Since(start).Nanoseconds())
+		}
+	}
+	return sends
+}
+
+func cpuNanos() int64 {
+	var usage syscall.Rusage
+	check(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return usage.Utime.Nano() + usage.Stime.Nano()
+}
+
+// Adds the quantiles of some times under their names; none when nothing was timed.
+func addTimes(figures map[string]float64, nanos []int64, nanosPerUnit float64, quantiles map[string]float64) {
+	slices.Sort(nanos)
+	for name, quantile := range quantiles {
+		if len(nanos) > 0 {
+			at := min(len(nanos)-1, int(quantile*float64(len(nanos))))
+			figures[name] = float64(nanos[at]) / nanosPerUnit
+		}
+	}
+}
