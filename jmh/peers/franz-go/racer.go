@@ -156,7 +156,7 @@ func checkArrived(sent, arrived int) {
 // Those of each thread, as many and made as dev.millrace.race.PreparedRecords does.
 func prepare() [][]kgo.Record {
 	const count, countToCompress, maxBytes, keyBytes = 4096, 32768, 64 << 20, 16
-	size, partitions, threads := number("size"), number("partitions"), number("threads")
+	size, partitions, threads, step := number("size"), number("partitions"), number("threads"), number("step")
 	most := count
 	if text("config.compression.type") != "none" {
 		most = countToCompress
@@ -172,7 +172,7 @@ func prepare() [][]kgo.Record {
 			records[i].Value = value
 			switch text("path") {
 			case "partition":
-				records[i].Partition = int32((thread + i) % partitions)
+				records[i].Partition = int32((thread + i*step) % partitions)
 			case "key":
 				records[i].Key = make([]byte, keyBytes)
 				_, _ = random.Read(records[i].Key)

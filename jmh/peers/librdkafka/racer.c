@@ -252,7 +252,7 @@ static char *random_bytes(uint64_t *random, size_t size, size_t random_size) {
 
 /* As many and made as dev.millrace.race.PreparedRecords does. */
 static struct sender *prepare(void) {
-    int64_t threads = number("threads"), partitions = number("partitions"), size = number("size");
+    int64_t threads = number("threads"), partitions = number("partitions"), size = number("size"), step = number("step");
     bool by_partition = !strcmp(text("path"), "partition"), by_key = !strcmp(text("path"), "key");
     int64_t most = strcmp(text("config.compression.type"), "none") ? 32768 : 4096;
     int64_t most_by_size = (64 << 20) / (size > 0 ? size : 1);
@@ -263,7 +263,7 @@ static struct sender *prepare(void) {
         int64_t count = (rounds > 0 ? rounds : 1) * partitions;
         struct record *records = allocate((size_t) count * sizeof *records);
         for (int64_t i = 0; i < count; i++) {
-            records[i].partition = by_partition ? (int32_t) ((t + i) % partitions) : RD_KAFKA_PARTITION_UA;
+            records[i].partition = by_partition ? (int32_t) ((t + i * step) % partitions) : RD_KAFKA_PARTITION_UA;
             records[i].key = by_key ? random_bytes(&random, KEY_BYTES, KEY_BYTES) : NULL;
             records[i].value = random_bytes(&random, (size_t) size, (size_t) size / 2);
         }

@@ -25,6 +25,7 @@ final class PreparedRecords {
         String topic = arguments.text("topic");
         int partitions = arguments.integer("partitions");
         int threads = arguments.integer("threads");
+        int step = arguments.integer("step");
         int size = arguments.integer("size");
         Path path = Path.valueOf(arguments.text("path").toUpperCase(Locale.ROOT));
         boolean compressed =
@@ -35,8 +36,8 @@ final class PreparedRecords {
             SplittableRandom random = new SplittableRandom(thread);
             List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
             for (int i = 0; i < rounds * partitions; i++) {
-                // As the threads of a mirror: each goes through the partitions in turn, from one of its own.
-                Integer partition = path == Path.PARTITION ? Integer.valueOf((thread + i) % partitions) : null;
+                // Each thread begins with a partition of its own, and all go on by the same step.
+                Integer partition = path == Path.PARTITION ? Integer.valueOf((thread + i * step) % partitions) : null;
                 byte[] key = path == Path.KEY ? bytes(random, KEY_BYTES, KEY_BYTES) : null;
                 records.add(new ProducerRecord<>(topic, partition, key, bytes(random, size, size / 2)));
             }

@@ -110,6 +110,13 @@ public final class RaceCommand implements Callable<Integer> {
     private boolean unkeyed;
 
     @Option(
+            names = "--own",
+            description =
+                    "Each thread names partitions of its own, as in a mirror that keeps partitions. Default: all threads"
+                            + " name all partitions.")
+    private boolean own;
+
+    @Option(
             names = "--compression",
             paramLabel = "TYPE",
             defaultValue = "none",
@@ -208,7 +215,12 @@ public final class RaceCommand implements Callable<Integer> {
         check(size >= 0 && size <= LARGEST, "--size " + size + ": from 0 to " + LARGEST + " is possible");
         check(partitions >= 1, "--partitions " + partitions + ": at least 1 is needed");
         check(rate >= 0, "--rate " + rate + ": at least 0 is needed");
-        check(!keys || !unkeyed, "--keys and --unkeyed exclude each other");
+        check(
+                Stream.of(keys, unkeyed, own).filter(given -> given).count() <= 1,
+                "--keys, --unkeyed and --own exclude each other");
+        threads.forEach(n -> check(
+                !own || partitions % n == 0,
+                "--own: --partitions " + partitions + " is no multiple of --threads " + n));
         checkOneOf("--compression", compression, "none", "gzip", "snappy", "lz4", "zstd");
         checkOneOf("--acks", acks, "all", "1");
         checkOneOf("--brokers", brokers, "stub", "real");
@@ -318,6 +330,7 @@ public final class RaceCommand implements Callable<Integer> {
                 .set("warmup_ms", warmup == null && !syscalls ? WARM_UP_MILLIS : 0)
                 .set("size", size)
                 .set("partitions", partitions)
+                .set("step", own ? threadCount : 1)
                 .set("path", keys ? "key" : unkeyed ? "sticky" : "partition")
                 .set("rate", rate)
                 .set("callbacks", callbacks)
@@ -340,7 +353,7 @@ public final class RaceCommand implements Callable<Integer> {
                 Stream.of(
                                 String.format(Locale.ROOT, "%,d records of %,d bytes", records, size),
                                 (keys ? "with keys " : unkeyed ? "without keys " : "") + "to " + partitions
-                                        + " partitions",
+                                        + (own ? " partitions, each thread to its own" : " partitions"),
                                 compression.equals("none") ? "" : compression,
                                 "acks=" + acks,
                                 rate > 0 ? String.format(Locale.ROOT, "%,d records/s", rate) : "",

@@ -27,6 +27,7 @@ import org.apache.kafka.common.serialization.Serializer;
  * <li>{@code config.KEY}: a setting of the producer, as often as needed; {@code bootstrap.servers} is one
  * <li>{@code topic}, {@code partitions}: where to send, and how many partitions that has
  * <li>{@code path}: {@code partition} (each record names one, in turn), {@code key} or {@code sticky} (neither)
+ * <li>{@code step}: from one partition that a thread names to the next
  * <li>{@code threads}, {@code records} (of all threads together), {@code size} (bytes of a value), {@code warmup} (records
  *     before the measured ones), {@code warmup_ms} (for so long they are sent again and again)
  * <li>{@code rate}: records a second of all threads together; 0 for as fast as it goes

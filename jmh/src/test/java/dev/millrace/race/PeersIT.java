@@ -110,7 +110,7 @@ class PeersIT {
     }
 
     private static RacerArguments arguments() {
-        return new RacerArguments("topic=race", "partitions=3", "path=partition")
+        return new RacerArguments("topic=race", "partitions=3", "path=partition", "step=1")
                 .set("threads", 4)
                 .set("records", 3001)
                 .set("size", 100)

@@ -18,6 +18,8 @@ class RaceCommandTest {
         "--compression=zip, 'zip: only none, gzip, snappy, lz4, zstd'",
         "--acks=0, 'only all, 1'",
         "--keys --unkeyed, exclude each other",
+        "--own --keys, exclude each other",
+        "--own --threads=8;12, '--partitions 32 is no multiple of --threads 12'",
         "--producers=millrace;millrace, named twice",
         "--brokers=fake, 'only stub, real'",
         "--speed=high, Unknown option"

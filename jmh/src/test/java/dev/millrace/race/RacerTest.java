@@ -58,7 +58,13 @@ class RacerTest {
 
     private static RacerArguments arguments(String producer) {
         return new RacerArguments(
-                        "class=" + producer, "topic=race", "partitions=3", "path=partition", "callbacks=false", "gate=")
+                        "class=" + producer,
+                        "topic=race",
+                        "partitions=3",
+                        "path=partition",
+                        "step=1",
+                        "callbacks=false",
+                        "gate=")
                 .set("threads", 4)
                 .set("records", 3001)
                 .set("size", 100)

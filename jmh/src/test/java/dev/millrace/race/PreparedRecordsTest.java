@@ -1,0 +1,48 @@
+package dev.millrace.race;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PreparedRecordsTest {
+    private static final int PARTITIONS = 12;
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 12})
+    void shouldGiveEachThreadPartitionsOfItsOwn(int threads) {
+        PreparedRecords prepared = prepared(threads, threads);
+
+        assertThat(IntStream.range(0, threads)
+                        .boxed()
+                        .flatMap(thread ->
+                                IntStream.of(partitions(prepared, thread)).boxed()))
+                .hasSize(PARTITIONS)
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void shouldLetEachThreadNameAllPartitions() {
+        PreparedRecords prepared = prepared(3, 1);
+
+        for (int thread = 0; thread < 3; thread++) {
+            assertThat(partitions(prepared, thread)).hasSize(PARTITIONS);
+        }
+    }
+
+    private static PreparedRecords prepared(int threads, int step) {
+        return new PreparedRecords(new RacerArguments("topic=race", "path=partition", "size=10")
+                .set("partitions", PARTITIONS)
+                .set("threads", threads)
+                .set("step", step));
+    }
+
+    private static int[] partitions(PreparedRecords prepared, int thread) {
+        return prepared.of(thread).stream()
+                .mapToInt(record -> record.partition())
+                .distinct()
+                .toArray();
+    }
+}
