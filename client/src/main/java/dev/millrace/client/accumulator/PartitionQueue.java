@@ -54,9 +54,18 @@ public final class PartitionQueue {
      * @throws InterruptedException interrupted while waiting for memory
      */
     RecordFuture append(EncodableRecord record, Callback callback, long maxBlockMs) throws InterruptedException {
+        // Without a look whether it has a successor, which would be one more word that other cores write: if it takes
+        // the
+        // record it has none.
+        RecordFuture future = newest.tryAppend(record, callback);
+        return future != null ? future : appendToNewest(record, callback, maxBlockMs);
+    }
+
+    private RecordFuture appendToNewest(EncodableRecord record, Callback callback, long maxBlockMs)
+            throws InterruptedException {
         OpenBatch last = newest();
         RecordFuture future = last.tryAppend(record, callback);
-        long startNs = future == null ? System.nanoTime() : 0;
+        long startNs = System.nanoTime();
         while (future == null && !last.isEnd()) {
             long waitedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
             future = open(last, record, callback, Math.max(0, maxBlockMs - waitedMs));
