@@ -227,6 +227,8 @@ class MetricsIT {
     void shouldShowEverythingInJmxAndNothingAfterClose(ProducerKind kind) throws Exception {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         ObjectName pattern = new ObjectName("kafka.producer:*");
+        // A stock producer of another test, interrupted in close(), may have left some behind.
+        Set<ObjectName> before = server.queryNames(pattern, null);
         Producer<byte[], byte[]> producer = loaded(kind);
         Set<String> inJmx = attributes(server, pattern);
         Set<String> names = namesOf(producer);
@@ -235,7 +237,7 @@ class MetricsIT {
 
         names.removeIf(name -> name.startsWith("kafka-metrics-count/"));
         assertThat(inJmx).containsAll(names);
-        assertThat(server.queryNames(pattern, null)).isEmpty();
+        assertThat(server.queryNames(pattern, null)).isSubsetOf(before);
     }
 
     @Test
