@@ -23,7 +23,6 @@ record ContainsTopicHandles(
         try {
             PublishedClasses classes = new PublishedClasses(racer);
             Class<?> metadata = classes.find("clients.Metadata");
-            Class<?> cluster = classes.find("common.Cluster");
             return new ContainsTopicHandles(
                     classes,
                     PublishedClasses.method(
@@ -31,13 +30,8 @@ record ContainsTopicHandles(
                             "containsTopic",
                             boolean.class,
                             MethodType.methodType(boolean.class, Object.class, String.class)),
-                    PublishedClasses.method(
-                            metadata, "fetch", cluster, MethodType.methodType(Object.class, Object.class)),
-                    PublishedClasses.method(
-                            cluster,
-                            "partitionCountForTopic",
-                            Integer.class,
-                            MethodType.methodType(int.class, Object.class, String.class)));
+                    classes.fetch(metadata),
+                    classes.partitionCount());
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }

@@ -26,7 +26,6 @@ record ProducerMetadataHandles(
         try {
             PublishedClasses classes = new PublishedClasses(racer);
             Class<?> metadata = classes.find("clients.producer.internals.ProducerMetadata");
-            Class<?> cluster = classes.find("common.Cluster");
             return new ProducerMetadataHandles(
                     classes,
                     PublishedClasses.method(
@@ -34,13 +33,8 @@ record ProducerMetadataHandles(
                             "add",
                             void.class,
                             MethodType.methodType(void.class, Object.class, String.class, long.class)),
-                    PublishedClasses.method(
-                            metadata, "fetch", cluster, MethodType.methodType(Object.class, Object.class)),
-                    PublishedClasses.method(
-                            cluster,
-                            "partitionCountForTopic",
-                            Integer.class,
-                            MethodType.methodType(int.class, Object.class, String.class)));
+                    classes.fetch(metadata),
+                    classes.partitionCount());
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }

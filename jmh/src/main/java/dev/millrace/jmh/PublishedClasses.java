@@ -23,6 +23,8 @@ import java.util.List;
  * ways to show it.
  */
 final class PublishedClasses {
+    private static final String CLUSTER = "common.Cluster";
+
     private final ClassLoader loader;
 
     /** What is called {@code name} among the racers, such as {@code kafka-0.9.0.1}. */
@@ -56,6 +58,17 @@ final class PublishedClasses {
     /** The class of this name in {@code org.apache.kafka}. */
     Class<?> find(String name) throws ClassNotFoundException {
         return Class.forName("org.apache.kafka." + name, true, loader);
+    }
+
+    /** {@code fetch} of one of the metadata classes: {@code metadata -> cluster}. */
+    MethodHandle fetch(Class<?> metadata) throws ReflectiveOperationException {
+        return method(metadata, "fetch", find(CLUSTER), MethodType.methodType(Object.class, Object.class));
+    }
+
+    /** {@code partitionCountForTopic}: {@code (cluster, topic) -> int}. */
+    MethodHandle partitionCount() throws ReflectiveOperationException {
+        MethodType type = MethodType.methodType(int.class, Object.class, String.class);
+        return method(find(CLUSTER), "partitionCountForTopic", Integer.class, type);
     }
 
     /**

@@ -1,5 +1,6 @@
 package dev.millrace.jmh;
 
+import dev.millrace.table.Table;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -11,7 +12,6 @@ final class TrialTable {
     private static final List<String> HEADER =
             List.of("benchmark", "variant", "threads", "ops/µs", "± error", "CPU ns/op", "B/op");
     private static final int TEXT_COLUMNS = 2;
-    private static final String GAP = "  ";
     private static final String UNKNOWN = "-";
 
     private TrialTable() {}
@@ -24,13 +24,7 @@ final class TrialTable {
                         .thenComparing(TrialRow::variant)
                         .thenComparing(TrialRow::threads))
                 .forEach(row -> cells.add(cells(row)));
-        int[] widths = new int[HEADER.size()];
-        for (List<String> line : cells) {
-            for (int i = 0; i < widths.length; i++) {
-                widths[i] = Math.max(widths[i], line.get(i).length());
-            }
-        }
-        return cells.stream().map(line -> aligned(line, widths)).toList();
+        return new Table(cells, TEXT_COLUMNS).plain();
     }
 
     private static List<String> cells(TrialRow row) {
@@ -43,16 +37,6 @@ final class TrialTable {
                 Double.isNaN(row.error()) ? UNKNOWN : "± " + fixed(row.error(), decimals),
                 number(row.cpuNs()),
                 number(row.bytes()));
-    }
-
-    private static String aligned(List<String> line, int[] widths) {
-        StringBuilder text = new StringBuilder();
-        for (int i = 0; i < widths.length; i++) {
-            String padding = " ".repeat(widths[i] - line.get(i).length());
-            text.append(i == 0 ? "" : GAP);
-            text.append(i < TEXT_COLUMNS ? line.get(i) + padding : padding + line.get(i));
-        }
-        return text.toString().stripTrailing();
     }
 
     /** With three digits that count; what is less than a hundredth is nothing but noise. */

@@ -1,5 +1,6 @@
 package dev.millrace.profile;
 
+import dev.millrace.table.Table;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -24,7 +25,7 @@ final class ProfileTable {
     static String of(ProfileMode mode, List<Profile> profiles) {
         var table = new ProfileTable(mode, profiles);
         table.fill();
-        return "## " + table.heading() + "\n\n" + Markdown.table(table.rows);
+        return "## " + table.heading() + "\n\n" + new Table(table.rows, 1).markdown();
     }
 
     private String heading() {

@@ -1,6 +1,8 @@
 package dev.millrace.race;
 
+import dev.millrace.table.Table;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -116,37 +118,15 @@ final class Standings {
                                     Locale.ROOT, "%.2f (%.2f..%.2f)", ratio.median(), ratio.min(), ratio.max()))
                             .orElse("–")));
         }
-        StringBuilder table = new StringBuilder(description)
-                .append("\nJVM: ")
-                .append(String.join(" ", RacerJvm.OPTIONS))
-                .append("\n\n");
-        List<Entry> order = runs.keySet().stream()
-                .sorted((a, b) -> Integer.compare(a.threads, b.threads))
-                .toList();
-        return table.append(Column.format(columns, order)).toString();
+        List<List<String>> cells = new ArrayList<>();
+        cells.add(columns.stream().map(Column::heading).toList());
+        runs.keySet().stream()
+                .sorted(Comparator.comparingInt(Entry::threads))
+                .forEach(entry -> cells.add(
+                        columns.stream().map(column -> column.cell.apply(entry)).toList()));
+        return description + "\nJVM: " + String.join(" ", RacerJvm.OPTIONS) + "\n\n"
+                + String.join("\n", new Table(cells, 1).plain()) + "\n";
     }
 
-    /** A column of the table: the first is flush left, the others right. */
-    private record Column(String heading, Function<Entry, String> cell) {
-        static String format(List<Column> columns, List<Entry> entries) {
-            List<List<String>> rows = new ArrayList<>();
-            rows.add(columns.stream().map(Column::heading).toList());
-            entries.forEach(entry -> rows.add(
-                    columns.stream().map(column -> column.cell.apply(entry)).toList()));
-            StringBuilder text = new StringBuilder();
-            for (List<String> row : rows) {
-                for (int i = 0; i < row.size(); i++) {
-                    int column = i;
-                    int width = rows.stream()
-                            .mapToInt(r -> r.get(column).length())
-                            .max()
-                            .orElseThrow();
-                    String format = i == 0 ? "%-" + width + "s" : "  %" + width + "s";
-                    text.append(String.format(Locale.ROOT, format, row.get(i)));
-                }
-                text.append('\n');
-            }
-            return text.toString();
-        }
-    }
+    private record Column(String heading, Function<Entry, String> cell) {}
 }
