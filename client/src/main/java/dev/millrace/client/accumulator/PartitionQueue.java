@@ -54,9 +54,8 @@ public final class PartitionQueue {
      * @throws InterruptedException interrupted while waiting for memory
      */
     RecordFuture append(EncodableRecord record, Callback callback, long maxBlockMs) throws InterruptedException {
-        // Without a look whether it has a successor, which would be one more word that other cores write: if it takes
-        // the
-        // record it has none.
+        // A batch that takes the record has no successor; to look for one would be to read one more word that others
+        // write.
         RecordFuture future = newest.tryAppend(record, callback);
         return future != null ? future : appendToNewest(record, callback, maxBlockMs);
     }
