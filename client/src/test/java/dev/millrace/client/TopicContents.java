@@ -7,7 +7,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.TransactionListing;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -21,12 +24,31 @@ final class TopicContents {
 
     /** Every committed record, once no transaction of the topic is open any more: their ends are written in the background. */
     static List<ConsumerRecord<byte[], byte[]>> readCommitted(KafkaCluster cluster, String topic) {
-        Await.until(
-                "no transaction of " + topic + " is open",
-                Duration.ofSeconds(60),
-                () -> end(cluster, topic, IsolationLevel.READ_COMMITTED)
-                        == end(cluster, topic, IsolationLevel.READ_UNCOMMITTED));
+        try {
+            Await.until(
+                    "no transaction of " + topic + " is open",
+                    Duration.ofSeconds(60),
+                    () -> end(cluster, topic, IsolationLevel.READ_COMMITTED)
+                            == end(cluster, topic, IsolationLevel.READ_UNCOMMITTED));
+        } catch (IllegalStateException e) {
+            throw new AssertionError(openTransactions(cluster, topic), e);
+        }
         return read(ProducerKind.with(cluster.clientConfig(), "isolation.level", "read_committed"), topic);
+    }
+
+    /** Who has something open in the topic, and what the coordinators know of everyone: the two may disagree. */
+    private static String openTransactions(KafkaCluster cluster, String topic) {
+        Admin admin = cluster.admin();
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(cluster.clientConfig(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<String> ids = admin.listTransactions().all().get().stream()
+                    .map(TransactionListing::transactionalId)
+                    .toList();
+            return admin.describeProducers(partitions(consumer, topic)).all().get() + " "
+                    + admin.describeTransactions(ids).all().get();
+        } catch (ExecutionException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** The sum of the partitions' end offsets; committed ones end before the first open transaction. */

@@ -71,6 +71,10 @@ abstract class TransactionsContract {
                 .setting("super.users", "User:ANONYMOUS")
                 .setting("allow.everyone.if.no.acl.found", "true")
                 .setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", "200")
+                // A paused broker whose session ends loses its partitions' leaders for a moment; a coordinator that
+                // ends
+                // a transaction just then takes them for deleted, and leaves it open in them for ever.
+                .setting("broker.session.timeout.ms", "60000")
                 .start();
     }
 
