@@ -170,10 +170,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     public List<PartitionInfo> partitionsFor(String topic) {
         Objects.requireNonNull(topic, "topic cannot be null");
         try {
-            ClusterImage image = topics.image();
-            if (topics.known(image, topic, null) == null) {
-                image = topics.await(topic, null, config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG));
-            }
+            ClusterImage image = topics.await(topic, null, config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG));
             return image.partitionInfos(image.topic(topic));
         } catch (InterruptedException e) {
             throw new InterruptException(e);

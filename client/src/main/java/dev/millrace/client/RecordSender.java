@@ -95,7 +95,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             }
             long leftMs = maxBlockMs;
             ClusterImage image = topics.image();
-            TopicImage topic = topics.known(image, record.topic(), record.partition());
+            TopicImage topic = TopicLookup.known(image, record.topic(), record.partition());
             if (waiting != null && (topic == null || waiting.isBehind(record.topic()))) {
                 return sendLater(record, callback);
             }

@@ -17,7 +17,8 @@ import org.apache.kafka.common.errors.TopicAuthorizationException;
 /**
  * Finds an image that knows a topic, and waits for one if need be.
  *
- * <p><b>Threads:</b> any. {@link #known} never waits and takes no lock; {@link #await} is the slow path.
+ * <p><b>Threads:</b> any. {@link #known} never waits and takes no lock; {@link #await} is the slow path. That a topic is in
+ * use, so that its metadata must be kept, is noted by the I/O thread for each of its batches.
  */
 final class TopicLookup {
     private final ClusterImages images;
@@ -33,20 +34,17 @@ final class TopicLookup {
     }
 
     /**
-     * The topic as the image shows it; it counts as used then.
+     * The topic as the image shows it.
      *
      * @param partition null if any will do
      * @return null if the image does not know the topic or the partition, so that one must {@link #await}
      */
-    TopicImage known(ClusterImage image, String topic, Integer partition) {
-        TopicImage found = find(image, topic, partition);
-        if (found != null) {
-            registry.add(topic);
-        }
-        return found;
+    static TopicImage known(ClusterImage image, String topic, Integer partition) {
+        TopicImage known = image.topic(topic);
+        return known != null && (partition == null || partition < known.partitions()) ? known : null;
     }
 
-    /** The current image if it knows the topic and the partition; the topic does not count as used by that. */
+    /** The current image if it knows the topic and the partition, else null. */
     ClusterImage current(String topic, Integer partition) {
         ClusterImage image = images.current();
         return has(image, topic, partition) ? image : null;
@@ -83,7 +81,7 @@ final class TopicLookup {
     }
 
     /**
-     * Blocks until an image knows the topic and the partition.
+     * Blocks until an image knows the topic and the partition. The topic counts as used.
      *
      * @param maxBlockMs how long, milliseconds
      * @throws TimeoutException not within that time; its cause is what the cluster last said of the topic
@@ -92,6 +90,10 @@ final class TopicLookup {
     ClusterImage await(String topic, Integer partition, long maxBlockMs) throws InterruptedException {
         long startNs = System.nanoTime();
         ClusterImage image = images.current();
+        if (has(image, topic, partition)) {
+            registry.add(topic);
+            return image;
+        }
         if (image.error(topic) instanceof InvalidTopicException known) {
             throw known; // Asking again will not make it valid.
         }
@@ -116,13 +118,7 @@ final class TopicLookup {
     }
 
     private static boolean has(ClusterImage image, String topic, Integer partition) {
-        return find(image, topic, partition) != null;
-    }
-
-    /** The topic, or null if the image lacks it or the partition; any partition will do if that is null. */
-    private static TopicImage find(ClusterImage image, String topic, Integer partition) {
-        TopicImage known = image.topic(topic);
-        return known != null && (partition == null || partition < known.partitions()) ? known : null;
+        return known(image, topic, partition) != null;
     }
 
     private static ApiException hopeless(ApiException error) {

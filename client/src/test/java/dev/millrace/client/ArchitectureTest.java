@@ -52,7 +52,6 @@ class ArchitectureTest {
             Map.entry("MemoryWaiters.await", "memory used up: waits for it"),
             Map.entry("MemoryWaiters.wakeFirst", "only while someone waits for memory"),
             Map.entry("MemoryWaiters.wakeSatisfied", "only while someone waits for memory"),
-            Map.entry("TopicRegistry.add -> ConcurrentHashMap.putIfAbsent", "once a topic, after a get found nothing"),
             Map.entry("PartitionChooser.choose -> Map.computeIfAbsent", "once a topic, after a get found nothing"),
             Map.entry("PartitionChooser.askCustom -> Map.put", "once a topic and image, for the user's partitioner"),
             Map.entry(

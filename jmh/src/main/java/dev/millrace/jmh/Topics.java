@@ -11,7 +11,7 @@ import org.openjdk.jmh.annotations.State;
 /** The topics, the same for all threads, as for the threads of a mirror. Nothing here is written while it is measured. */
 @State(Scope.Benchmark)
 public class Topics {
-    @Param("1000")
+    @Param({"1", "1000"})
     int topics;
 
     List<String> names;

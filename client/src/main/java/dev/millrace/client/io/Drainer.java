@@ -138,6 +138,7 @@ final class Drainer {
         if (p.isIdle()) {
             return;
         }
+        metadata.noteUse(p.topic());
         long expiryMs = Deadlines.plus(p.oldestCreatedMs(), settings.deliveryTimeoutMs());
         expiring.by(p.expiring, Math.max(expiryMs, nowMs + 1)); // a writer may hold up what is due already
         if (p.inLane || !transactions.admits(p)) {
@@ -154,7 +155,7 @@ final class Drainer {
             p.inLane = true;
             if (leader == null) {
                 withoutLeader.add(p);
-                metadata.needTopic(p.topic());
+                metadata.request();
             } else {
                 lanes.computeIfAbsent(leader.id(), id -> new ArrayDeque<>()).add(p);
             }

@@ -86,10 +86,9 @@ public final class MetadataRefresh implements Errand {
         ready.wake();
     }
 
-    /** Asks for one topic that records wait for. */
-    void needTopic(String topic) {
+    /** There are records of this topic: what is known of it must not be forgotten. */
+    void noteUse(String topic) {
         registry.add(topic);
-        request();
     }
 
     @Override

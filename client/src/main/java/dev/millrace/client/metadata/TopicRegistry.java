@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * The concurrent set of topics in use.
  *
- * <p><b>Threads:</b> {@code add} by any thread; on a known topic it reads, and stores at most once between two sweeps.
- * {@code sweep} by the I/O thread.
+ * <p><b>Threads:</b> {@code add} by any thread, without a lock when the topic is known; {@code sweep} by the first I/O
+ * thread.
  * <p><b>Ordering:</b> the mark of use is opaque, it orders nothing. If a sweep forgets a topic at the very moment of its
  * next use, the next complete image lacks it, and the next {@code send} adds it anew.
  */

@@ -9,6 +9,7 @@ import dev.millrace.client.io.ScriptedBrokers.Sent;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.errors.ApiException;
@@ -80,6 +81,26 @@ class DrainerTest {
 
         // then
         assertThat(io.drainer.looks() - before).isLessThan(1000);
+    }
+
+    @Test
+    void shouldKeepATopicInUseByItsRecords() {
+        // given a topic that nobody used for long
+        ScriptedIo io = ScriptedIo.lingering(1, 1000);
+        io.registry.inUse(io.brokers.nowMs, 100);
+        io.passTime(101);
+        assertThat(io.registry.inUse(io.brokers.nowMs, 100)).isEmpty();
+
+        // when
+        io.send(0);
+        io.run();
+        Set<String> whileItLingers = io.registry.inUse(io.brokers.nowMs, 100);
+        io.passTime(1000);
+        Set<String> whenItIsSent = io.registry.inUse(io.brokers.nowMs, 100);
+
+        // then
+        assertThat(whileItLingers).containsExactly(ScriptedIo.TOPIC);
+        assertThat(whenItIsSent).containsExactly(ScriptedIo.TOPIC);
     }
 
     /** KAFKA-1642. */
