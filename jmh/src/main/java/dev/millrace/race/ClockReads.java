@@ -24,7 +24,7 @@ final class ClockReads {
 
     /** Empty when there is no C compiler. */
     static Optional<ClockReads> prepare(Path source, Path folder) throws IOException, InterruptedException {
-        if (!Strace.onPath("cc")) {
+        if (!SystemCalls.onPath("cc")) {
             return Optional.empty();
         }
         Path library = folder.resolve("clock-reads.so");

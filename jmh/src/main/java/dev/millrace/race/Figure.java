@@ -28,8 +28,10 @@ enum Figure {
     SYSCALLS("system calls/1,000", "%,.1f"),
     FUTEX("futex", "%,.1f"),
     EPOLL_WAIT("epoll_wait", "%,.1f"),
-    /** To sockets, and to wake a selector up. */
+    /** To sockets; with the wake-ups, where they cannot be told apart. */
     WRITE("write", "%,.1f"),
+    /** Writes that end the wait of a selector. */
+    WAKE_UPS("wake-ups", "%,.1f"),
     READ("read", "%,.1f"),
     CLOCK_READS("clock reads", "%,.1f");
 

@@ -71,7 +71,7 @@ final class Race {
         try (TracedRun run = new TracedRun(options.clockSource());
                 JavaProgram program = run.start(racer, load.arguments(racer, threads))) {
             Map<Figure, Double> figures = run.trace(program, options.records());
-            // Its own figures mean nothing: strace slows it down.
+            // Its own figures mean nothing: to count its clock reads slows it down.
             load.awaitEnd(racer, program);
             return figures;
         } catch (IOException e) {

@@ -1,5 +1,6 @@
 package dev.millrace.race;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -157,7 +158,8 @@ public final class RaceCommand implements Callable<Integer> {
             names = "--syscalls",
             description =
                     "Instead of speed, counts system calls and clock reads per 1,000 records after the warm-up. Needs"
-                            + " strace, and a C compiler for the clock reads; what is missing is skipped.")
+                            + " perf with the kernel's tracepoints, or else strace, and a C compiler for the clock reads;"
+                            + " what is missing is skipped.")
     private boolean syscalls;
 
     @Option(names = "--json", description = "Prints a JSON object a line for each producer instead of the table.")
@@ -188,22 +190,36 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException, InterruptedException {
         check();
-        if (syscalls && !Strace.isInstalled()) {
-            spec.commandLine().getErr().println("race: --syscalls skipped: strace is not there; install its package");
+        if (syscalls && !canCountSystemCalls()) {
             return ExitCode.OK;
         }
-        if (syscalls && !Strace.onPath("cc")) {
-            spec.commandLine().getErr().println("race: clock reads skipped: there is no C compiler (cc)");
-        }
-        List<RacerProgram> racers = racers(notice -> spec.commandLine().getErr().println("race: " + notice));
+        List<RacerProgram> racers = racers(this::notice);
         if (racers.isEmpty()) {
             throw new RaceException("nobody is left to race");
         }
         Standings standings = new Race(this, racers, System.err).run();
         System.out.print(json ? standings.json() : standings.table());
         return ExitCode.OK;
+    }
+
+    private boolean canCountSystemCalls() throws IOException, InterruptedException {
+        if (!PerfStat.isUsable()) {
+            if (!Strace.isInstalled()) {
+                notice("--syscalls skipped: neither perf, with the kernel's tracepoints, nor strace can be used");
+                return false;
+            }
+            notice("perf cannot be used: strace counts, which slows the producers down and makes them wait more often");
+        }
+        if (!SystemCalls.onPath("cc")) {
+            notice("clock reads skipped: there is no C compiler (cc)");
+        }
+        return true;
+    }
+
+    private void notice(String text) {
+        spec.commandLine().getErr().println("race: " + text);
     }
 
     /** @throws ParameterException when an option is wrong */

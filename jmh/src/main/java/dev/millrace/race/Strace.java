@@ -9,10 +9,9 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /** Counts the system calls of a running process with {@code strace}, which must be installed and allowed to attach. */
-final class Strace {
+final class Strace implements SystemCalls {
     /** Share of time, seconds, µs a call, calls, perhaps errors, name. */
     private static final Pattern LINE =
             Pattern.compile("\\s*[\\d.]+\\s+[\\d.]+\\s+\\d+\\s+(\\d+)\\s+(?:\\d+\\s+)?(\\w+)\\s*");
@@ -25,11 +24,6 @@ final class Strace {
         this.summary = summary;
     }
 
-    /**
-     * Attaches to all threads of a process, and blocks until it has.
-     *
-     * @throws RaceException when it may not
-     */
     static Strace attach(long pid, Path folder) throws IOException {
         Path summary = folder.resolve("strace");
         Process process = new ProcessBuilder("strace", "-f", "-c", "-o", summary.toString(), "-p", Long.toString(pid))
@@ -43,12 +37,9 @@ final class Strace {
         return new Strace(process, summary);
     }
 
-    /** Detaches, and returns how often each system call was made. */
-    Map<String, Long> stop() throws IOException, InterruptedException {
-        Process interrupt = new ProcessBuilder("/bin/sh", "-c", "kill -INT " + process.pid()).start();
-        int unused = interrupt.waitFor();
-        process.getInputStream().readAllBytes();
-        unused = process.waitFor();
+    @Override
+    public Map<String, Long> stop() throws IOException, InterruptedException {
+        SystemCalls.interrupt(process);
         return parse(Files.readString(summary));
     }
 
@@ -64,12 +55,6 @@ final class Strace {
     }
 
     static boolean isInstalled() {
-        return onPath("strace");
-    }
-
-    /** Whether there is such a program. */
-    static boolean onPath(String program) {
-        return Stream.of(System.getenv().getOrDefault("PATH", "").split(":", -1))
-                .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
+        return SystemCalls.onPath("strace");
     }
 }

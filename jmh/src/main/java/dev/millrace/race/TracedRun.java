@@ -37,14 +37,14 @@ final class TracedRun implements AutoCloseable {
         if (!Gate.awaitRacer(gate, program::isAlive)) {
             return figures;
         }
-        Strace strace = Strace.attach(program.pid(), folder);
+        SystemCalls counter = SystemCalls.attach(program.pid(), folder);
         long clockBefore = clockReads();
         Gate.open(gate);
         if (!Gate.awaitRacer(gate, program::isAlive)) {
             return figures;
         }
         long clockReads = clockReads() - clockBefore;
-        Map<String, Long> calls = strace.stop();
+        Map<String, Long> calls = counter.stop();
         Gate.open(gate);
 
         double thousands = records / 1e3;
@@ -52,6 +52,9 @@ final class TracedRun implements AutoCloseable {
         figures.put(Figure.FUTEX, sum(calls, "futex") / thousands);
         figures.put(Figure.EPOLL_WAIT, sum(calls, "epoll_wait", "epoll_pwait") / thousands);
         figures.put(Figure.WRITE, sum(calls, "write", "writev", "sendto", "sendmsg") / thousands);
+        if (calls.containsKey(SystemCalls.WAKE_UP)) {
+            figures.put(Figure.WAKE_UPS, sum(calls, SystemCalls.WAKE_UP) / thousands);
+        }
         figures.put(Figure.READ, sum(calls, "read", "readv", "recvfrom", "recvmsg") / thousands);
         if (clock.isPresent()) {
             figures.put(Figure.CLOCK_READS, clockReads / thousands);

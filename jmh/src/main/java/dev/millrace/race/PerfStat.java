@@ -1,0 +1,112 @@
+package dev.millrace.race;
+
+import dev.millrace.testkit.Await;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Counts system calls by {@code perf stat}: the kernel counts, and the process hardly notices. Needs its tracepoints. */
+final class PerfStat implements SystemCalls {
+    private static final String TOTAL = "raw_syscalls:sys_enter";
+    private static final String ENTER = "syscalls:sys_enter_";
+    private static final List<String> CALLS = List.of(
+            "futex",
+            "epoll_wait",
+            "epoll_pwait",
+            "writev",
+            "sendto",
+            "sendmsg",
+            "read",
+            "readv",
+            "recvfrom",
+            "recvmsg");
+
+    /** Two events of one name, the first of which is limited to the wake-ups. */
+    private static final String WRITE = ENTER + "write";
+
+    private static final String IS_WAKE_UP = "count == 8";
+    private static final String IS_OTHER_WRITE = "count != 8";
+
+    /** Seconds, how often (or that it is unknown), unit, event. */
+    private static final Pattern LINE = Pattern.compile("\\s*[\\d.]+,([^,]*),[^,]*,([\\w:]+),.*");
+
+    /** It writes at such intervals; the first time tells that it counts. */
+    private static final String INTERVAL_MS = "100";
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private final Process process;
+    private final Path counts;
+
+    private PerfStat(Process process, Path counts) {
+        this.process = process;
+        this.counts = counts;
+    }
+
+    static PerfStat attach(long pid, Path folder) throws IOException {
+        Path counts = folder.resolve("perf");
+        Process process = perf("-o", counts.toString(), "-I", INTERVAL_MS, "-p", Long.toString(pid));
+        Await.until("perf counts", PATIENCE, () -> {
+            if (!process.isAlive()) {
+                throw new RaceException("perf cannot attach");
+            }
+            return counts.toFile().length() > 0;
+        });
+        return new PerfStat(process, counts);
+    }
+
+    /** Whether perf is there, and may count all of these. */
+    static boolean isUsable() throws IOException, InterruptedException {
+        return SystemCalls.onPath("perf") && perf("true").waitFor() == 0;
+    }
+
+    private static Process perf(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of("perf", "stat", "-x", ",", "-e", TOTAL));
+        CALLS.forEach(call -> command.addAll(List.of("-e", ENTER + call)));
+        command.addAll(List.of("-e", WRITE, "--filter", IS_WAKE_UP, "-e", WRITE, "--filter", IS_OTHER_WRITE));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+    }
+
+    @Override
+    public Map<String, Long> stop() throws IOException, InterruptedException {
+        SystemCalls.interrupt(process);
+        try (Stream<String> lines = Files.lines(counts)) {
+            return parse(lines);
+        }
+    }
+
+    /** The sums of all intervals; what is no line of an event is a remark. */
+    static Map<String, Long> parse(Stream<String> lines) {
+        Map<String, Long> calls = new HashMap<>();
+        boolean[] wakeUpIsNext = {true};
+        lines.map(LINE::matcher).filter(Matcher::matches).forEach(line -> {
+            String event = line.group(2);
+            // In a process that made no call at all in an interval nothing was counted.
+            long count = line.group(1).startsWith("<") ? 0 : Long.parseLong(line.group(1));
+            if (event.equals(TOTAL)) {
+                calls.merge("other", count, Long::sum);
+            } else {
+                String call = event.substring(ENTER.length());
+                if (event.equals(WRITE)) {
+                    call = wakeUpIsNext[0] ? WAKE_UP : call;
+                    wakeUpIsNext[0] = !wakeUpIsNext[0];
+                }
+                calls.merge(call, count, Long::sum);
+                calls.merge("other", -count, Long::sum);
+            }
+        });
+        return calls;
+    }
+}
