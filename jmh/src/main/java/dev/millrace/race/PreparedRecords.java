@@ -10,8 +10,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 /**
  * The records that each thread sends over and over, made beforehand so that the race measures the producer, not whoever
  * makes records. All threads together have {@value #COUNT}, whatever their number, so that they meet the same caches:
- * enough for no value to come twice in a batch of 64 KiB, where a compressor would find it. Half of a value is random, half
- * is not.
+ * enough for no value to come twice in a batch of 64 KiB, where a compressor would find it. Values so large that this
+ * would fill the heap are shared by several records. Half of a value is random, half is not.
  */
 final class PreparedRecords {
     private static final int COUNT = 4_096;
@@ -31,7 +31,9 @@ final class PreparedRecords {
         boolean compressed =
                 !arguments.config().getOrDefault("compression.type", "none").equals("none");
         int count = compressed ? COUNT_TO_COMPRESS : COUNT;
-        int rounds = Math.max(1, Math.min(count, MAX_BYTES / Math.max(1, size)) / threads / partitions);
+        int rounds = Math.max(1, count / threads / partitions);
+        byte[][] values = values(rounds * partitions * threads, size);
+        int given = 0;
         for (int thread = 0; thread < threads; thread++) {
             SplittableRandom random = new SplittableRandom(thread);
             List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
@@ -39,7 +41,7 @@ final class PreparedRecords {
                 // Each thread begins with a partition of its own, and all go on by the same step.
                 Integer partition = path == Path.PARTITION ? Integer.valueOf((thread + i * step) % partitions) : null;
                 byte[] key = path == Path.KEY ? bytes(random, KEY_BYTES, KEY_BYTES) : null;
-                records.add(new ProducerRecord<>(topic, partition, key, bytes(random, size, size / 2)));
+                records.add(new ProducerRecord<>(topic, partition, key, values[given++ % values.length]));
             }
             ofThreads.add(records);
         }
@@ -55,6 +57,13 @@ final class PreparedRecords {
     /** To be sent in turn, and then again. */
     List<ProducerRecord<byte[], byte[]>> of(int thread) {
         return ofThreads.get(thread);
+    }
+
+    private static byte[][] values(int records, int size) {
+        SplittableRandom random = new SplittableRandom(0);
+        byte[][] values = new byte[Math.max(1, Math.min(records, MAX_BYTES / Math.max(1, size)))][];
+        Arrays.setAll(values, i -> bytes(random, size, size / 2));
+        return values;
     }
 
     private static byte[] bytes(SplittableRandom random, int size, int randomBytes) {

@@ -3,6 +3,7 @@ package dev.millrace.race;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,8 +33,38 @@ class PreparedRecordsTest {
         }
     }
 
+    @Test
+    void shouldShareValuesThatWouldFillTheHeap() {
+        PreparedRecords prepared = prepared(100, 1, 1 << 20);
+
+        assertThat(IntStream.range(0, 100)
+                        .boxed()
+                        .flatMap(thread -> prepared.of(thread).stream())
+                        .map(ProducerRecord::value)
+                        .distinct())
+                .hasSize(64)
+                .allSatisfy(value -> assertThat(value).hasSize(1 << 20));
+    }
+
+    @Test
+    void shouldNotShareSmallValues() {
+        PreparedRecords prepared = prepared(3, 1);
+
+        assertThat(IntStream.range(0, 3)
+                        .boxed()
+                        .flatMap(thread -> prepared.of(thread).stream())
+                        .map(ProducerRecord::value))
+                .doesNotHaveDuplicates()
+                .hasSizeGreaterThan(4_000);
+    }
+
     private static PreparedRecords prepared(int threads, int step) {
-        return new PreparedRecords(new RacerArguments("topic=race", "path=partition", "size=10")
+        return prepared(threads, step, 10);
+    }
+
+    private static PreparedRecords prepared(int threads, int step, int size) {
+        return new PreparedRecords(new RacerArguments("topic=race", "path=partition")
+                .set("size", size)
                 .set("partitions", PARTITIONS)
                 .set("threads", threads)
                 .set("step", step));
