@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
             "Runs the benchmarks at 1, 2, 8 and 32 threads and prints one table: operations in a microsecond by all threads"
                     + " with the 99.9 %% confidence interval, CPU time of the process and bytes allocated per operation."
                     + " JMH's progress goes to standard error.",
-            "All of it takes about 15 minutes. Let nothing else run meanwhile."
+            "All of it takes about half an hour. Let nothing else run meanwhile."
         })
 final class Contention implements Callable<Integer> {
     private static final int WRONG_USE = CommandLine.ExitCode.USAGE;
@@ -54,7 +54,7 @@ final class Contention implements Callable<Integer> {
             paramLabel = "BENCHMARK",
             arity = "0..*",
             description =
-                    "Metadata, Append, Send, Registry, Partitioner, Encoder, Completion, or a regular expression of"
+                    "Metadata, Append, Send, Registry, Partitioner, Encoder, Completion, Limit, or a regular expression of"
                             + " JMH, such as Append.*millrace (default: all).")
     private List<String> benchmarks = List.of();
 
