@@ -88,7 +88,6 @@ final class TopicLookup {
      * @throws ApiException the topic's name is not valid, or we may not see it
      */
     ClusterImage await(String topic, Integer partition, long maxBlockMs) throws InterruptedException {
-        long startNs = System.nanoTime();
         ClusterImage image = images.current();
         if (has(image, topic, partition)) {
             registry.add(topic);
@@ -97,8 +96,9 @@ final class TopicLookup {
         if (image.error(topic) instanceof InvalidTopicException known) {
             throw known; // Asking again will not make it valid.
         }
+        long startNs = System.nanoTime();
         long leftMs = maxBlockMs;
-        while (!has(image, topic, partition)) {
+        do {
             ask(topic, partition);
             if (leftMs <= 0) {
                 throw timeout(image, topic, partition, maxBlockMs);
@@ -108,7 +108,7 @@ final class TopicLookup {
                 throw image.error(topic);
             }
             leftMs = maxBlockMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
-        }
+        } while (!has(image, topic, partition));
         sensors.onMetadataWait(System.nanoTime() - startNs);
         return image;
     }

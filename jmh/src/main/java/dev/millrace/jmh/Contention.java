@@ -120,7 +120,7 @@ final class Contention implements Callable<Integer> {
     public Integer call() throws RunnerException, IOException {
         check();
         if (json != null) {
-            Files.writeString(json, ""); // rather now than after a quarter of an hour
+            Files.writeString(json, ""); // rather now than after half an hour
         }
         PrintStream progress = new PrintStream(System.err, true, StandardCharsets.UTF_8);
         Collection<RunResult> results = new ArrayList<>();

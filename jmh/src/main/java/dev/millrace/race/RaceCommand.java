@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -195,7 +194,7 @@ public final class RaceCommand implements Callable<Integer> {
         if (syscalls && !canCountSystemCalls()) {
             return ExitCode.OK;
         }
-        List<RacerProgram> racers = racers(this::notice);
+        List<RacerProgram> racers = racers();
         if (racers.isEmpty()) {
             throw new RaceException("nobody is left to race");
         }
@@ -261,12 +260,11 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     /**
-     * Those that can race, peers built.
+     * Those that can race, peers built; a notice for each that cannot.
      *
-     * @param notices gets a line for each that cannot
      * @throws ParameterException when one is unknown
      */
-    private List<RacerProgram> racers(Consumer<String> notices) {
+    private List<RacerProgram> racers() {
         Path sources = RacerJvm.peersFolder();
         List<String> peers = Peer.names(sources);
         checkProducers(Stream.concat(RacerJvm.names().stream(), peers.stream()).toList());
@@ -275,10 +273,11 @@ public final class RaceCommand implements Callable<Integer> {
             if (!peers.contains(name)) {
                 racers.add(RacerJvm.named(name));
             } else if (tls || rate > 0 || syscalls) {
-                notices.accept(name + " skipped: it does not race with "
+                notice(name + " skipped: it does not race with "
                         + (tls ? "--tls" : rate > 0 ? "--rate" : "--syscalls"));
             } else {
-                Peer.build(name, sources, RacerJvm.builtPeersFolder(), notices).ifPresent(racers::add);
+                Peer.build(name, sources, RacerJvm.builtPeersFolder(), this::notice)
+                        .ifPresent(racers::add);
             }
         }
         return racers;
