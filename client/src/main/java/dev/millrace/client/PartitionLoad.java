@@ -39,7 +39,7 @@ final class PartitionLoad {
             candidates = reserve[p] < least ? 1 : candidates + (reserve[p] == least ? 1 : 0);
             least = Math.min(least, reserve[p]);
         }
-        int[] backlog = adaptive ? accumulator.backlog(topic.name(), partitions) : new int[partitions];
+        int[] backlog = adaptive ? accumulator.backlog(topic.index(), partitions) : new int[partitions];
         int[] chosen = new int[candidates];
         int[] waiting = new int[candidates];
         int i = 0;

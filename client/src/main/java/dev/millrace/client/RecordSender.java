@@ -112,8 +112,8 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             EncodableRecord encodable = encodable(record, key, value, headers);
             partition = chosen;
             Callback told = interceptors.before(callback, record.headers());
-            RecordFuture future = accumulator.append(
-                    record.topic(), partition, topic.partitions(), encodable, told, Math.max(0, leftMs));
+            RecordFuture future =
+                    accumulator.append(topic.name(), topic.index(), partition, encodable, told, Math.max(0, leftMs));
             if (future == null) {
                 throw new KafkaException("Producer closed while send in progress", io.failure());
             }
@@ -167,7 +167,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             }
             Callback told = interceptors.before(waited.callback(), record.headers());
             RecordFuture future = accumulator.append(
-                    record.topic(), waited.chosenPartition(), topic.partitions(), waited.encoded(), told, 0);
+                    topic.name(), topic.index(), waited.chosenPartition(), waited.encoded(), told, 0);
             if (future == null) {
                 throw new KafkaException("Producer closed while send in progress", io.failure());
             }

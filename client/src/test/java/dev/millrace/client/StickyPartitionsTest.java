@@ -237,7 +237,7 @@ class StickyPartitionsTest {
     private void fillQueue(int partition, int batches) throws InterruptedException {
         for (int i = 0; i < batches; i++) {
             EncodableRecord record = new EncodableRecord(0, null, new byte[100], new byte[] {0});
-            accumulator.append(TOPIC, partition, 3, record, null, 0);
+            accumulator.append(TOPIC, 0, partition, record, null, 0);
         }
     }
 

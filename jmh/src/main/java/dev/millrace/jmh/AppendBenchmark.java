@@ -184,7 +184,7 @@ public class AppendBenchmark {
     @Benchmark
     public Future<RecordMetadata> millrace(Millrace to, Sending from) throws InterruptedException {
         int partition = from.partition(to.partitions);
-        return to.accumulator.append(TOPIC, partition, to.partitions, from.record(), null, MAX_BLOCK_MS);
+        return to.accumulator.append(TOPIC, 0, partition, from.record(), null, MAX_BLOCK_MS);
     }
 
     /** Append to the control. */

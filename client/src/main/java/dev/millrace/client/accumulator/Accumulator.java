@@ -38,17 +38,17 @@ public final class Accumulator {
     /**
      * Appends a record to its partition's open batch.
      *
-     * @param partitions how many the topic has
+     * @param topicIndex a small number that no other topic of this accumulator has, nor ever had
      * @param maxBlockMs how long to wait for memory, milliseconds
      * @return null when the producer is closed
      * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within that time
      */
     public RecordFuture append(
-            String topic, int partition, int partitions, EncodableRecord record, Callback callback, long maxBlockMs)
+            String topic, int topicIndex, int partition, EncodableRecord record, Callback callback, long maxBlockMs)
             throws InterruptedException {
-        PartitionQueue queue = queues.get(topic, partition);
+        PartitionQueue queue = queues.get(topicIndex, partition);
         if (queue == null) {
-            queue = queues.create(this, topic, partition, partitions);
+            queue = queues.create(this, topic, topicIndex, partition);
         }
         return queue == null ? null : queue.append(record, callback, maxBlockMs);
     }
@@ -168,8 +168,8 @@ public final class Accumulator {
     }
 
     /** How many batches wait in each of a topic's partitions; those in flight do not count. Costs O(partitions). */
-    public int[] backlog(String topic, int partitions) {
-        return queues.backlog(topic, partitions);
+    public int[] backlog(int topicIndex, int partitions) {
+        return queues.backlog(topicIndex, partitions);
     }
 
     /** Whether no further record gets in. */

@@ -1,57 +1,79 @@
 package dev.millrace.client.accumulator;
 
 import java.util.Arrays;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The queues of all partitions that records were ever appended to.
+ * The queues of all partitions that records were ever appended to. A topic is found by its index, not by its name, so that
+ * {@code send} looks up one name only.
  *
- * <p><b>Threads:</b> {@code get} and {@code forEach} by any thread, without a lock. {@code create} and {@code close}
- * exclude each other, so that once {@code close} has returned no queue is open and none can appear.
+ * <p><b>Threads:</b> {@code get}, {@code backlog} and {@code forEach} by any thread, without a lock. {@code create} and
+ * {@code close} exclude each other, so that once {@code close} has returned no queue is open and none can appear.
+ * <p><b>Ordering:</b> a topic's array is stored, volatile, after its queues are made, and not written any more then.
  */
 final class PartitionQueues {
-    private final ConcurrentHashMap<String, PartitionQueue[]> topics = new ConcurrentHashMap<>();
+    private static final PartitionQueue[] NONE = {};
+
     private final ReentrantLock creation = new ReentrantLock();
+    private volatile AtomicReferenceArray<PartitionQueue[]> topics = new AtomicReferenceArray<>(1);
     private int nextId;
     private volatile boolean closed;
 
     /** Null if nothing was ever appended to that partition. */
-    PartitionQueue get(String topic, int partition) {
-        PartitionQueue[] queues = topics.get(topic);
-        return queues != null && partition < queues.length ? queues[partition] : null;
+    PartitionQueue get(int topicIndex, int partition) {
+        PartitionQueue[] queues = queuesOf(topicIndex);
+        return partition < queues.length ? queues[partition] : null;
+    }
+
+    private PartitionQueue[] queuesOf(int topicIndex) {
+        AtomicReferenceArray<PartitionQueue[]> all = topics;
+        PartitionQueue[] queues = topicIndex < all.length() ? all.get(topicIndex) : null;
+        return queues == null ? NONE : queues;
     }
 
     /**
      * The first record of a partition makes its queue.
      *
-     * @param partitions how many the topic has
      * @return null when closed
      */
-    PartitionQueue create(Accumulator accumulator, String topic, int partition, int partitions) {
+    PartitionQueue create(Accumulator accumulator, String topic, int topicIndex, int partition) {
         creation.lock();
         try {
             if (closed) {
                 return null;
             }
-            PartitionQueue[] known = topics.getOrDefault(topic, new PartitionQueue[0]);
-            if (partition < known.length && known[partition] != null) {
-                return known[partition];
+            PartitionQueue known = get(topicIndex, partition);
+            if (known != null) {
+                return known;
             }
-            PartitionQueue[] grown = Arrays.copyOf(known, Math.max(partitions, known.length));
+            PartitionQueue[] queues = queuesOf(topicIndex);
+            PartitionQueue[] grown = Arrays.copyOf(queues, Math.max(partition + 1, queues.length));
             grown[partition] = new PartitionQueue(accumulator, new TopicPartition(topic, partition), nextId++);
-            topics.put(topic, grown);
+            put(topicIndex, grown);
             return grown[partition];
         } finally {
             creation.unlock();
         }
     }
 
-    int[] backlog(String topic, int partitions) {
+    private void put(int topicIndex, PartitionQueue[] queues) {
+        AtomicReferenceArray<PartitionQueue[]> all = topics;
+        if (topicIndex >= all.length()) {
+            all = new AtomicReferenceArray<>(2 * topicIndex);
+            for (int i = 0; i < topics.length(); i++) {
+                all.set(i, topics.get(i));
+            }
+        }
+        all.set(topicIndex, queues);
+        topics = all;
+    }
+
+    int[] backlog(int topicIndex, int partitions) {
         int[] waiting = new int[partitions];
-        PartitionQueue[] queues = topics.getOrDefault(topic, new PartitionQueue[0]);
+        PartitionQueue[] queues = queuesOf(topicIndex);
         for (int p = 0; p < Math.min(partitions, queues.length); p++) {
             waiting[p] = queues[p] == null ? 0 : queues[p].backlog();
         }
@@ -73,8 +95,9 @@ final class PartitionQueues {
     }
 
     void forEach(Consumer<PartitionQueue> action) {
-        for (PartitionQueue[] queues : topics.values()) {
-            for (PartitionQueue queue : queues) {
+        AtomicReferenceArray<PartitionQueue[]> all = topics;
+        for (int i = 0; i < all.length(); i++) {
+            for (PartitionQueue queue : queuesOf(i)) {
                 if (queue != null) {
                     action.accept(queue);
                 }

@@ -24,6 +24,9 @@ public final class ClusterImage {
     private final Map<String, TopicImage> topics;
     private final Map<String, Missing> missing;
 
+    /** The same in all images of a producer. */
+    private final TopicIndexes indexes;
+
     /**
      * A topic that the cluster did not describe when last asked.
      *
@@ -36,12 +39,14 @@ public final class ClusterImage {
             String clusterId,
             Map<Integer, Node> nodes,
             Map<String, TopicImage> topics,
-            Map<String, Missing> missing) {
+            Map<String, Missing> missing,
+            TopicIndexes indexes) {
         this.version = version;
         this.clusterId = clusterId;
         this.nodes = nodes;
         this.topics = topics;
         this.missing = missing;
+        this.indexes = indexes;
     }
 
     /** The image before the first answer: bootstrap servers under negative ids, no topics. */
@@ -52,12 +57,12 @@ public final class ClusterImage {
             nodes.put(id, new Node(id, server.getHostString(), server.getPort()));
             id--;
         }
-        return new ClusterImage(0, null, nodes, Map.of(), Map.of());
+        return new ClusterImage(0, null, nodes, Map.of(), Map.of(), new TopicIndexes());
     }
 
     /** The same topics, but the only brokers known are those of {@code other}, so that no partition has a leader. */
     ClusterImage withNodesOf(ClusterImage other) {
-        return new ClusterImage(version + 1, clusterId, other.nodes, topics, missing);
+        return new ClusterImage(version + 1, clusterId, other.nodes, topics, missing, indexes);
     }
 
     /** Whether no broker of the cluster is known but those to bootstrap from. */
@@ -111,7 +116,8 @@ public final class ClusterImage {
         Map<String, TopicImage> nextTopics = delta.complete() ? new HashMap<>() : new HashMap<>(topics);
         Map<String, Missing> nextMissing = delta.complete() ? new HashMap<>() : new HashMap<>(missing);
         for (TopicImage topic : delta.topics()) {
-            nextTopics.put(topic.name(), topic.withNewerLeadersOf(lastKnown(topic.name())));
+            TopicImage indexed = topic.withIndex(indexes.of(topic.name()));
+            nextTopics.put(topic.name(), indexed.withNewerLeadersOf(lastKnown(topic.name())));
             nextMissing.remove(topic.name());
         }
         delta.errors().forEach((topic, error) -> {
@@ -119,7 +125,7 @@ public final class ClusterImage {
             nextMissing.put(topic, new Missing(error, lastKnown(topic)));
         });
         String nextClusterId = delta.clusterId() == null ? clusterId : delta.clusterId();
-        return new ClusterImage(version + 1, nextClusterId, nextNodes, nextTopics, nextMissing);
+        return new ClusterImage(version + 1, nextClusterId, nextNodes, nextTopics, nextMissing, indexes);
     }
 
     private TopicImage lastKnown(String topic) {
@@ -152,7 +158,7 @@ public final class ClusterImage {
                 nextTopics.put(hint.topic(), next);
             }
         }
-        return changed ? new ClusterImage(version + 1, clusterId, nextNodes, nextTopics, missing) : this;
+        return changed ? new ClusterImage(version + 1, clusterId, nextNodes, nextTopics, missing, indexes) : this;
     }
 
     /** One topic in the form of {@code Producer.partitionsFor}. */

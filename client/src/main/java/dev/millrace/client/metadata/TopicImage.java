@@ -13,7 +13,11 @@ public final class TopicImage {
     /** The leader of a partition that has none at the moment. */
     public static final int NO_LEADER = -1;
 
+    /** The {@link #index} of a topic that is in no {@link ClusterImage}. */
+    private static final int NO_INDEX = -1;
+
     private final String name;
+    private final int index;
     private final Uuid id;
     private final int[] leaders;
     private final int[] leaderEpochs;
@@ -30,7 +34,12 @@ public final class TopicImage {
      * @param leaderEpochs by partition; -1 where unknown
      */
     public TopicImage(String name, Uuid id, int[] leaders, int[] leaderEpochs, Replicas replicas) {
+        this(name, NO_INDEX, id, leaders, leaderEpochs, replicas);
+    }
+
+    private TopicImage(String name, int index, Uuid id, int[] leaders, int[] leaderEpochs, Replicas replicas) {
         this.name = name;
+        this.index = index;
         this.id = id;
         this.leaders = leaders;
         this.leaderEpochs = leaderEpochs;
@@ -39,6 +48,11 @@ public final class TopicImage {
 
     public String name() {
         return name;
+    }
+
+    /** A number that belongs to this name for as long as the producer lives: see {@link TopicIndexes}. */
+    public int index() {
+        return index;
     }
 
     public Uuid id() {
@@ -71,6 +85,10 @@ public final class TopicImage {
         return true;
     }
 
+    TopicImage withIndex(int newIndex) {
+        return new TopicImage(name, newIndex, id, leaders, leaderEpochs, replicas);
+    }
+
     /** This topic, but with an older image's leader wherever that one's epoch is newer: an answer may be stale. */
     TopicImage withNewerLeadersOf(TopicImage older) {
         if (older == null || !older.id.equals(id)) {
@@ -88,7 +106,7 @@ public final class TopicImage {
                 mergedEpochs[p] = older.leaderEpochs[p];
             }
         }
-        return mergedLeaders == leaders ? this : new TopicImage(name, id, mergedLeaders, mergedEpochs, replicas);
+        return mergedLeaders == leaders ? this : new TopicImage(name, index, id, mergedLeaders, mergedEpochs, replicas);
     }
 
     /** Whether the other describes the same partitions with the same leaders and replicas. */
@@ -111,6 +129,6 @@ public final class TopicImage {
         int[] newEpochs = Arrays.copyOf(leaderEpochs, leaderEpochs.length);
         newLeaders[partition] = leader;
         newEpochs[partition] = leaderEpoch;
-        return new TopicImage(name, id, newLeaders, newEpochs, replicas);
+        return new TopicImage(name, index, id, newLeaders, newEpochs, replicas);
     }
 }

@@ -31,6 +31,6 @@ final class TestAccumulator {
     }
 
     RecordFuture append(String topic, int partition, TestRecord record, long maxBlockMs) throws InterruptedException {
-        return accumulator.append(topic, partition, partition + 1, record.encodable(), null, maxBlockMs);
+        return accumulator.append(topic, 0, partition, record.encodable(), null, maxBlockMs);
     }
 }

@@ -317,8 +317,8 @@ class ExactlyOnceSimulationTest {
             sent.get(partition).add(value);
             accumulator.append(
                     SimulatedCluster.TOPIC,
+                    0,
                     partition,
-                    PARTITIONS,
                     record,
                     (DeliveryCallback) (m, e, certainty) -> {
                         certainties.put(value, certainty);

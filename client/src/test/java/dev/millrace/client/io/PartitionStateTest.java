@@ -96,7 +96,7 @@ class PartitionStateTest {
 
     private PartitionState stateWithBatches(int count) throws InterruptedException {
         for (int i = 0; i <= count; i++) { // the last one stays open
-            accumulator.append("t", 0, 1, new EncodableRecord(0, null, new byte[100], new byte[] {0}), null, 0);
+            accumulator.append("t", 0, 0, new EncodableRecord(0, null, new byte[100], new byte[] {0}), null, 0);
         }
         List<PartitionState> states = new ArrayList<>();
         SenderSettings settings =

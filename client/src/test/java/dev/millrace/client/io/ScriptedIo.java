@@ -34,7 +34,6 @@ final class ScriptedIo {
     final MetadataRefresh metadata;
     final ProducerIds ids;
     final Drainer drainer;
-    private final int partitions;
     private final ReadyQueues ready;
     private final SenderSettings settings;
     private final IoContext context;
@@ -44,7 +43,6 @@ final class ScriptedIo {
     }
 
     private ScriptedIo(int partitions, SenderSettings settings, ApiException idRefusal) {
-        this.partitions = partitions;
         this.brokers = new ScriptedBrokers(partitions);
         this.brokers.idRefusal = idRefusal;
         this.settings = settings;
@@ -114,7 +112,7 @@ final class ScriptedIo {
     RecordFuture send(int partition, int valueSize) {
         try {
             EncodableRecord record = new EncodableRecord(brokers.nowMs, null, new byte[valueSize], new byte[] {0});
-            return accumulator.append(TOPIC, partition, partitions, record, (m, e) -> {}, 0);
+            return accumulator.append(TOPIC, 0, partition, record, (m, e) -> {}, 0);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

@@ -238,7 +238,7 @@ class TransactionSimulationTest {
                     .array();
             EncodableRecord record = new EncodableRecord(cluster.nowMs(), null, bytes, new byte[] {0});
             inTransaction.get(partition).add(value);
-            accumulator.append(SimulatedCluster.TOPIC, partition, PARTITIONS, record, null, 0);
+            accumulator.append(SimulatedCluster.TOPIC, 0, partition, record, null, 0);
         }
 
         private RuntimeException sendOffsets() {

@@ -11,9 +11,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import java.net.InetSocketAddress;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.PartitionInfo;
@@ -241,5 +243,35 @@ class ClusterImageTest {
         assertThat(back.version()).isEqualTo(known.version() + 1);
         assertThat(back.topic("t")).isNotNull();
         assertThat(back.leader("t", 0)).isNull();
+    }
+
+    /** A record finds its queue by this number: the same for two topics would be a record in the wrong one. */
+    @Test
+    void shouldGiveEachNameOneIndexWhateverBecomesOfItsTopic() {
+        Random random = new Random(5);
+        Map<String, Integer> indexes = new HashMap<>();
+        ClusterImage image = brokers;
+        for (int round = 0; round < 2_000; round++) {
+            String name = "t" + random.nextInt(40);
+            image = switch (random.nextInt(6)) {
+                case 0 -> image.apply(complete(topic(name, 1, round)));
+                case 1 -> image.apply(partial(topic(name, OTHER_ID, new int[] {2}, new int[] {0})));
+                case 2 ->
+                    image.apply(new ClusterDelta(
+                            null, List.of(), List.of(), Map.of(name, new UnknownTopicOrPartitionException()), false));
+                case 3 -> image.apply(List.of(new LeaderHint(name, 0, 3, round)), List.of());
+                case 4 -> image.withNodesOf(bootstrap).apply(nodes(node(1), node(2), node(3)));
+                default -> image.apply(partial(topic(name, 1, round)));
+            };
+            TopicImage topic = image.topic(name);
+            if (topic != null) {
+                indexes.putIfAbsent(name, topic.index());
+                assertThat(topic.index()).as(name).isEqualTo(indexes.get(name));
+            }
+        }
+        assertThat(indexes).hasSize(40);
+        assertThat(indexes.values())
+                .containsExactlyInAnyOrderElementsOf(
+                        IntStream.range(0, 40).boxed().toList());
     }
 }

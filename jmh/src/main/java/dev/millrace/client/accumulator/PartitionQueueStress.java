@@ -34,7 +34,7 @@ public class PartitionQueueStress {
 
         boolean append(char letter) {
             try {
-                return accumulator.append(TOPIC, 0, 1, Letters.of(letter), null, 0) != null;
+                return accumulator.append(TOPIC, 0, 0, Letters.of(letter), null, 0) != null;
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
