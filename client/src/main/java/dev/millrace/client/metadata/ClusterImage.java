@@ -14,14 +14,14 @@ import org.apache.kafka.common.errors.ApiException;
 /**
  * All that the producer knows of the cluster at one moment.
  *
- * <p><b>Threads:</b> immutable, its maps included. A new version is made by the I/O thread and published through
+ * <p><b>Threads:</b> immutable, all that it holds included. A new version is made by the I/O thread and published through
  * {@link ClusterImages}.
  */
 public final class ClusterImage {
     private final int version;
     private final String clusterId;
     private final Map<Integer, Node> nodes;
-    private final Map<String, TopicImage> topics;
+    private final TopicTable topics;
     private final Map<String, Missing> missing;
 
     /** The same in all images of a producer. */
@@ -38,7 +38,7 @@ public final class ClusterImage {
             int version,
             String clusterId,
             Map<Integer, Node> nodes,
-            Map<String, TopicImage> topics,
+            TopicTable topics,
             Map<String, Missing> missing,
             TopicIndexes indexes) {
         this.version = version;
@@ -57,7 +57,7 @@ public final class ClusterImage {
             nodes.put(id, new Node(id, server.getHostString(), server.getPort()));
             id--;
         }
-        return new ClusterImage(0, null, nodes, Map.of(), Map.of(), new TopicIndexes());
+        return new ClusterImage(0, null, nodes, TopicTable.EMPTY, Map.of(), new TopicIndexes());
     }
 
     /** The same topics, but the only brokers known are those of {@code other}, so that no partition has a leader. */
@@ -113,7 +113,7 @@ public final class ClusterImage {
                 nextNodes.put(node.id(), node);
             }
         }
-        Map<String, TopicImage> nextTopics = delta.complete() ? new HashMap<>() : new HashMap<>(topics);
+        Map<String, TopicImage> nextTopics = delta.complete() ? new HashMap<>() : topics.toMap();
         Map<String, Missing> nextMissing = delta.complete() ? new HashMap<>() : new HashMap<>(missing);
         for (TopicImage topic : delta.topics()) {
             TopicImage indexed = topic.withIndex(indexes.of(topic.name()));
@@ -125,7 +125,8 @@ public final class ClusterImage {
             nextMissing.put(topic, new Missing(error, lastKnown(topic)));
         });
         String nextClusterId = delta.clusterId() == null ? clusterId : delta.clusterId();
-        return new ClusterImage(version + 1, nextClusterId, nextNodes, nextTopics, nextMissing, indexes);
+        TopicTable table = new TopicTable(nextTopics.values());
+        return new ClusterImage(version + 1, nextClusterId, nextNodes, table, nextMissing, indexes);
     }
 
     private TopicImage lastKnown(String topic) {
@@ -148,7 +149,7 @@ public final class ClusterImage {
     ClusterImage apply(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
         Map<Integer, Node> nextNodes = new HashMap<>(nodes);
         endpoints.forEach(node -> nextNodes.put(node.id(), node));
-        Map<String, TopicImage> nextTopics = new HashMap<>(topics);
+        Map<String, TopicImage> nextTopics = topics.toMap();
         boolean changed = false;
         for (ClusterDelta.LeaderHint hint : hints) {
             TopicImage topic = nextTopics.get(hint.topic());
@@ -158,7 +159,11 @@ public final class ClusterImage {
                 nextTopics.put(hint.topic(), next);
             }
         }
-        return changed ? new ClusterImage(version + 1, clusterId, nextNodes, nextTopics, missing, indexes) : this;
+        if (!changed) {
+            return this;
+        }
+        TopicTable table = new TopicTable(nextTopics.values());
+        return new ClusterImage(version + 1, clusterId, nextNodes, table, missing, indexes);
     }
 
     /** One topic in the form of {@code Producer.partitionsFor}. */
