@@ -8,6 +8,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.zip.CRC32C;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -21,11 +22,15 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
  * What no producer on this machine can do without, for each record of 100 bytes in batches of 64 KiB: the time of day, the
  * value's copy into the batch, one pass for the checksum, the copy to memory that the kernel can read, and the way through
  * the loopback. Batches are taken in turn from 32 MB, as they are when {@code buffer.memory} is used up.
+ *
+ * <p>And what it costs that all threads write to the same partitions: room is claimed, a value copied and the record
+ * committed with one atomic addition each, in batches that all share, or that are each thread's own.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -105,6 +110,53 @@ public class LimitBenchmark {
         }
     }
 
+    /** The open batches of 32 partitions, 32 MB in all; each with the word by which room is claimed and that of the commits. */
+    private static final class Partitions {
+        private static final int COUNT = 32;
+        private static final int SIZE = 1 << 20;
+        private static final int LINE = 64 / Long.BYTES;
+
+        private final byte[][] batches;
+        private final int mask;
+        private final AtomicLongArray words = new AtomicLongArray((COUNT + 1) * 2 * LINE);
+
+        Partitions(int size) {
+            batches = new byte[COUNT][size];
+            mask = size / 2 - 1;
+        }
+
+        byte[] write(int partition, byte[] value) {
+            int word = (2 * partition + 1) * LINE;
+            int position = (int) words.getAndAdd(word, RECORD) & mask;
+            System.arraycopy(value, 0, batches[partition], position, VALUE);
+            words.getAndIncrement(word + 1);
+            return batches[partition];
+        }
+    }
+
+    /** All threads' partitions. */
+    @State(Scope.Benchmark)
+    public static class Shared {
+        private final Partitions partitions = new Partitions(Partitions.SIZE);
+    }
+
+    /** One thread's partitions. With the others' they take as much memory as the shared ones. */
+    @State(Scope.Thread)
+    public static class Own {
+        private Partitions partitions;
+        private int last;
+
+        @Setup
+        public void divide(BenchmarkParams params) {
+            partitions = new Partitions(Integer.highestOneBit(Partitions.SIZE / params.getThreads()));
+        }
+
+        int nextPartition() {
+            last = (last + 1) % Partitions.COUNT;
+            return last;
+        }
+    }
+
     /** The time of day, to the millisecond. */
     @Benchmark
     public long clock() {
@@ -120,6 +172,18 @@ public class LimitBenchmark {
             System.arraycopy(walk.value, 0, batch, i * RECORD, VALUE);
         }
         return batch;
+    }
+
+    /** A record each into batches that all threads write to. */
+    @Benchmark
+    public byte[] writeToShared(Shared shared, Own own, Walk walk) {
+        return shared.partitions.write(own.nextPartition(), walk.value);
+    }
+
+    /** A record each into batches that no other thread writes to. */
+    @Benchmark
+    public byte[] writeToOwn(Own own, Walk walk) {
+        return own.partitions.write(own.nextPartition(), walk.value);
     }
 
     /** One pass over a batch. */
