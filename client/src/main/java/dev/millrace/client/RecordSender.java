@@ -10,8 +10,8 @@ import dev.millrace.client.delivery.DeliveryFuture;
 import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.io.TransactionState;
 import dev.millrace.client.kafka.Interceptors;
-import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.ProducerSensors;
+import dev.millrace.client.kafka.ReadOnlyHeaders;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
 import java.util.concurrent.Future;
@@ -137,7 +137,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     }
 
     private EncodableRecord encodable(ProducerRecord<K, V> record, byte[] key, byte[] value, byte[] headers) {
-        KafkaBridge.setReadOnly(record.headers());
+        ReadOnlyHeaders.set(record.headers());
         long timestamp = record.timestamp() == null ? System.currentTimeMillis() : record.timestamp();
         EncodableRecord encodable = new EncodableRecord(timestamp, key, value, headers);
         throwIfTooLarge(encodable);

@@ -17,8 +17,6 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.ClusterResource;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
-import org.apache.kafka.common.header.Headers;
-import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.internals.ClusterResourceListeners;
 import org.apache.kafka.common.metrics.KafkaMetricsContext;
 import org.apache.kafka.common.metrics.MetricConfig;
@@ -173,12 +171,5 @@ public final class KafkaBridge implements AutoCloseable {
     /** Where the stock client sends records with this key: murmur2, sign bit off, modulo. */
     public static int partitionForKey(byte[] key, int partitions) {
         return Utils.toPositive(Utils.murmur2(key)) % partitions;
-    }
-
-    /** From here on nobody may change the headers; of headers that are not Kafka's own we cannot know how. */
-    public static void setReadOnly(Headers headers) {
-        if (headers instanceof RecordHeaders recordHeaders) {
-            recordHeaders.setReadOnly();
-        }
     }
 }
