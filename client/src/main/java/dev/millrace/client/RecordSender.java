@@ -2,6 +2,7 @@ package dev.millrace.client;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.EncodableRecord;
+import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.RecordEncoder;
 import dev.millrace.client.accumulator.RecordFuture;
 import dev.millrace.client.delivery.DeliveryCallback;
@@ -109,11 +110,14 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             byte[] value = serializer.value(record);
             byte[] headers = RecordEncoder.encodeHeaders(record.headers().toArray());
             int chosen = partitions.choose(record, key, value, headers.length, image, topic);
+            PartitionQueue queue = accumulator.queue(topic.name(), topic.index(), chosen);
+            if (queue != null) {
+                queue.prefetch(); // the clock is read meanwhile
+            }
             EncodableRecord encodable = encodable(record, key, value, headers);
             partition = chosen;
             Callback told = interceptors.before(callback, record.headers());
-            RecordFuture future =
-                    accumulator.append(topic.name(), topic.index(), partition, encodable, told, Math.max(0, leftMs));
+            RecordFuture future = queue == null ? null : queue.append(encodable, told, Math.max(0, leftMs));
             if (future == null) {
                 throw new KafkaException("Producer closed while send in progress", io.failure());
             }

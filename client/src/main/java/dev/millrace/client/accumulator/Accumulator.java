@@ -46,11 +46,19 @@ public final class Accumulator {
     public RecordFuture append(
             String topic, int topicIndex, int partition, EncodableRecord record, Callback callback, long maxBlockMs)
             throws InterruptedException {
-        PartitionQueue queue = queues.get(topicIndex, partition);
-        if (queue == null) {
-            queue = queues.create(this, topic, topicIndex, partition);
-        }
+        PartitionQueue queue = queue(topic, topicIndex, partition);
         return queue == null ? null : queue.append(record, callback, maxBlockMs);
+    }
+
+    /**
+     * Where the records of a partition are appended.
+     *
+     * @param topicIndex a small number that no other topic of this accumulator has, nor ever had
+     * @return null when the producer is closed and the partition was never appended to
+     */
+    public PartitionQueue queue(String topic, int topicIndex, int partition) {
+        PartitionQueue queue = queues.get(topicIndex, partition);
+        return queue != null ? queue : queues.create(this, topic, topicIndex, partition);
     }
 
     /**

@@ -61,6 +61,11 @@ final class OpenBatch {
     private volatile int committed;
     private volatile long maxTimestamp;
     private volatile int maxRecordSize;
+
+    /** Beside the tail and the commits, in the same cache line as a rule; nobody reads it. See {@link #prefetch}. */
+    @SuppressWarnings("UnusedVariable")
+    private int prefetched;
+
     private volatile boolean full;
     private volatile boolean finishing;
     private volatile FinishedBatch finished;
@@ -105,6 +110,14 @@ final class OpenBatch {
     /** What stands behind the last batch of a closed queue. It has no successor and takes no records. */
     static OpenBatch end(OpenBatch last) {
         return new OpenBatch(last.result, true);
+    }
+
+    /**
+     * Has the tail's cache line, which another core may have written last, fetched for writing while the caller does
+     * something else: a plain store waits for nothing, and the claim then finds the line here.
+     */
+    void prefetch() {
+        prefetched = 1;
     }
 
     /**

@@ -46,14 +46,20 @@ public final class PartitionQueue {
         this.newest = taken;
     }
 
+    /** Announces an {@link #append} that follows at once, and is quicker for it; costs next to nothing. */
+    public void prefetch() {
+        newest.prefetch();
+    }
+
     /**
      * Appends a record to the open batch, or opens the next one.
      *
      * @param maxBlockMs how long to wait for memory, milliseconds
      * @return null when the queue is closed
+     * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within that time
      * @throws InterruptedException interrupted while waiting for memory
      */
-    RecordFuture append(EncodableRecord record, Callback callback, long maxBlockMs) throws InterruptedException {
+    public RecordFuture append(EncodableRecord record, Callback callback, long maxBlockMs) throws InterruptedException {
         // A batch that takes the record has no successor; to look for one would be to read one more word that others
         // write.
         RecordFuture future = newest.tryAppend(record, callback);
