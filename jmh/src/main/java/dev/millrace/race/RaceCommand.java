@@ -39,8 +39,11 @@ import picocli.CommandLine.Spec;
 public final class RaceCommand implements Callable<Integer> {
     private static final long WARM_UP = 1_000_000;
 
-    /** How long the compiler needs until it is nearly done, on two cores that 32 threads want too. */
-    private static final long WARM_UP_MILLIS = 8_000;
+    /**
+     * How long the JVM's compiler needs until it is nearly done, on two cores that 32 threads want too. After 8 s its CPU was
+     * a tenth of what a record seemed to cost the quickest producer.
+     */
+    private static final long WARM_UP_MILLIS = 20_000;
 
     /** What a broker takes by default, less what a record needs around its value. */
     private static final int LARGEST = 1_000_000;
