@@ -28,10 +28,10 @@ enum Stage {
             "dev/millrace/client/metadata/ClusterImages.current",
             "dev/millrace/client/metadata/ClusterImage.topic"),
     APPEND(
-            "`RecordAccumulator.append` · `Accumulator.append`",
+            "`RecordAccumulator.append` · `PartitionQueue.append`",
             OptionalDouble.empty(),
             "org/apache/kafka/clients/producer/internals/RecordAccumulator.append",
-            "dev/millrace/client/accumulator/Accumulator.append"),
+            "dev/millrace/client/accumulator/PartitionQueue.append"),
     MEMORY(
             "memory: `BufferPool` · `BufferPool`, `MemoryWaiters`",
             OptionalDouble.empty(),
