@@ -121,8 +121,8 @@ public class LimitBenchmark {
         private final AtomicLongArray words = new AtomicLongArray((COUNT + 1) * 2 * LINE);
 
         Partitions(int size) {
-            batches = new byte[COUNT][size];
-            mask = size / 2 - 1;
+            batches = new byte[COUNT][size + VALUE];
+            mask = size - 1;
         }
 
         byte[] write(int partition, byte[] value) {

@@ -28,9 +28,11 @@ enum Stage {
             "dev/millrace/client/metadata/ClusterImages.current",
             "dev/millrace/client/metadata/ClusterImage.topic"),
     APPEND(
-            "`RecordAccumulator.append` · `PartitionQueue.append`",
+            "`RecordAccumulator.append` · `PartitionQueue`",
             OptionalDouble.empty(),
             "org/apache/kafka/clients/producer/internals/RecordAccumulator.append",
+            "dev/millrace/client/accumulator/Accumulator.queue",
+            "dev/millrace/client/accumulator/PartitionQueue.prefetch",
             "dev/millrace/client/accumulator/PartitionQueue.append"),
     MEMORY(
             "memory: `BufferPool` · `BufferPool`, `MemoryWaiters`",

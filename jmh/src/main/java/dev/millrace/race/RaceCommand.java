@@ -79,7 +79,7 @@ public final class RaceCommand implements Callable<Integer> {
     @Option(
             names = "--warmup",
             paramLabel = "N",
-            description = "Records sent before. Default: 1000000, again and again for 8 seconds.")
+            description = "Records sent before. Default: 1000000, again and again for 20 seconds.")
     private Long warmup;
 
     @Option(

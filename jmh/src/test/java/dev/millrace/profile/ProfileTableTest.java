@@ -33,7 +33,7 @@ class ProfileTableTest {
                         | `waitOnMetadata` · `TopicLookup.known`                  |     13.8 % | 30.0 %, 30 ns |   0.5 %, 0.0 ns |
                         | `containsTopic`, `add` · `TopicRegistry.add`            |     12.1 % | 10.0 %, 10 ns |            none |
                         | `fetch` · `ClusterImages.current`, `ClusterImage.topic` |      2.6 % |          none |            none |
-                        | `RecordAccumulator.append` · `PartitionQueue.append`    |            |          none |            none |
+                        | `RecordAccumulator.append` · `PartitionQueue`           |            |          none |            none |
                         | memory: `BufferPool` · `BufferPool`, `MemoryWaiters`    |            |          none |            none |
                         | all, also outside `send`                                |            |        100 ns |          1.0 ns |
                         | samples                                                 |            |             4 |               2 |
