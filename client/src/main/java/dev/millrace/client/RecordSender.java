@@ -112,7 +112,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             int chosen = partitions.choose(record, key, value, headers.length, image, topic);
             PartitionQueue queue = accumulator.queue(topic.name(), topic.index(), chosen);
             if (queue != null) {
-                queue.prefetch(); // the clock is read meanwhile
+                queue.prefetch(); // a record without a timestamp has the clock read meanwhile
             }
             EncodableRecord encodable = encodable(record, key, value, headers);
             partition = chosen;

@@ -43,7 +43,7 @@ class ArchitectureTest {
                     "RecordSender.sendLater",
                     "topic unknown, or others still wait for it: millrace.metadata.block=false"),
             Map.entry("TopicLookup.await", "topic or partition unknown: waits for metadata"),
-            Map.entry("PartitionQueues.create", "once a partition: its first record"),
+            Map.entry("PartitionQueues.create", "once a partition: the first record that is meant for it"),
             Map.entry("ProducerSensors.onRefused", "only for a record that is refused"),
             Map.entry("ProducerSensors.onMemoryExhausted", "only for a record that is refused"),
             Map.entry("TransactionState.refuseSend", "no transaction is open: throws"),

@@ -62,6 +62,7 @@ public class LimitBenchmark {
         private final ByteBuffer direct = ByteBuffer.allocateDirect(BATCH);
         private byte[][] batches;
         private int last;
+        private int lastPartition;
 
         @Setup
         public void start(Memory memory) {
@@ -72,6 +73,11 @@ public class LimitBenchmark {
         byte[] next() {
             last = last + 1 < batches.length ? last + 1 : 0;
             return batches[last];
+        }
+
+        int nextPartition() {
+            lastPartition = (lastPartition + 1) % Partitions.COUNT;
+            return lastPartition;
         }
     }
 
@@ -144,16 +150,10 @@ public class LimitBenchmark {
     @State(Scope.Thread)
     public static class Own {
         private Partitions partitions;
-        private int last;
 
         @Setup
         public void divide(BenchmarkParams params) {
             partitions = new Partitions(Integer.highestOneBit(Partitions.SIZE / params.getThreads()));
-        }
-
-        int nextPartition() {
-            last = (last + 1) % Partitions.COUNT;
-            return last;
         }
     }
 
@@ -176,14 +176,14 @@ public class LimitBenchmark {
 
     /** A record each into batches that all threads write to. */
     @Benchmark
-    public byte[] writeToShared(Shared shared, Own own, Walk walk) {
-        return shared.partitions.write(own.nextPartition(), walk.value);
+    public byte[] writeToShared(Shared shared, Walk walk) {
+        return shared.partitions.write(walk.nextPartition(), walk.value);
     }
 
     /** A record each into batches that no other thread writes to. */
     @Benchmark
     public byte[] writeToOwn(Own own, Walk walk) {
-        return own.partitions.write(own.nextPartition(), walk.value);
+        return own.partitions.write(walk.nextPartition(), walk.value);
     }
 
     /** One pass over a batch. */

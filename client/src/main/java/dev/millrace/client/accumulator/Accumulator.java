@@ -54,7 +54,7 @@ public final class Accumulator {
      * Where the records of a partition are appended.
      *
      * @param topicIndex a small number that no other topic of this accumulator has, nor ever had
-     * @return null when the producer is closed and the partition was never appended to
+     * @return null when the producer is closed and the partition has no queue yet
      */
     public PartitionQueue queue(String topic, int topicIndex, int partition) {
         PartitionQueue queue = queues.get(topicIndex, partition);
@@ -185,7 +185,7 @@ public final class Accumulator {
         return queues.isClosed();
     }
 
-    /** Every partition of one I/O thread that was ever appended to. */
+    /** Every partition of one I/O thread that has a queue. */
     @SuppressWarnings("ReferenceEquality") // a hand-over has no value, only an identity
     public void forEachQueue(ReadyQueue ioThread, Consumer<PartitionQueue> action) {
         queues.forEach(queue -> {

@@ -62,7 +62,7 @@ final class OpenBatch {
     private volatile long maxTimestamp;
     private volatile int maxRecordSize;
 
-    /** Beside the tail and the commits, in the same cache line as a rule; nobody reads it. See {@link #prefetch}. */
+    /** In the tail's cache line, in most batches; all write it, plainly, and nobody reads it. See {@link #prefetch}. */
     @SuppressWarnings("UnusedVariable")
     private int prefetched;
 

@@ -46,7 +46,7 @@ public final class PartitionQueue {
         this.newest = taken;
     }
 
-    /** Announces an {@link #append} that follows at once, and is quicker for it; costs next to nothing. */
+    /** Announces an {@link #append} that will hardly fail to follow, and is quicker for it; costs next to nothing. */
     public void prefetch() {
         newest.prefetch();
     }

@@ -7,12 +7,13 @@ import java.util.function.Consumer;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The queues of all partitions that records were ever appended to. A topic is found by its index, not by its name, so that
- * {@code send} looks up one name only.
+ * The queues of all partitions that a record was ever meant for. A topic is found by its index, not by its name, so that
+ * {@code send} need not look up a name a second time.
  *
  * <p><b>Threads:</b> {@code get}, {@code backlog} and {@code forEach} by any thread, without a lock. {@code create} and
  * {@code close} exclude each other, so that once {@code close} has returned no queue is open and none can appear.
- * <p><b>Ordering:</b> a topic's array is stored, volatile, after its queues are made, and not written any more then.
+ * <p><b>Ordering:</b> a topic's array is stored by a volatile write when its queues are made, and never written again; who finds it
+ * by a volatile read finds them whole. A larger table is filled before it is published; writes are under the lock, so none is lost.
  */
 final class PartitionQueues {
     private static final PartitionQueue[] NONE = {};
@@ -22,7 +23,7 @@ final class PartitionQueues {
     private int nextId;
     private volatile boolean closed;
 
-    /** Null if nothing was ever appended to that partition. */
+    /** Null if no record was ever meant for that partition. */
     PartitionQueue get(int topicIndex, int partition) {
         PartitionQueue[] queues = queuesOf(topicIndex);
         return partition < queues.length ? queues[partition] : null;
@@ -35,7 +36,7 @@ final class PartitionQueues {
     }
 
     /**
-     * The first record of a partition makes its queue.
+     * The first record that is meant for a partition makes its queue.
      *
      * @return null when closed
      */
@@ -60,15 +61,14 @@ final class PartitionQueues {
     }
 
     private void put(int topicIndex, PartitionQueue[] queues) {
-        AtomicReferenceArray<PartitionQueue[]> all = topics;
-        if (topicIndex >= all.length()) {
-            all = new AtomicReferenceArray<>(2 * topicIndex);
+        if (topicIndex >= topics.length()) {
+            AtomicReferenceArray<PartitionQueue[]> larger = new AtomicReferenceArray<>(2 * topicIndex);
             for (int i = 0; i < topics.length(); i++) {
-                all.set(i, topics.get(i));
+                larger.set(i, topics.get(i));
             }
+            topics = larger;
         }
-        all.set(topicIndex, queues);
-        topics = all;
+        topics.set(topicIndex, queues);
     }
 
     int[] backlog(int topicIndex, int partitions) {

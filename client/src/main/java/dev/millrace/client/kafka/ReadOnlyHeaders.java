@@ -15,7 +15,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
  * through anything that orders memory.
  */
 public final class ReadOnlyHeaders {
-    /** Null if this version of kafka-clients has no such field. */
+    /** Null if this version of kafka-clients has no such field, or does not let us write to it. */
     private static final VarHandle READ_ONLY = readOnly();
 
     private ReadOnlyHeaders() {}
@@ -29,19 +29,17 @@ public final class ReadOnlyHeaders {
         }
     }
 
-    /** False if this version of kafka-clients keeps what is read-only elsewhere. */
+    /** Whether the field is found; if not, headers are made read-only with the fence. */
     static boolean isWithoutFence() {
         return READ_ONLY != null;
     }
 
     /** From here on nobody may change the headers; of headers that are not Kafka's own we cannot know how. */
     public static void set(Headers headers) {
-        if (headers instanceof RecordHeaders recordHeaders) {
-            if (isWithoutFence()) {
-                READ_ONLY.setRelease(recordHeaders, true);
-            } else {
-                recordHeaders.setReadOnly();
-            }
+        if (headers.getClass() == RecordHeaders.class && isWithoutFence()) {
+            READ_ONLY.setRelease((RecordHeaders) headers, true);
+        } else if (headers instanceof RecordHeaders recordHeaders) { // one that may have overridden it
+            recordHeaders.setReadOnly();
         }
     }
 }

@@ -14,8 +14,8 @@ import org.apache.kafka.common.errors.ApiException;
 /**
  * All that the producer knows of the cluster at one moment.
  *
- * <p><b>Threads:</b> immutable, all that it holds included. A new version is made by the I/O thread and published through
- * {@link ClusterImages}.
+ * <p><b>Threads:</b> immutable, but for the topics' indexes, which all images of a producer share and which only grow. A new
+ * version is made by the I/O thread and published through {@link ClusterImages}.
  */
 public final class ClusterImage {
     private final int version;
@@ -149,19 +149,21 @@ public final class ClusterImage {
     ClusterImage apply(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
         Map<Integer, Node> nextNodes = new HashMap<>(nodes);
         endpoints.forEach(node -> nextNodes.put(node.id(), node));
-        Map<String, TopicImage> nextTopics = topics.toMap();
-        boolean changed = false;
+        Map<String, TopicImage> changed = new HashMap<>();
         for (ClusterDelta.LeaderHint hint : hints) {
-            TopicImage topic = nextTopics.get(hint.topic());
+            TopicImage topic = changed.getOrDefault(hint.topic(), topics.get(hint.topic()));
             if (topic != null && nextNodes.containsKey(hint.leader())) {
                 TopicImage next = topic.withLeader(hint.partition(), hint.leader(), hint.leaderEpoch());
-                changed |= next != topic;
-                nextTopics.put(hint.topic(), next);
+                if (next != topic) {
+                    changed.put(hint.topic(), next);
+                }
             }
         }
-        if (!changed) {
+        if (changed.isEmpty()) {
             return this;
         }
+        Map<String, TopicImage> nextTopics = topics.toMap();
+        nextTopics.putAll(changed);
         TopicTable table = new TopicTable(nextTopics.values());
         return new ClusterImage(version + 1, clusterId, nextNodes, table, missing, indexes);
     }

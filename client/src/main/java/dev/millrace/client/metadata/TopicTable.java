@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The topics of an image by name. Every {@code send} asks it once, so it is what a {@code HashMap} is not: its topics stand
- * in the table themselves, with no node between, and it is so sparse that nearly always the first slot decides.
+ * The topics of an image by name. Unlike a {@code HashMap}'s they stand in the table themselves, with no node between, and it is
+ * so sparse that nearly always the first slot decides: {@code jmh/contention Metadata} finds one topic 1.5 times as often, and one of
+ * 1,000 1.15 times. A whole {@code send} is not measurably quicker.
  *
  * <p><b>Threads:</b> immutable; the table is never written after construction.
  */
@@ -66,7 +67,7 @@ final class TopicTable {
 
     /** To make the next table from. */
     Map<String, TopicImage> toMap() {
-        Map<String, TopicImage> topics = new HashMap<>();
+        Map<String, TopicImage> topics = new HashMap<>(2 * size);
         for (TopicImage topic : slots) {
             if (topic != null) {
                 topics.put(topic.name(), topic);

@@ -68,6 +68,35 @@ class PartitionQueuesTest {
         assertThat(seen).hasSize(3 * topics);
     }
 
+    /** A queue that close missed would take records that nobody sends. */
+    @Test
+    void shouldHaveShownEveryQueueThatWasMadeWhenItIsClosedMeanwhile() throws Exception {
+        for (int round = 0; round < 200; round++) {
+            PartitionQueues closing = new PartitionQueues();
+            ConcurrentHashMap<TopicPartition, PartitionQueue> made = new ConcurrentHashMap<>();
+            Workers workers = new Workers()
+                    .add(4, () -> {
+                        for (int topic = 0; topic < 40; topic++) {
+                            PartitionQueue queue = closing.create(parts.accumulator, "t" + topic, topic, 0);
+                            if (queue != null) {
+                                made.put(queue.partition(), queue);
+                            }
+                        }
+                    })
+                    .add(1, closing::close);
+            workers.start().join();
+
+            List<PartitionQueue> shown = new ArrayList<>();
+            closing.forEach(shown::add);
+            assertThat(shown).containsExactlyInAnyOrderElementsOf(made.values());
+            for (PartitionQueue queue : made.values()) {
+                assertThat(queue.append(TestRecord.ofSize(1).encodable(), null, 0))
+                        .isNull();
+            }
+            assertThat(closing.create(parts.accumulator, "late", 40, 0)).isNull();
+        }
+    }
+
     private PartitionQueue create(String topic, int index, int partition) {
         return queues.create(parts.accumulator, topic, index, partition);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.reflect.Proxy;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.junit.jupiter.api.Test;
@@ -24,6 +25,20 @@ class ReadOnlyHeadersTest {
     @Test
     void shouldDoWithoutTheFenceOfThisVersion() {
         assertThat(ReadOnlyHeaders.isWithoutFence()).isTrue();
+    }
+
+    @Test
+    void shouldAskHeadersThatHaveAWayOfTheirOwn() {
+        AtomicBoolean asked = new AtomicBoolean();
+
+        ReadOnlyHeaders.set(new RecordHeaders() {
+            @Override
+            public void setReadOnly() {
+                asked.set(true);
+            }
+        });
+
+        assertThat(asked).isTrue();
     }
 
     @Test
