@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -89,11 +90,12 @@ class ClusterFaultsIT {
                     .all()
                     .get();
             Await.until("the partition has moved to " + replicas, PATIENCE, () -> hasMoved(partition));
-            cluster.admin()
-                    .electLeaders(ElectionType.PREFERRED, Set.of(partition))
-                    .partitions()
-                    .get();
-            Await.until(replicas.get(0) + " leads", PATIENCE, () -> cluster.leader(topic, 0) == replicas.get(0));
+            Await.until(replicas.get(0) + " leads", PATIENCE, () -> {
+                var elected = cluster.admin()
+                        .electLeaders(ElectionType.PREFERRED, Set.of(partition))
+                        .partitions();
+                return get(elected).size() == 1 && cluster.leader(topic, 0) == replicas.get(0);
+            });
         }
         load.awaitMore(500);
         load.stop();
@@ -133,21 +135,25 @@ class ClusterFaultsIT {
         String topic = topic("deleted", kind, Map.of());
         String other = topic("undisturbed", kind, Map.of());
         Producer<byte[], byte[]> producer = kind.create(
-                cluster.clientConfig(), "request.timeout.ms", 1000, "delivery.timeout.ms", 2000, "max.block.ms", 2000);
+                cluster.clientConfig(), "request.timeout.ms", 2000, "delivery.timeout.ms", 5000, "max.block.ms", 5000);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad undisturbed = new StampedLoad(producer, other, PARTITIONS);
         producer.send(recordOfAnotherRun(topic)).get();
 
         // when
         cluster.admin().deleteTopics(List.of(topic)).all().get();
-        Future<RecordMetadata> orphan = producer.send(recordOfAnotherRun(topic));
+        Await.until("the topic is gone", PATIENCE, () -> cluster.leader(topic, 0) < 0);
         undisturbed.send(300, 100);
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        Await.until("its leader has heard of it", PATIENCE, () -> {
+            failure.set(failureOf(producer.send(recordOfAnotherRun(topic))));
+            return failure.get() != null;
+        });
 
         // then
-        assertThat(failureOf(orphan)).isInstanceOfAny(TimeoutException.class, UnknownTopicOrPartitionException.class);
+        assertThat(failure.get()).isInstanceOfAny(TimeoutException.class, UnknownTopicOrPartitionException.class);
 
         // and when it is there again
-        Await.until("the topic is gone", PATIENCE, () -> cluster.leader(topic, 0) < 0);
         cluster.createTopic(topic, PARTITIONS, 3, Map.of());
         Await.until(
                 "a record is acknowledged",

@@ -100,12 +100,12 @@ class DeliveryCertaintyIT extends SemanticsFixture {
         DeliveryFuture sent;
         DeliveryFuture kept;
         try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
-                ProducerKind.with(cluster.clientConfig(), "request.timeout.ms", 2_000, "delivery.timeout.ms", 2_000),
+                ProducerKind.with(cluster.clientConfig(), "request.timeout.ms", 5_000, "delivery.timeout.ms", 5_000),
                 "linger.ms",
                 0,
                 "max.in.flight.requests.per.connection",
                 1)) {
-            producer.send(record(topic)).get();
+            Tries.untilAcknowledged(producer, record(topic));
 
             // given a broker that stands still with one request in its hands
             cluster.pause(1);

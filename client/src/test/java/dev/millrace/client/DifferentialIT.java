@@ -78,7 +78,7 @@ class DifferentialIT {
         }
         try (Producer<byte[], Object> producer = create(kind, script, topicSuffix)) {
             for (String topic : TOPICS.keySet()) {
-                producer.partitionsFor(topic + topicSuffix);
+                Tries.untilKnown(producer, topic + topicSuffix);
             }
             return new ScriptRun(producer, topicSuffix).play(script);
         }

@@ -10,7 +10,6 @@ import dev.millrace.testkit.Verdict;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.Producer;
@@ -31,7 +30,7 @@ class ExpiryIT extends SemanticsFixture {
         String topic = topic("expiring", kind, 1);
         try (Producer<byte[], byte[]> producer = kind.create(
                 cluster.clientConfig(), "request.timeout.ms", 400, "delivery.timeout.ms", 1000, "linger.ms", 0)) {
-            producer.send(record(topic)).get();
+            Tries.untilAcknowledged(producer, record(topic));
             cluster.pause(1);
 
             // when
@@ -43,7 +42,7 @@ class ExpiryIT extends SemanticsFixture {
             }
 
             // then the partition goes on, as soon as the broker is quick enough again
-            Await.until("a record is acknowledged", PATIENCE, () -> isAcknowledged(producer.send(record(topic))));
+            Tries.untilAcknowledged(producer, record(topic));
         }
     }
 
@@ -64,8 +63,11 @@ class ExpiryIT extends SemanticsFixture {
         configs.putAll(Map.of("buffer.memory", 3L * LARGE, "max.block.ms", 20_000));
         try (Producer<byte[], byte[]> producer = kind.create(configs)) {
             Await.until(
-                    "the topics are used", PATIENCE, () -> isAcknowledged(send(producer, expiring, 0, 100, oracle)));
-            Await.until("the topics are used", PATIENCE, () -> isAcknowledged(send(producer, other, 0, 100, oracle)));
+                    "the topics are used",
+                    PATIENCE,
+                    () -> Tries.isAcknowledged(send(producer, expiring, 0, 100, oracle)));
+            Await.until(
+                    "the topics are used", PATIENCE, () -> Tries.isAcknowledged(send(producer, other, 0, 100, oracle)));
             CompletableFuture<Void> pausedAgain = new CompletableFuture<>();
             cluster.pause(1);
             try {
@@ -104,15 +106,5 @@ class ExpiryIT extends SemanticsFixture {
 
     private static byte[] stamp(String topic, int sequence, int size) {
         return new Stamp(1, 0, topic, 0, sequence).encode(size);
-    }
-
-    private static boolean isAcknowledged(Future<RecordMetadata> future) {
-        try {
-            return future.get().hasOffset();
-        } catch (ExecutionException expired) {
-            return false;
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 }

@@ -100,7 +100,7 @@ class LimitsIT extends SemanticsFixture {
         String topic = topic("memory", kind, 1);
         try (Producer<byte[], byte[]> producer = kind.create(
                 cluster.clientConfig(), "buffer.memory", 64_000L, "batch.size", 16_000, "max.block.ms", 300)) {
-            producer.send(record(topic)).get();
+            Tries.untilAcknowledged(producer, record(topic));
             cluster.pause(1);
             List<Future<RecordMetadata>> futures = new ArrayList<>();
             List<Thread> callbackThreads = Collections.synchronizedList(new ArrayList<>());
@@ -125,6 +125,7 @@ class LimitsIT extends SemanticsFixture {
                 assertThat(accepted.get().hasOffset()).isTrue();
             }
             // who gave up waiting left the queue: all of the memory is to be had again
+            LeakOracle.of(producer).awaitFreeMemory();
             assertThat(producer.send(record(topic, 63_000)).get().hasOffset()).isTrue();
         }
     }

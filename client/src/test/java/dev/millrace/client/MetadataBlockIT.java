@@ -90,7 +90,7 @@ class MetadataBlockIT extends SemanticsFixture {
     void shouldFailAsTheStockProducerWouldButOnTheIoThreadWhenTheTopicStaysUnknown() throws Exception {
         AtomicReference<Thread> callbackThread = new AtomicReference<>();
         AtomicReference<RecordMetadata> metadata = new AtomicReference<>();
-        try (Producer<byte[], byte[]> producer = create("max.block.ms", 700)) {
+        try (Producer<byte[], byte[]> producer = create("max.block.ms", 2_000)) {
             Future<RecordMetadata> future = producer.send(record("stays-unknown"), (m, e) -> {
                 metadata.set(m);
                 callbackThread.set(Thread.currentThread());
@@ -101,7 +101,7 @@ class MetadataBlockIT extends SemanticsFixture {
                     .isInstanceOf(ExecutionException.class)
                     .cause()
                     .isInstanceOf(TimeoutException.class)
-                    .hasMessageContaining("Topic stays-unknown not present in metadata after 700 ms")
+                    .hasMessageContaining("Topic stays-unknown not present in metadata after 2000 ms")
                     .hasCauseInstanceOf(UnknownTopicOrPartitionException.class);
             assertThat(callbackThread.get().getName()).startsWith("millrace-io");
             assertThat(metadata.get().offset()).isEqualTo(-1);

@@ -165,8 +165,9 @@ class NetworkFaultsIT {
                 "request.timeout.ms",
                 500,
                 "delivery.timeout.ms",
-                1500);
+                5000);
         LeakOracle leaks = LeakOracle.of(producer);
+        Tries.untilKnown(producer, topic);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
 
         // when
@@ -187,7 +188,7 @@ class NetworkFaultsIT {
         Await.until(
                 "a record of every partition is acknowledged",
                 Duration.ofSeconds(PATIENCE_S),
-                () -> load.send(PARTITIONS, 100).stream().allMatch(NetworkFaultsIT::isAcknowledged));
+                () -> load.send(PARTITIONS, 100).stream().allMatch(Tries::isAcknowledged));
         producer.close();
         load.assertDelivered(cluster.clientConfig());
         leaks.assertNothingLeft();
@@ -255,16 +256,6 @@ class NetworkFaultsIT {
             LockSupport.parkNanos(endNs - System.nanoTime());
         }
         return threads.getThreadCpuTime(id) - before;
-    }
-
-    private static boolean isAcknowledged(Future<RecordMetadata> future) {
-        try {
-            return future.get(PATIENCE_S, TimeUnit.SECONDS).hasOffset();
-        } catch (ExecutionException expired) {
-            return false;
-        } catch (InterruptedException | java.util.concurrent.TimeoutException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     private static Producer<byte[], byte[]> create(ProducerKind kind, Object... more) {

@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
@@ -55,7 +54,6 @@ class SecurityIT {
     private static final String PASSWORD = "a-secret-of-users";
     private static final int PARTITIONS = 3;
     private static final int RECORDS = 1000;
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static KafkaCluster cluster;
 
@@ -246,7 +244,7 @@ class SecurityIT {
         String user = "User:" + GUEST;
         allow(user, AclOperation.DESCRIBE, topic);
         AclBinding denied = acl(user, AclOperation.WRITE, "*", AclPermissionType.DENY);
-        add(denied);
+        Acls.add(cluster, denied);
         Producer<byte[], byte[]> producer = kind.create(guest());
         LeakOracle leaks = LeakOracle.of(producer);
         try (producer) {
@@ -259,11 +257,11 @@ class SecurityIT {
 
             // and when the user may write
             allow(user, AclOperation.WRITE, topic);
-            remove(denied);
+            Acls.remove(cluster, denied);
             assertThat(sendWhenRecovered(kind, producer, record(topic)).get().offset())
                     .isZero();
         } finally {
-            remove(denied);
+            Acls.remove(cluster, denied);
         }
         leaks.assertNothingLeft();
     }
@@ -345,25 +343,7 @@ class SecurityIT {
     }
 
     private static void allow(String principal, AclOperation operation, String topic) throws Exception {
-        add(acl(principal, operation, topic, AclPermissionType.ALLOW));
-    }
-
-    private static void add(AclBinding acl) throws Exception {
-        cluster.admin().createAcls(List.of(acl)).all().get();
-        Await.until("the broker knows " + acl, PATIENCE, () -> isKnown(acl));
-    }
-
-    private static void remove(AclBinding acl) throws Exception {
-        cluster.admin().deleteAcls(List.of(acl.toFilter())).all().get();
-        Await.until("the broker has forgotten " + acl, PATIENCE, () -> !isKnown(acl));
-    }
-
-    private static boolean isKnown(AclBinding acl) {
-        try {
-            return !cluster.admin().describeAcls(acl.toFilter()).values().get().isEmpty();
-        } catch (InterruptedException | ExecutionException e) {
-            throw new IllegalStateException(e);
-        }
+        Acls.add(cluster, acl(principal, operation, topic, AclPermissionType.ALLOW));
     }
 
     private static AclBinding acl(

@@ -27,6 +27,8 @@ abstract class SemanticsFixture {
     static void start() {
         cluster = KafkaCluster.builder()
                 .listeners(Listener.PLAINTEXT, Listener.SASL_PLAINTEXT)
+                // Tests pause it for seconds; out of its session it would lead nothing for a moment afterwards.
+                .setting("broker.session.timeout.ms", "60000")
                 .start();
     }
 

@@ -33,13 +33,13 @@ class SendSemanticsIT extends SemanticsFixture {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldFailTheFutureAndNameBudgetAndCauseWhenTheTopicIsUnknown(ProducerKind kind) {
-        try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "max.block.ms", 700)) {
+        try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "max.block.ms", 2_000)) {
             Refusal refusal = Refusal.of(producer, record("no-such-topic"));
 
             assertThat(refusal.reason)
                     .isInstanceOf(TimeoutException.class)
                     .hasMessageContaining("no-such-topic")
-                    .hasMessageContaining("700 ms")
+                    .hasMessageContaining("2000 ms")
                     .hasCauseInstanceOf(UnknownTopicOrPartitionException.class);
             assertThat(refusal.metadata.partition()).isEqualTo(-1);
         }
@@ -87,6 +87,7 @@ class SendSemanticsIT extends SemanticsFixture {
 
         // when
         try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "max.block.ms", 500)) {
+            Tries.untilKnown(producer, topic);
             Refusal refusal = Refusal.of(producer, new ProducerRecord<>(topic, 7, null, new byte[1]));
 
             // then
@@ -215,6 +216,7 @@ class SendSemanticsIT extends SemanticsFixture {
         String topic = topic("headers-too-large", kind, 1);
         try (Producer<byte[], byte[]> producer =
                 kind.create(cluster.clientConfig(), "max.request.size", 1000, "max.block.ms", 200)) {
+            Tries.untilKnown(producer, topic);
             ProducerRecord<byte[], byte[]> tooLarge = record(topic, 1000);
             ProducerRecord<byte[], byte[]> nowhere = record("no-such-topic");
 

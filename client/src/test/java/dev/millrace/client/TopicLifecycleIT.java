@@ -96,7 +96,7 @@ class TopicLifecycleIT extends SemanticsFixture {
         List<Long> acknowledgedAfter = new ArrayList<>();
         for (int value = (int) firstAfter[0]; value < futures.size(); value++) {
             assertThat(futures.get(value)).isDone();
-            if (succeeded(futures.get(value))) {
+            if (Tries.isAcknowledged(futures.get(value))) {
                 acknowledgedAfter.add((long) value);
             }
         }
@@ -121,10 +121,11 @@ class TopicLifecycleIT extends SemanticsFixture {
                 3_100,
                 "metadata.max.age.ms",
                 1_000)) {
-            send(producer, topic, 1).get();
+            Tries.untilAcknowledged(producer, new ProducerRecord<>(topic, bytes(1)));
 
             // when
             cluster.admin().deleteTopics(List.of(topic)).all().get();
+            Await.until("the topic is gone", PATIENCE, () -> cluster.leader(topic, 0) < 0);
 
             // then
             assertThatThrownBy(() -> send(producer, topic, 2).get(60, TimeUnit.SECONDS))
@@ -133,7 +134,7 @@ class TopicLifecycleIT extends SemanticsFixture {
                     .isZero();
 
             cluster.createTopic(topic, 1, 1, Map.of());
-            Await.until("the topic works again", PATIENCE, () -> succeeded(send(producer, topic, 4)));
+            Await.until("the topic works again", PATIENCE, () -> Tries.isAcknowledged(send(producer, topic, 4)));
         }
         assertThat(values(topic)).containsOnly(4L);
         assertThat(values(other)).containsExactly(3L);
@@ -161,14 +162,6 @@ class TopicLifecycleIT extends SemanticsFixture {
     private static void recreate(String topic) throws Exception {
         cluster.admin().deleteTopics(List.of(topic)).all().get();
         cluster.createTopic(topic, 1, 1, Map.of());
-    }
-
-    private static boolean succeeded(Future<RecordMetadata> future) {
-        try {
-            return future.get(60, TimeUnit.SECONDS).hasOffset();
-        } catch (Exception e) {
-            return false;
-        }
     }
 
     private static Future<RecordMetadata> send(Producer<byte[], byte[]> producer, String topic, long value) {

@@ -346,6 +346,7 @@ abstract class TransactionsContract {
                 Producer<byte[], byte[]> producer = transactional(kind, topic, "max.block.ms", 2_000)) {
             warm.initTransactions(); // the first one takes longer
             repeat(producer::initTransactions);
+            Tries.untilKnown(producer, topic);
             producer.beginTransaction();
             Future<RecordMetadata> unknown = producer.send(record("no-such-topic", 0, "x"));
 
@@ -367,6 +368,7 @@ abstract class TransactionsContract {
         try (Producer<byte[], byte[]> producer = transactional(
                 kind, topic, "max.block.ms", 3_000, "request.timeout.ms", 60_000, "delivery.timeout.ms", 120_000)) {
             repeat(producer::initTransactions);
+            Tries.untilKnown(producer, topic);
             producer.beginTransaction();
             producer.send(record(topic, 0, "in"));
             producer.flush();
@@ -402,6 +404,7 @@ abstract class TransactionsContract {
                 cluster.resume(1);
             }
             repeat(producer::initTransactions);
+            Tries.untilKnown(producer, topic);
             commitOne(producer, topic, "in");
         }
         assertThat(committed(topic)).containsExactly("0:in");
@@ -413,7 +416,7 @@ abstract class TransactionsContract {
         // given
         String topic = topic("expired", kind, 1);
         try (Producer<byte[], byte[]> producer =
-                transactional(kind, topic, "request.timeout.ms", 1_000, "delivery.timeout.ms", 2_500, "linger.ms", 0)) {
+                transactional(kind, topic, "request.timeout.ms", 1_500, "delivery.timeout.ms", 5_000, "linger.ms", 0)) {
             producer.initTransactions();
             producer.beginTransaction();
             producer.send(record(topic, 0, "before")).get();
@@ -690,11 +693,10 @@ abstract class TransactionsContract {
 
     private void acl(ResourceType type, String name, String who, AclOperation operation)
             throws ExecutionException, InterruptedException {
-        cluster.admin()
-                .createAcls(List.of(new AclBinding(
+        Acls.add(
+                cluster,
+                new AclBinding(
                         new ResourcePattern(type, name, PatternType.LITERAL),
-                        new AccessControlEntry(who, "*", operation, AclPermissionType.ALLOW))))
-                .all()
-                .get();
+                        new AccessControlEntry(who, "*", operation, AclPermissionType.ALLOW)));
     }
 }

@@ -80,12 +80,6 @@ final class MirrorFixture implements AutoCloseable {
         return MirrorProcess.start(args.toArray(String[]::new));
     }
 
-    /** Creates a topic and waits until its leaders serve it, which the stock producer needs (KAFKA-15591). */
-    static void create(KafkaCluster cluster, String topic, int partitions, Map<String, String> configs) {
-        cluster.createTopic(topic, partitions, 1, configs);
-        ends(cluster.admin(), topic, partitions);
-    }
-
     /** Writes records of about 100 bytes, with and without keys, values, headers, and of all kinds of timestamps. */
     void fill(String topic, int partitions, int records, long seed) {
         Random random = new Random(seed);

@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -69,7 +68,8 @@ class MirrorIT {
         int records = 100_000;
         clusters.fill(topic, PARTITIONS, records, seed);
 
-        try (MirrorProcess mirror = clusters.mirror(topic, 3, kind, slowly())) {
+        String quickToMissAMember = "session.timeout.ms=3000\nheartbeat.interval.ms=500\n";
+        try (MirrorProcess mirror = clusters.mirror(topic, 3, kind, slowly(quickToMissAMember))) {
             await("some is committed", () -> clusters.committed(topic) > 0, mirror);
             mirror.kill().awaitExit(STOP);
         }
@@ -91,7 +91,7 @@ class MirrorIT {
         int records = 100_000;
         clusters.fill(topic, PARTITIONS, records, seed);
 
-        try (MirrorProcess mirror = clusters.mirror(topic, 3, ProducerKind.STOCK, slowly())) {
+        try (MirrorProcess mirror = clusters.mirror(topic, 3, ProducerKind.STOCK, slowly(""))) {
             await("some is mirrored", () -> clusters.mirrored(topic) > 0, mirror);
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
         }
@@ -108,7 +108,7 @@ class MirrorIT {
     @EnumSource
     void shouldStopAtARecordThatCannotBeWrittenAndCommitNothingPastIt(ProducerKind kind) throws Exception {
         String topic = topic("refused-" + kind.label());
-        MirrorFixture.create(clusters.target(), topic, PARTITIONS, Map.of("max.message.bytes", "2000"));
+        clusters.target().createTopic(topic, PARTITIONS, 1, Map.of("max.message.bytes", "2000"));
         send(topic, 100, 500, 100);
 
         try (MirrorProcess mirror = clusters.mirror(topic, 1, kind, "--producer.config=" + smallBatches())) {
@@ -155,16 +155,13 @@ class MirrorIT {
     @Test
     void shouldGrowTheTargetWithTheSource() throws Exception {
         String topic = topic("grown");
-        MirrorFixture.create(clusters.target(), topic, 2, Map.of());
+        clusters.target().createTopic(topic, 2, 1, Map.of());
         clusters.fill(topic, PARTITIONS, 1_000, seed);
         Path config = Files.writeString(folder.resolve("consumer.properties"), "metadata.max.age.ms=300\n");
 
         try (MirrorProcess mirror = clusters.mirror(topic, 2, ProducerKind.STOCK, "--consumer.config=" + config)) {
             await("all is mirrored", () -> clusters.mirrored(topic) >= 1_000, mirror);
-            MirrorFixture.get(clusters.source()
-                    .admin()
-                    .createPartitions(Map.of(topic, NewPartitions.increaseTo(PARTITIONS + 2)))
-                    .all());
+            clusters.source().growTopic(topic, PARTITIONS + 2);
             clusters.fill(topic, PARTITIONS + 2, 1_000, seed + 1);
             await("the new partitions too", () -> clusters.mirrored(topic) >= 2_000, mirror);
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
@@ -206,7 +203,7 @@ class MirrorIT {
 
     /** A topic on the source. */
     private static String topic(String name) {
-        MirrorFixture.create(clusters.source(), name, PARTITIONS, Map.of());
+        clusters.source().createTopic(name, PARTITIONS, 1, Map.of());
         return name;
     }
 
@@ -220,9 +217,9 @@ class MirrorIT {
                 .size();
     }
 
-    /** Slow enough to do something midway; and the group soon misses a killed member. */
-    private String slowly() throws IOException {
-        String config = MirrorFixture.slowConsumer() + "session.timeout.ms=3000\nheartbeat.interval.ms=500\n";
+    /** Slow enough to do something midway. */
+    private String slowly(String more) throws IOException {
+        String config = MirrorFixture.slowConsumer() + more;
         return "--consumer.config=" + Files.writeString(folder.resolve("slow.properties"), config);
     }
 

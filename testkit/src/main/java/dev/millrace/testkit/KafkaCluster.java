@@ -23,10 +23,14 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
 /**
@@ -194,20 +198,44 @@ public final class KafkaCluster implements AutoCloseable {
     }
 
     /**
-     * Creates a topic and blocks until each of its partitions has a leader, for at most 30 s.
+     * Creates a topic and blocks until each of its partitions has a leader that serves it, for at most 30 s: metadata tells
+     * of a leader before that broker knows, and a stock producer may not recover from its refusal (KAFKA-15591).
      *
      * @throws org.apache.kafka.common.KafkaException as the brokers refuse the topic
      */
     public void createTopic(String name, int partitions, int replicationFactor, Map<String, String> configs) {
         NewTopic topic = new NewTopic(name, partitions, (short) replicationFactor).configs(configs);
-        get(admin.createTopics(List.of(topic)).all());
+        awaitLeaders(get(admin.createTopics(List.of(topic)).topicId(name)), name, partitions);
+    }
+
+    /** Gives a topic more partitions, and blocks as {@link #createTopic} does. */
+    public void growTopic(String name, int partitions) {
+        get(admin.createPartitions(Map.of(name, NewPartitions.increaseTo(partitions)))
+                .all());
+        awaitLeaders(describe(name).orElseThrow().topicId(), name, partitions);
+    }
+
+    private void awaitLeaders(Uuid id, String name, int partitions) {
         Await.until(
-                "every partition of topic " + name + " has a leader",
+                "every partition of topic " + name + " has a leader that serves it",
                 TOPIC_TIMEOUT,
                 () -> describe(name)
+                        .filter(description -> description.topicId().equals(id)) // not of its predecessor
                         .filter(description -> description.partitions().size() == partitions)
                         .filter(description -> description.partitions().stream().allMatch(p -> p.leader() != null))
+                        .filter(description -> isServed(name, partitions))
                         .isPresent());
+    }
+
+    private boolean isServed(String topic, int partitions) {
+        Map<TopicPartition, OffsetSpec> ends = IntStream.range(0, partitions)
+                .boxed()
+                .collect(Collectors.toMap(p -> new TopicPartition(topic, p), p -> OffsetSpec.latest()));
+        try {
+            return get(admin.listOffsets(ends).all()).size() == partitions;
+        } catch (RetriableException e) {
+            return false;
+        }
     }
 
     /**

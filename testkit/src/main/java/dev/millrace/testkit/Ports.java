@@ -1,41 +1,80 @@
 package dev.millrace.testkit;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.ArrayDeque;
-import java.util.LinkedHashSet;
+import java.util.Optional;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.IntStream;
 
 /**
  * Free TCP ports of 127.0.0.1, chosen below the range from which systems serve outgoing connections. From inside that
  * range some client could hold the port of a broker that is down, or even connect to itself there.
+ *
+ * <p>Each JVM hands out ports of a range of its own, one after the other, and keeps the range for its lifetime by listening
+ * on its first port: so no cluster of another JVM takes the port of a broker that is down.
  */
 final class Ports {
     private static final int FIRST = 10_000;
-    private static final int LAST = 32_000;
+    private static final int RANGES = 22;
+    private static final int RANGE_SIZE = 1_000;
+    private static final ServerSocket RANGE = claimRange();
+
+    private static int handedOut;
 
     private Ports() {}
 
-    /** Distinct ports that were free a moment ago; whoever binds them must be ready to lose a race and ask again. */
-    static Queue<Integer> free(int count) {
-        Set<Integer> ports = new LinkedHashSet<>();
-        while (ports.size() < count) {
-            int port = ThreadLocalRandom.current().nextInt(FIRST, LAST);
+    /**
+     * Distinct ports that were free a moment ago; whoever binds them must be ready to lose a race and ask again.
+     *
+     * @throws IllegalStateException so many are not free
+     */
+    static synchronized Queue<Integer> free(int count) {
+        Queue<Integer> ports = new ArrayDeque<>();
+        for (int tried = 0; ports.size() < count; tried++) {
+            if (tried == RANGE_SIZE) {
+                throw new IllegalStateException("No " + count + " free ports behind " + RANGE.getLocalPort());
+            }
+            int port = RANGE.getLocalPort() + 1 + handedOut++ % (RANGE_SIZE - 1);
             if (isFree(port)) {
                 ports.add(port);
             }
         }
-        return new ArrayDeque<>(ports);
+        return ports;
+    }
+
+    private static ServerSocket claimRange() {
+        int start = ThreadLocalRandom.current().nextInt(RANGES);
+        return IntStream.range(start, start + RANGES)
+                .mapToObj(range -> listen(FIRST + range % RANGES * RANGE_SIZE))
+                .flatMap(Optional::stream)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("Every " + RANGE_SIZE + "th port from " + FIRST + " to "
+                        + (FIRST + RANGES * RANGE_SIZE) + " is taken"));
     }
 
     private static boolean isFree(int port) {
-        try (ServerSocket probe = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-            return probe.isBound();
+        Optional<ServerSocket> probe = listen(port);
+        probe.ifPresent(Ports::close);
+        return probe.isPresent();
+    }
+
+    private static Optional<ServerSocket> listen(int port) {
+        try {
+            return Optional.of(new ServerSocket(port, 1, InetAddress.getLoopbackAddress()));
+        } catch (IOException taken) {
+            return Optional.empty();
+        }
+    }
+
+    private static void close(ServerSocket probe) {
+        try {
+            probe.close();
         } catch (IOException e) {
-            return false;
+            throw new UncheckedIOException(e);
         }
     }
 }

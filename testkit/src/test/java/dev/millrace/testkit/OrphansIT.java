@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Nothing may outlive the JVM that started a cluster, whatever ends it. */
 class OrphansIT {
-    private static final Duration END_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration END_TIMEOUT = Duration.ofSeconds(60);
 
     @TempDir
     private Path temp;
