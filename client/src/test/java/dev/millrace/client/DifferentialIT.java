@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -41,6 +43,16 @@ class DifferentialIT {
         Script script = Script.plain(Seed.random("DifferentialIT"));
 
         assertSameObservations(script, "-plain-" + repetition.getCurrentRepetition());
+    }
+
+    @RepeatedTest(3)
+    void shouldObserveTheSameWhenTheSameTransactionsArePlayed(RepetitionInfo repetition) throws Exception {
+        Script script = Script.transactional(Seed.random("DifferentialIT"));
+        String suffix = "-transactional-" + repetition.getCurrentRepetition();
+
+        assertSameObservations(script, suffix);
+
+        assertThat(offsets(suffix, ProducerKind.MILLRACE)).isEqualTo(offsets(suffix, ProducerKind.STOCK));
     }
 
     private static void assertSameObservations(Script script, String suffix) throws Exception {
@@ -97,6 +109,21 @@ class DifferentialIT {
         return TopicContents.readCommitted(cluster, topic).stream()
                 .map(ScriptRun::inWords)
                 .toList();
+    }
+
+    /** What the group has committed, by partition. */
+    private static Map<Integer, Long> offsets(String suffix, ProducerKind kind) throws Exception {
+        return cluster
+                .admin()
+                .listConsumerGroupOffsets(
+                        Script.GROUP + suffix(suffix, kind), new ListConsumerGroupOffsetsOptions().requireStable(true))
+                .partitionsToOffsetAndMetadata()
+                .get()
+                .entrySet()
+                .stream()
+                .collect(Collectors.toMap(
+                        entry -> entry.getKey().partition(),
+                        entry -> entry.getValue().offset()));
     }
 
     private static String suffix(String suffix, ProducerKind kind) {

@@ -1,14 +1,19 @@
 package dev.millrace.client;
 
+import dev.millrace.testkit.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.errors.TimeoutException;
 
@@ -24,7 +29,9 @@ final class Script {
     static final String COMPACTED = "compacted";
     static final int PARTITIONS = 4;
     private static final String MISSING = "missing";
+    static final String GROUP = "group";
     private static final int STEPS = 100;
+    private static final int TRANSACTIONS = 30;
     private static final int MAX_REQUEST_SIZE = 50_000;
 
     private final Random random;
@@ -69,12 +76,136 @@ final class Script {
         return script;
     }
 
+    /**
+     * Transactions ended either way, and such as a mistake leaves nothing but the abort. What a record sees of an abort must
+     * not depend on whether it was sent before, so all are sent; and nothing is sent outside of a transaction, which the
+     * stock producer would refuse and write all the same.
+     */
+    static Script transactional(Random random) {
+        Script script = new Script(random);
+        script.configs.put("transactional.id", "script");
+        script.addCallOutsideATransaction();
+        script.add("initTransactions", run -> {
+            run.producer().initTransactions();
+            return "initialized";
+        });
+        for (int i = 0; i < TRANSACTIONS; i++) {
+            if (random.nextInt(4) == 0) {
+                script.addCallOutsideATransaction();
+            }
+            script.addBegin();
+            script.addContent();
+            script.addOneOf(script::addCommit, script::addFlushedAbort, script::addMistakeAndEnd);
+        }
+        if (random.nextBoolean()) {
+            script.addBegin();
+            script.addContent();
+            script.addFlush();
+        }
+        script.addClose();
+        return script;
+    }
+
     Map<String, Object> configs() {
         return configs;
     }
 
     List<Step> steps() {
         return steps;
+    }
+
+    private void addContent() {
+        for (int i = random.nextInt(10); i > 0; i--) {
+            addOneOf(() -> addSend(KEYED), () -> addSend(SINGLE), this::addFlush, this::addSendOffsets);
+        }
+    }
+
+    private void addBegin() {
+        add("begin", run -> {
+            run.producer().beginTransaction();
+            return "begun";
+        });
+    }
+
+    private void addCommit() {
+        add("commit", run -> {
+            run.producer().commitTransaction();
+            return "committed";
+        });
+    }
+
+    private void addFlushedAbort() {
+        addFlush();
+        add("abort", run -> {
+            run.producer().abortTransaction();
+            return "aborted";
+        });
+    }
+
+    private void addSendOffsets() {
+        addSendOffsets(Map.of(0, random.nextInt(1_000)), -1);
+    }
+
+    /** By partitions of a topic; a generation without a member is a mistake. */
+    private void addSendOffsets(Map<Integer, Integer> offsets, int generation) {
+        add("send offsets " + offsets + ", generation " + generation, run -> {
+            Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+            offsets.forEach((partition, offset) ->
+                    positions.put(new TopicPartition(run.topic(KEYED), partition), new OffsetAndMetadata(offset)));
+            run.producer().sendOffsetsToTransaction(positions, group(run, generation));
+            return "sent";
+        });
+    }
+
+    @SuppressWarnings("removal") // only consumers will make one then
+    private static ConsumerGroupMetadata group(ScriptRun run, int generation) {
+        return new ConsumerGroupMetadata(run.topic(GROUP), generation, "", Optional.empty());
+    }
+
+    private void addCallOutsideATransaction() {
+        addOneOf(this::addCommit, this::addFlushedAbort, this::addSendOffsets, this::addFlush);
+    }
+
+    /** Whether the mistake leaves the transaction as it was or not: the two ways to end it show. */
+    private void addMistakeAndEnd() {
+        addFlush();
+        addOneOf(
+                this::addBegin,
+                () -> add("initTransactions again", run -> {
+                    run.producer().initTransactions();
+                    return "initialized";
+                }),
+                () -> addSendOffsets(Map.of(), -1),
+                () -> addSendOffsets(Map.of(0, 1), 7),
+                () -> add("send no offsets", run -> {
+                    run.producer().sendOffsetsToTransaction(null, group(run, -1));
+                    return "sent";
+                }),
+                this::addCallOutOfOrder,
+                this::addSendThatIsRefused,
+                () -> {
+                    addSendThatTheBrokerRefuses();
+                    addWaitForTheError();
+                });
+        addCommit();
+        addFlushedAbort();
+    }
+
+    /** The stock producer ends a flush a moment before its transaction knows of the failure. */
+    private void addWaitForTheError() {
+        add("wait for the error", run -> {
+            Await.until("the transaction has failed", Duration.ofSeconds(30), () -> {
+                try {
+                    run.producer().beginTransaction();
+                    return false;
+                } catch (KafkaException failed) {
+                    return true;
+                } catch (IllegalStateException stillOpen) {
+                    return false;
+                }
+            });
+            return "failed";
+        });
     }
 
     private void addSend(String topic) {
@@ -147,7 +278,10 @@ final class Script {
 
     private void addSendThatTheBrokerRefuses() {
         addFlush();
-        addOneOf(() -> addSend(SMALL, null, bytes(10), bytesOf(5000)), () -> addSend(COMPACTED, null, null, bytes(10)));
+        // Too large, however it is compressed.
+        addOneOf(
+                () -> addSend(SMALL, null, bytes(10), bytesOf(10_000)),
+                () -> addSend(COMPACTED, null, null, bytes(10)));
         addFlush();
     }
 
