@@ -51,22 +51,17 @@ class MemoryIT {
             }
 
             // then nobody has waited, and nothing has left
-            assertThat(metric(producer, "bufferpool-wait-time-ns-total")).isZero();
-            assertThat(metric(producer, "record-send-total")).isZero();
-            assertThat(metric(producer, "buffer-available-bytes")).isGreaterThan(memory / 2.0);
+            assertThat(SemanticsFixture.metric(producer, "bufferpool-wait-time-ns-total"))
+                    .isZero();
+            assertThat(SemanticsFixture.metric(producer, "record-send-total")).isZero();
+            assertThat(SemanticsFixture.metric(producer, "buffer-available-bytes"))
+                    .isGreaterThan(memory / 2.0);
 
             producer.flush();
             assertThat(futures).allMatch(Future::isDone);
-            assertThat(metric(producer, "record-error-total")).isZero();
-            assertThat(metric(producer, "buffer-available-bytes")).isEqualTo((double) memory);
+            assertThat(SemanticsFixture.metric(producer, "record-error-total")).isZero();
+            assertThat(SemanticsFixture.metric(producer, "buffer-available-bytes"))
+                    .isEqualTo((double) memory);
         }
-    }
-
-    private static double metric(Producer<?, ?> producer, String name) {
-        return producer.metrics().entrySet().stream()
-                .filter(metric -> metric.getKey().name().equals(name)
-                        && metric.getKey().group().equals("producer-metrics"))
-                .mapToDouble(metric -> (double) metric.getValue().metricValue())
-                .sum();
     }
 }

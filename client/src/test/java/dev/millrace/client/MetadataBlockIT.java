@@ -223,12 +223,4 @@ class MetadataBlockIT extends SemanticsFixture {
                 PATIENCE,
                 () -> metric(producer, "buffer-available-bytes") == metric(producer, "buffer-total-bytes"));
     }
-
-    private static double metric(Producer<?, ?> producer, String name) {
-        return producer.metrics().entrySet().stream()
-                .filter(metric -> metric.getKey().name().equals(name))
-                .mapToDouble(metric -> ((Number) metric.getValue().metricValue()).doubleValue())
-                .findFirst()
-                .orElseThrow();
-    }
 }

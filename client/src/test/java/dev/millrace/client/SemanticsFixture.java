@@ -71,6 +71,15 @@ abstract class SemanticsFixture {
         }
     }
 
+    /** One of the metrics that a producer has once. */
+    static double metric(Producer<?, ?> producer, String name) {
+        return producer.metrics().entrySet().stream()
+                .filter(metric -> metric.getKey().name().equals(name)
+                        && metric.getKey().group().equals("producer-metrics"))
+                .mapToDouble(metric -> (double) metric.getValue().metricValue())
+                .sum();
+    }
+
     static void awaitWaiting(Thread thread) {
         Await.until(
                 thread.getName() + " waits",

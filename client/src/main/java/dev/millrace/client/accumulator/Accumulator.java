@@ -61,14 +61,10 @@ public final class Accumulator {
         return queue != null ? queue : queues.create(this, topic, topicIndex, partition);
     }
 
-    /**
-     * Memory for a batch that the record opens; null if it found room elsewhere while it waited.
-     *
-     * @param wanted bytes that the batch should have, unless the record needs more
-     */
-    byte[] acquire(int wanted, EncodableRecord record, long maxBlockMs, BooleanSupplier stillNeeded)
+    /** Memory for a batch that the record opens; null if it found room elsewhere while it waited. */
+    byte[] acquire(BatchSizing sizing, EncodableRecord record, long maxBlockMs, BooleanSupplier stillNeeded)
             throws InterruptedException {
-        int size = pool.sizeFor(wanted, RecordEncoder.batchSizeUpperBound(record));
+        int size = pool.sizeFor(sizing, RecordEncoder.batchSizeUpperBound(record));
         return pool.acquire(size, maxBlockMs, stillNeeded);
     }
 
@@ -101,6 +97,10 @@ public final class Accumulator {
         if (isUrgent() || isShortOfMemory()) {
             queue.ready().wakeIfAsleep();
         }
+    }
+
+    PartitionUse useOf(PartitionUse.Partition partition) {
+        return new PartitionUse(partition, pool);
     }
 
     void onFinished(PartitionQueue queue) {

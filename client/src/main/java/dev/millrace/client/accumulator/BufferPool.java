@@ -1,6 +1,7 @@
 package dev.millrace.client.accumulator;
 
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
@@ -19,6 +20,9 @@ public final class BufferPool {
     /** A batch larger than {@code batch.size} gets at most such a part of what is free: it is an expense of the rich. */
     private static final int PLENTY = 16;
 
+    /** Memory is plentiful while such a part of what is free is enough for all; the rest is for the batches after the next. */
+    private static final int SHARED_PART = 2;
+
     /**
      * Once memory is used up, waiting threads are woken when this part of all memory is free again: woken for each batch that
      * comes back, they would write a record or two before the next wait.
@@ -31,6 +35,7 @@ public final class BufferPool {
     private final long total;
     private final int batchSize;
     private final AtomicLong available;
+    private final AtomicInteger partitionsInUse = new AtomicInteger();
     private final KeptBuffers kept;
     private final MemoryWaiters waiters;
 
@@ -49,12 +54,41 @@ public final class BufferPool {
         this.waiters = new MemoryWaiters(size -> tryReserve(size, 0), this::isShort, onPressure, LOOK_NS);
     }
 
-    /** How large a buffer to ask for if a batch should be about {@code wanted} bytes, and must be {@code needed} at least. */
-    int sizeFor(int wanted, int needed) {
+    /**
+     * How large a buffer to ask for. While memory is plentiful, so large as the batch may become, or at least
+     * {@code batch.size}; otherwise as the partition's last batches suggest.
+     *
+     * @param needed bytes that the batch must have at least
+     */
+    int sizeFor(BatchSizing sizing, int needed) {
+        long share = share();
+        int most = kept.atMost(sizing.most());
+        int wanted = sizing.usual();
+        if (most <= share) {
+            wanted = most;
+        } else if (batchSize <= share) {
+            wanted = Math.max(wanted, batchSize);
+        }
         if (wanted > batchSize && wanted <= available.get() / PLENTY) {
             return Math.max(needed, kept.atMost(wanted));
         }
         return Math.max(needed, kept.atLeast(Math.min(wanted, batchSize)));
+    }
+
+    /** What the partitions in use, and one more, could each have now. */
+    private long share() {
+        long free = available.get() - waiters.allWant();
+        return free / SHARED_PART / (partitionsInUse() + 1);
+    }
+
+    /** How many partitions have a batch that no I/O thread has taken yet. */
+    int partitionsInUse() {
+        return partitionsInUse.get();
+    }
+
+    /** Tells of partitions that have such a batch again, or have none any more. */
+    void addPartitionsInUse(int change) {
+        partitionsInUse.addAndGet(change);
     }
 
     /**
@@ -92,14 +126,15 @@ public final class BufferPool {
     }
 
     /**
-     * Moves what became small into a smaller buffer, if that gives at least half of the memory back. It needs none that is not
-     * there: the smaller one takes its room from the larger.
+     * Moves what became small into a smaller buffer, if that gives at least half of the memory back and memory is scarce, or the
+     * buffer larger than {@code batch.size}. It needs no memory that is not there: the smaller one takes its room from the larger.
      *
      * @param used how many bytes, from the start, are to be kept
      */
     byte[] trim(byte[] buffer, int used) {
         int size = kept.atLeast(used);
-        if (size > buffer.length / 2) {
+        boolean affordable = buffer.length <= batchSize && batchSize <= share();
+        if (affordable || size > buffer.length / 2) {
             return buffer;
         }
         byte[] smaller = keptOrNew(size);

@@ -5,7 +5,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The callbacks of a batch by record index, so that they run in offset order. It grows by segments because nobody knows
- * beforehand how many records will fit, and stays empty when no caller gave a callback.
+ * beforehand how many records will fit, each segment as long as all before it, so that what a batch of few records needs does not
+ * depend on its room; and it stays empty when no caller gave a callback.
  *
  * <p><b>Threads:</b> each writer stores at the index that it alone has claimed; the I/O thread reads once the batch is
  * finished.
@@ -13,8 +14,8 @@ import java.lang.invoke.VarHandle;
  * plain: the writer's commit and the reader's look at the finished batch order them.
  */
 final class CallbackSlots {
-    private static final int SEGMENT_BITS = 7;
-    private static final int SEGMENT_SIZE = 1 << SEGMENT_BITS;
+    private static final int FIRST_BITS = 7;
+    private static final int FIRST_SIZE = 1 << FIRST_BITS;
     private static final VarHandle SEGMENT = MethodHandles.arrayElementVarHandle(RecordFuture.WithCallback[][].class);
     private static final VarHandle SEGMENTS;
 
@@ -35,7 +36,8 @@ final class CallbackSlots {
     }
 
     void put(int index, RecordFuture.WithCallback future) {
-        segment(index >>> SEGMENT_BITS)[index & (SEGMENT_SIZE - 1)] = future;
+        int number = numberOf(index);
+        segment(number)[index - start(number)] = future;
     }
 
     boolean isEmpty() {
@@ -44,19 +46,28 @@ final class CallbackSlots {
 
     /** Null where the caller gave no callback. */
     RecordFuture.WithCallback get(int index) {
-        RecordFuture.WithCallback[] segment = segments[index >>> SEGMENT_BITS];
-        return segment == null ? null : segment[index & (SEGMENT_SIZE - 1)];
+        int number = numberOf(index);
+        RecordFuture.WithCallback[] segment = segments[number];
+        return segment == null ? null : segment[index - start(number)];
+    }
+
+    private static int numberOf(int index) {
+        return Integer.SIZE - Integer.numberOfLeadingZeros(index >>> FIRST_BITS);
+    }
+
+    private static int start(int number) {
+        return number == 0 ? 0 : FIRST_SIZE << (number - 1);
     }
 
     private RecordFuture.WithCallback[] segment(int number) {
         RecordFuture.WithCallback[][] all = segments;
         if (all == null) {
-            RecordFuture.WithCallback[][] fresh = new RecordFuture.WithCallback[(maxRecords >>> SEGMENT_BITS) + 1][];
+            RecordFuture.WithCallback[][] fresh = new RecordFuture.WithCallback[numberOf(maxRecords) + 1][];
             all = SEGMENTS.compareAndSet(this, null, fresh) ? fresh : segments;
         }
         RecordFuture.WithCallback[] segment = (RecordFuture.WithCallback[]) SEGMENT.getAcquire(all, number);
         if (segment == null) {
-            RecordFuture.WithCallback[] fresh = new RecordFuture.WithCallback[SEGMENT_SIZE];
+            RecordFuture.WithCallback[] fresh = new RecordFuture.WithCallback[Math.max(FIRST_SIZE, start(number))];
             RecordFuture.WithCallback[] seen =
                     (RecordFuture.WithCallback[]) SEGMENT.compareAndExchange(all, number, null, fresh);
             segment = seen == null ? fresh : seen;

@@ -238,7 +238,7 @@ final class OpenBatch {
         whenFinished.encode(queue.codec(), end, count, baseTimestamp, maxTimestamp);
         whenFinished.measure(maxRecordSize);
         whenFinished.trim();
-        queue.sizing().onFinished(capacity, end, whenFinished.size(), full);
+        queue.sizing().onFinished(end, whenFinished.size(), full);
     }
 
     /** Null until the batch is finished. */

@@ -31,6 +31,7 @@ public final class PartitionQueue {
     private final int id;
     private final ReadyQueue ready;
     private final BatchSizing sizing;
+    private final PartitionUse use;
     private volatile OpenBatch newest;
 
     /** The last batch that the I/O thread has taken; written by it alone. */
@@ -44,6 +45,7 @@ public final class PartitionQueue {
         this.sizing = new BatchSizing(accumulator.batchSize());
         this.taken = OpenBatch.start();
         this.newest = taken;
+        this.use = accumulator.useOf(this::hasRecords);
     }
 
     /** Announces an {@link #append} that will hardly fail to follow, and is quicker for it; costs next to nothing. */
@@ -85,7 +87,7 @@ public final class PartitionQueue {
     /** Null when another thread's batch came first. */
     private RecordFuture open(OpenBatch last, EncodableRecord record, Callback callback, long maxBlockMs)
             throws InterruptedException {
-        byte[] buffer = accumulator.acquire(sizing.next(), record, maxBlockMs, () -> last.next() == null);
+        byte[] buffer = accumulator.acquire(sizing, record, maxBlockMs, () -> last.next() == null);
         if (buffer == null) {
             return null;
         }
@@ -105,6 +107,7 @@ public final class PartitionQueue {
             return null;
         }
         NEWEST.compareAndSet(this, last, fresh);
+        use.update();
         accumulator.onOpened(this, fresh.createdMs());
         return future;
     }
@@ -193,9 +196,10 @@ public final class PartitionQueue {
     public void take() {
         taken = taken.next();
         taken.forget();
+        use.update();
     }
 
-    /** Whether records wait here, finished or not. */
+    /** Whether records wait here, finished or not. Any thread may ask. */
     public boolean hasRecords() {
         OpenBatch first = taken.next();
         return first != null && !first.isMarker();

@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How large batches are made, and what memory they take. */
 class BatchSizingTest {
@@ -13,18 +15,82 @@ class BatchSizingTest {
     private static final long MEMORY = 32 << 20;
 
     @Test
-    void shouldTakeLittleMemoryForTheFirstRecordOfAPartition() throws InterruptedException {
+    void shouldStartAtBatchSizeWhenMemoryIsPlentiful() throws InterruptedException {
+        TestAccumulator parts = new TestAccumulator(MEMORY, BATCH_SIZE);
+
+        FinishedBatch batch = sealed(parts, 0, 100);
+
+        assertThat(batch.count()).isEqualTo(100);
+    }
+
+    @Test
+    void shouldStartAtBatchSizeAgainAfterManySmallBatches() throws InterruptedException {
+        TestAccumulator parts = new TestAccumulator(MEMORY, BATCH_SIZE);
+        for (int i = 0; i < 20; i++) {
+            sealed(parts, 0, 1).release();
+        }
+
+        assertThat(sealed(parts, 0, 100).count()).isEqualTo(100);
+    }
+
+    @Test
+    void shouldStartAtBatchSizeWhenAnotherPartitionHasManyBatches() throws InterruptedException {
+        TestAccumulator parts = new TestAccumulator(16 * BATCH_SIZE, BATCH_SIZE);
+        for (int i = 0; i < 1_000; i++) {
+            parts.append("t", 0, TestRecord.ofSize(100), 0);
+        }
+        assertThat(parts.pool.available())
+                .as("what two partitions are to share")
+                .isLessThan(10 * BATCH_SIZE);
+        while (parts.ready.poll() != null) {}
+
+        assertThat(sealed(parts, 1, 100).count()).isEqualTo(100);
+    }
+
+    @Test
+    void shouldStartAtBatchSizeWhenManyPartitionsWereInUseBefore() throws InterruptedException {
+        TestAccumulator parts = new TestAccumulator(MEMORY, BATCH_SIZE);
+        for (int p = 0; p < 10_000; p++) {
+            sealed(parts, p, 1).release();
+        }
+
+        assertThat(sealed(parts, 3, 100).count()).isEqualTo(100);
+        assertThat(sealed(parts, 10_000, 100).count()).isEqualTo(100);
+    }
+
+    /** Also if each of them was in use before, in a time of plenty. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldTakeLittleMemoryWhenTenThousandPartitionsHaveARecordEach(boolean usedBefore)
+            throws InterruptedException {
         TestAccumulator parts = new TestAccumulator(64 << 20, BATCH_SIZE);
+        for (int p = 0; usedBefore && p < 10_000; p++) {
+            sealed(parts, p, 1).release();
+        }
+
         for (int p = 0; p < 10_000; p++) {
             parts.append("t", p, TestRecord.ofSize(100), 0);
         }
 
-        assertThat(parts.pool.total() - parts.pool.available()).isEqualTo(10_000 * 1_024);
+        assertThat(parts.pool.partitionsInUse()).isEqualTo(10_000);
+        assertThat(parts.pool.available()).isGreaterThan(parts.pool.total() / 2);
     }
 
     @Test
-    void shouldReachBatchSizeAfterAFewFullBatches() throws InterruptedException {
-        List<FinishedBatch> batches = fill(new TestAccumulator(MEMORY, BATCH_SIZE), 10);
+    void shouldStartSmallWhenThePartitionsInUseCouldNotAllHaveBatchSize() throws InterruptedException {
+        TestAccumulator parts = new TestAccumulator(16 * BATCH_SIZE, BATCH_SIZE);
+        for (int p = 0; p < 20; p++) {
+            parts.append("t", p, TestRecord.ofSize(100), 0);
+        }
+
+        // when the fifth opens its batch, five can have one out of half of 12; at the sixth, six cannot out of half of
+        // 11
+        assertThat(parts.pool.total() - parts.pool.available()).isEqualTo(5 * BATCH_SIZE + 15 * 1_024);
+    }
+
+    @Test
+    void shouldReachBatchSizeAfterAFewFullBatchesWhenMemoryIsScarce() throws InterruptedException {
+        List<FinishedBatch> batches = fill(scarce(MEMORY, BATCH_SIZE), 10);
 
         assertThat(batches.get(0).buffer()).hasSize(1_024);
         for (FinishedBatch batch : batches.subList(4, 10)) {
@@ -35,23 +101,31 @@ class BatchSizingTest {
 
     @Test
     void shouldReachABatchSizeThatIsNoPowerOfTwo() throws InterruptedException {
-        List<FinishedBatch> batches = fill(new TestAccumulator(MEMORY, 99_999), 10);
+        List<FinishedBatch> batches = fill(scarce(MEMORY, 99_999), 10);
 
         assertThat(batches.get(9).buffer()).hasSize(99_999);
     }
 
     @Test
-    void shouldBecomeSmallAgainWhenLittleIsSent() throws InterruptedException {
-        TestAccumulator parts = new TestAccumulator(MEMORY, BATCH_SIZE);
+    void shouldBecomeSmallAgainWhenLittleIsSentAndMemoryIsScarce() throws InterruptedException {
+        TestAccumulator parts = scarce(MEMORY, BATCH_SIZE);
         release(fill(parts, 10));
         for (int i = 0; i < 6; i++) {
-            parts.append("t", 0, TestRecord.ofSize(100), 0);
-            release(List.of(sealed(parts)));
+            sealed(parts, 0, 1).release();
         }
 
         parts.append("t", 0, TestRecord.ofSize(100), 0);
 
         assertThat(parts.pool.total() - parts.pool.available()).isEqualTo(1_024);
+    }
+
+    @Test
+    void shouldMakeRoomForAsMuchAsLastTimeWhenMemoryBecomesScarce() throws InterruptedException {
+        TestAccumulator parts = new TestAccumulator(MEMORY, BATCH_SIZE);
+        sealed(parts, 0, 50).release();
+        beScarce(parts);
+
+        assertThat(sealed(parts, 0, 50).count()).isEqualTo(50);
     }
 
     @Test
@@ -70,6 +144,35 @@ class BatchSizingTest {
     }
 
     @Test
+    void shouldStartAtWhatCompressionWillMakeBatchSizeOfWhenMemoryIsPlentiful() throws InterruptedException {
+        TestAccumulator parts = new TestAccumulator(MEMORY, BATCH_SIZE, new GzipCodec());
+        release(fill(parts, 60));
+        for (int i = 0; i < 20; i++) {
+            sealed(parts, 0, 1).release();
+        }
+
+        FinishedBatch batch = sealed(parts, 0, 200);
+
+        assertThat(batch.count()).isEqualTo(200);
+        assertThat(batch.size()).isLessThan(BATCH_SIZE);
+    }
+
+    @Test
+    void shouldStartAtBatchSizeWhenMemoryIsPlentifulForThatOnly() throws InterruptedException {
+        TestAccumulator parts = new TestAccumulator(8 * BATCH_SIZE, BATCH_SIZE, new GzipCodec());
+        for (int i = 0; i < 60; i++) {
+            release(fill(parts, 1));
+        }
+        for (int i = 0; i < 20; i++) {
+            sealed(parts, 0, 1).release();
+        }
+
+        parts.append("t", 0, TestRecord.ofSize(100), 0);
+
+        assertThat(parts.pool.total() - parts.pool.available()).isEqualTo(BATCH_SIZE);
+    }
+
+    @Test
     void shouldNotSpendTheLastMemoryOnWhatCompressionMightSave() throws InterruptedException {
         TestAccumulator parts = new TestAccumulator(8 * BATCH_SIZE, BATCH_SIZE, new GzipCodec());
 
@@ -81,16 +184,42 @@ class BatchSizingTest {
     }
 
     @Test
-    void shouldGiveBackWhatALingeringBatchDidNotNeed() throws InterruptedException {
+    void shouldGiveBackWhatASmallBatchDidNotNeedWhenMemoryIsScarce() throws InterruptedException {
         TestAccumulator parts = new TestAccumulator(MEMORY, BATCH_SIZE);
-        release(fill(parts, 10));
         parts.append("t", 0, TestRecord.ofValue("alone"), 0);
+        beScarce(parts);
 
-        FinishedBatch batch = sealed(parts);
+        FinishedBatch batch = taken(parts);
 
         assertThat(batch.buffer()).hasSize(1_024);
         assertThat(parts.pool.total() - parts.pool.available()).isEqualTo(1_024);
         assertThat(ReadBack.values(batch)).containsExactly("alone");
+    }
+
+    /** Everyday rates: every batch is small, and none costs a copy or a new buffer. */
+    @Test
+    void shouldUseTheSameBufferAgainAndAgainWhenBatchesAreSmallAndMemoryIsPlentiful() throws InterruptedException {
+        TestAccumulator parts = new TestAccumulator(MEMORY, BATCH_SIZE);
+        FinishedBatch first = sealed(parts, 0, 1);
+        byte[] buffer = first.buffer();
+        first.release();
+
+        for (int i = 1; i < 100; i++) {
+            FinishedBatch batch = sealed(parts, i % 3, 1);
+            assertThat(batch.buffer()).isSameAs(buffer).hasSize(BATCH_SIZE);
+            batch.release();
+        }
+    }
+
+    /** A million other partitions are in use. */
+    private static TestAccumulator scarce(long memory, int batchSize) {
+        TestAccumulator parts = new TestAccumulator(memory, batchSize);
+        beScarce(parts);
+        return parts;
+    }
+
+    private static void beScarce(TestAccumulator parts) {
+        parts.pool.addPartitionsInUse(1_000_000);
     }
 
     /** So many full batches of partition 0, its records half of random bytes; the open one behind them is sealed and released. */
@@ -120,8 +249,16 @@ class BatchSizingTest {
         return batches;
     }
 
-    /** What was appended to partition 0. */
-    private static FinishedBatch sealed(TestAccumulator parts) {
+    /** The first batch of so many records, which may be too few for it. */
+    private static FinishedBatch sealed(TestAccumulator parts, int partition, int records) throws InterruptedException {
+        for (int i = 0; i < records; i++) {
+            parts.append("t", partition, TestRecord.ofSize(100), 0);
+        }
+        return taken(parts);
+    }
+
+    /** The first batch of the partition that was appended to. */
+    private static FinishedBatch taken(TestAccumulator parts) {
         PartitionQueue queue = parts.ready.poll();
         queue.sealOldest(SealCause.LINGER);
         FinishedBatch batch = queue.peek();

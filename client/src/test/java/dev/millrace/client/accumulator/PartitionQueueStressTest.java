@@ -91,6 +91,7 @@ class PartitionQueueStressTest {
             assertThat(futures.get(writer)).as("futures").doesNotContainNull().allMatch(RecordFuture::isDone);
         }
         assertThat(parts.pool.available()).as("memory given back").isEqualTo(parts.pool.total());
+        assertThat(parts.pool.partitionsInUse()).as("partitions in use").isZero();
     }
 
     private static void closeInBetween(Random seeds) throws InterruptedException {
@@ -143,6 +144,7 @@ class PartitionQueueStressTest {
         }
         assertThat(futures).as("futures").allMatch(RecordFuture::isDone);
         assertThat(parts.pool.available()).as("memory given back").isEqualTo(parts.pool.total());
+        assertThat(parts.pool.partitionsInUse()).as("partitions in use").isZero();
     }
 
     private static RecordFuture append(TestAccumulator parts, int writer, int n, Random random)

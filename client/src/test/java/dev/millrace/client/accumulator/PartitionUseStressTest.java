@@ -1,0 +1,116 @@
+package dev.millrace.client.accumulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+
+/** The count of partitions in use, when the last batch of one is taken just as its next is opened. */
+class PartitionUseStressTest {
+    private static final int ROUNDS = 20_000;
+
+    private final AtomicInteger opened = new AtomicInteger();
+    private final AtomicInteger taken = new AtomicInteger();
+    private final BufferPool pool = new BufferPool(1, 1, () -> {});
+
+    /** How often the two threads have met, twice. */
+    private final AtomicInteger meetings = new AtomicInteger();
+
+    @Test
+    void shouldCountAPartitionExactlyWhileItHasRecords() throws InterruptedException {
+        PartitionUse use = new PartitionUse(this::hasRecords, pool);
+
+        openAndTakeSideBySide("PartitionUseStressTest", use::update);
+    }
+
+    @Test
+    void shouldBeNoticedWhenWhoChangesTheMarkDoesNotLookAgain() {
+        TwinUse use = new TwinUse(this::hasRecords, pool);
+
+        assertThatThrownBy(() -> openAndTakeSideBySide("PartitionUseStressTest/twin", use::update))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("partitions in use");
+    }
+
+    private boolean hasRecords() {
+        return opened.get() > taken.get();
+    }
+
+    /** In each round the one batch there is is taken while another is opened. */
+    private void openAndTakeSideBySide(String name, Runnable update) throws InterruptedException {
+        Random seeds = Seed.random(name);
+        Random openersPause = new Random(seeds.nextLong());
+        Random takersPause = new Random(seeds.nextLong());
+        opened.incrementAndGet();
+        update.run();
+        Workers workers = new Workers();
+        workers.add(1, () -> {
+            for (int round = 0; round < ROUNDS; round++) {
+                meet(workers);
+                pause(openersPause);
+                opened.incrementAndGet();
+                update.run();
+                meet(workers);
+            }
+        });
+        workers.add(1, () -> {
+            for (int round = 0; round < ROUNDS; round++) {
+                meet(workers);
+                pause(takersPause);
+                taken.incrementAndGet();
+                update.run();
+                meet(workers);
+                assertThat(pool.partitionsInUse())
+                        .as("partitions in use, round " + round)
+                        .isEqualTo(1);
+            }
+        });
+
+        workers.start().join();
+
+        taken.incrementAndGet();
+        update.run();
+        assertThat(pool.partitionsInUse()).as("partitions in use in the end").isZero();
+    }
+
+    private void meet(Workers workers) {
+        int both = (meetings.getAndIncrement() / 2 + 1) * 2;
+        for (int spin = 0; meetings.get() < both && !workers.hasFailed(); spin++) {
+            if (spin < 1_000) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(1); // the other needs the core
+            }
+        }
+    }
+
+    private static void pause(Random random) {
+        for (int spin = random.nextInt(100); spin > 0; spin--) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Looks once. */
+    private static final class TwinUse {
+        private final PartitionUse.Partition partition;
+        private final BufferPool pool;
+        private final AtomicBoolean counted = new AtomicBoolean();
+
+        TwinUse(PartitionUse.Partition partition, BufferPool pool) {
+            this.partition = partition;
+            this.pool = pool;
+        }
+
+        void update() {
+            boolean has = partition.hasRecords();
+            Workers.hold();
+            if (counted.compareAndSet(!has, has)) {
+                pool.addPartitionsInUse(has ? 1 : -1);
+            }
+        }
+    }
+}
