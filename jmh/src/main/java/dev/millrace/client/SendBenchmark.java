@@ -131,7 +131,7 @@ public class SendBenchmark {
             InstantClient client = new InstantClient(List.of(TOPIC), PARTITIONS);
             ProducerConfig config = new ProducerConfig(CONFIG);
             producer = new MillraceProducer<>(
-                    CONFIG, null, null, (kafka, images, ioThread) -> new InstantLink(config, kafka, images, client));
+                    CONFIG, null, null, (kafka, images, ioThread) -> new InstantLink(config, kafka, client));
             checkOne(producer);
         }
 

@@ -3,6 +3,7 @@ package dev.millrace.client.io;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
+import dev.millrace.client.metadata.ClusterImage;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -40,8 +41,11 @@ public interface BrokerLink extends AutoCloseable {
     /** Closes every connection; requests without an answer are answered as if it was lost. */
     void disconnectAll();
 
-    /** Sends one request with all these batches, at most one a partition. Only when {@link #ready}. */
-    void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long nowMs);
+    /**
+     * Sends one request with all these batches, at most one a partition, to the topics of {@code image}, which has all of
+     * them. Only when {@link #ready}.
+     */
+    void produce(Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long nowMs);
 
     /** Asks for a producer id. Only when {@link #ready}. */
     void initProducerId(Node node, ProducerIdHandler handler, long nowMs);

@@ -50,7 +50,9 @@ final class Drainer {
     private final Deadlines lingering = new Deadlines();
     private final Deadlines backingOff = new Deadlines();
     private final Deadlines expiring = new Deadlines();
-    private int routedVersion = -1;
+    /** One for a whole round: where a batch is sent, and to which topic of its name, is read from the same image. */
+    private ClusterImage image;
+
     private long idSeen;
     private ProducerIds.Refusal refusalSeen;
     private long looks;
@@ -65,6 +67,7 @@ final class Drainer {
         this.accumulator = context.accumulator();
         this.ready = context.ready();
         this.images = context.images();
+        this.image = images.current();
         this.link = context.link();
         this.stalled = context.stalled();
         this.clock = context.clock();
@@ -77,6 +80,9 @@ final class Drainer {
 
     /** Looks at every partition for which something may have changed. */
     void collect(long nowMs) {
+        ClusterImage newest = images.current();
+        boolean isNews = newest.version() != image.version();
+        image = newest;
         for (PartitionQueue queue = ready.poll(); queue != null; queue = ready.poll()) {
             lookAt(stateOf(queue), nowMs);
         }
@@ -92,7 +98,7 @@ final class Drainer {
         for (PartitionState p = lingering.pollDue(nowMs); p != null; p = lingering.pollDue(nowMs)) {
             lookAt(p, nowMs);
         }
-        if (images.current().version() != routedVersion) {
+        if (isNews) {
             routeAnew(nowMs);
         }
         if (ids.current().id() != idSeen) {
@@ -144,7 +150,6 @@ final class Drainer {
         if (p.inLane || !transactions.admits(p)) {
             return;
         }
-        ClusterImage image = images.current();
         TopicImage topic = image.topic(p.topic());
         if (topic != null && p.partition() < topic.partitions()) {
             p.led(topic.id(), topic.leaderEpoch(p.partition()));
@@ -215,7 +220,6 @@ final class Drainer {
 
     /** Leaders may have moved: every partition that waits finds its lane again. */
     private void routeAnew(long nowMs) {
-        routedVersion = images.current().version();
         ArrayDeque<PartitionState> waiting = new ArrayDeque<>(withoutLeader);
         withoutLeader.clear();
         for (ArrayDeque<PartitionState> lane : lanes.values()) {
@@ -223,7 +227,7 @@ final class Drainer {
             lane.clear();
         }
         for (int node : List.copyOf(lanes.keySet())) {
-            if (images.current().node(node) == null) {
+            if (image.node(node) == null) {
                 lanes.remove(node);
                 stalled.clear(node);
             }
@@ -251,10 +255,7 @@ final class Drainer {
         long waitMs = Long.MAX_VALUE;
         for (Map.Entry<Integer, ArrayDeque<PartitionState>> lane :
                 List.copyOf(lanes.entrySet())) { // others may be added
-            Node node = images.current().node(lane.getKey());
-            if (node == null) {
-                continue; // the image has just changed; the lane's partitions are routed anew in the next round
-            }
+            Node node = image.node(lane.getKey());
             boolean taken = false;
             while (ids.current().isKnown() && !lane.getValue().isEmpty() && link.ready(node, nowMs)) {
                 sendOneRequest(node, lane.getValue(), nowMs);
@@ -299,6 +300,7 @@ final class Drainer {
             link.produce(
                     node,
                     batches,
+                    image,
                     (answers, leaders, endpoints) -> onAnswers(senders, answers, leaders, endpoints),
                     nowMs);
         }

@@ -25,7 +25,7 @@ final class Enrolment {
     /** Whether batches of the partition may be sent in this transaction; if not, it is asked for. */
     boolean admits(PartitionState partition, long transaction) {
         if (!explicit) {
-            start();
+            startIfImplicit();
             return true;
         }
         if (partition.enrolledIn() == transaction) {
@@ -53,8 +53,14 @@ final class Enrolment {
         return started;
     }
 
+    /** The coordinator has added something to it. */
     void start() {
-        if (!started) {
+        started = true;
+    }
+
+    /** A record or offsets are in it: by the newer protocol, writing them may start it, and its end gives a new epoch. */
+    void startIfImplicit() {
+        if (!explicit && !started) {
             started = true;
         }
     }

@@ -40,6 +40,7 @@ final class ThreadTransactions implements TransactionShare {
 
     @Override
     public void failed(FinishedBatch batch) {
+        enrolment.startIfImplicit(); // it may have failed before anyone asked whether it may go
         if (batch.sequence() != FinishedBatch.NO_SEQUENCE) {
             enrolment.needNewEpoch();
         }

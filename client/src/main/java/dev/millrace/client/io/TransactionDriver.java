@@ -19,6 +19,7 @@ import org.apache.kafka.common.errors.ConcurrentTransactionsException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TransactionAbortedException;
 import org.apache.kafka.common.errors.UnknownProducerIdException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
 
 /**
  * Carries out what the application asks of transactions: one request at a time to a coordinator, again until it is
@@ -78,6 +79,9 @@ final class TransactionDriver implements Errand {
     @Override
     public long runIfDue(long nowMs) {
         View view = collectWanted();
+        if (state.offsets().peek() != null) {
+            enrolment.startIfImplicit();
+        }
         failOffsetsOf(view);
         if (state.isClosed() && view.phase().isOngoing() && isSettled(view)) {
             state.abortOnClose();
@@ -129,11 +133,7 @@ final class TransactionDriver implements Errand {
 
     private long askNext(View view, long nowMs) {
         if (bumping) {
-            TransactionLink.Handler<ProducerId> handler = onAnswer(endOf(view), id -> {
-                ids.replace(id);
-                completeEnd();
-            });
-            return ask(coordinator, node -> link.initProducerId(node, ids.current(), handler, nowMs), nowMs);
+            return ask(coordinator, node -> startNewEpoch(node, endOf(view), nowMs), nowMs);
         }
         if (view.phase() == TransactionPhase.INITIALIZING) {
             TransactionLink.Handler<ProducerId> handler = onAnswer(Request.INIT, this::onId);
@@ -191,7 +191,6 @@ final class TransactionDriver implements Errand {
     }
 
     private void commitOffsets(Node node, OffsetsCall head, long nowMs) {
-        enrolment.start();
         link.commitOffsets(
                 node,
                 ids.current(),
@@ -231,6 +230,22 @@ final class TransactionDriver implements Errand {
                 coordinator, node -> link.end(node, ids.current(), request == Request.COMMIT, handler, nowMs), nowMs);
     }
 
+    private void startNewEpoch(Node node, Request request, long nowMs) {
+        TransactionLink.Handler<ProducerId> handler = onAnswer(this::goOnUnder, error -> {
+            if (error instanceof UnsupportedVersionException && !enrolment.needsNewEpoch()) {
+                completeEnd(); // a coordinator before Kafka 2.5; no sequence is missing, so the old epoch will do
+            } else {
+                onError(request, error);
+            }
+        });
+        link.initProducerId(node, ids.current(), handler, nowMs);
+    }
+
+    private void goOnUnder(ProducerId id) {
+        ids.replace(id);
+        completeEnd();
+    }
+
     private static Request endOf(View view) {
         return view.phase() == TransactionPhase.COMMITTING ? Request.COMMIT : Request.ABORT;
     }
@@ -259,12 +274,14 @@ final class TransactionDriver implements Errand {
         state.initialized();
     }
 
-    /** A new epoch by our own request is needed only where the transaction's end gave none. */
+    /**
+     * A new epoch by our own request is needed only where the transaction's end gave none. After a failed record the stock producer
+     * asks for one even if nothing of it was sent, and tools and fencing rely on it.
+     */
     private void afterEnd() {
         nextIsExplicit = link.chooseProtocol();
-        if (enrolment.isExplicit() && (!nextIsExplicit || enrolment.needsNewEpoch())) {
-            bumping = true;
-        } else {
+        bumping = enrolment.isExplicit() && (!nextIsExplicit || enrolment.needsNewEpoch() || state.hasFailedRecord());
+        if (!bumping) {
             completeEnd();
         }
     }

@@ -49,6 +49,9 @@ public final class TransactionState {
     /** Under the lock: the newest call of init, commit or abort; it stands until someone has learned its outcome. */
     private TransactionCall pending;
 
+    /** Written under the lock: a record has failed in the open transaction, or in the one that is being ended. */
+    private volatile boolean recordFailed;
+
     private volatile boolean closed;
 
     /**
@@ -86,6 +89,7 @@ public final class TransactionState {
             throwIfPending("beginTransaction");
             throwIfError();
             throwUnless(view.phase == READY, "beginTransaction");
+            recordFailed = false;
             view = new View(IN_TRANSACTION, view.number + 1, null);
             gate.open();
         });
@@ -214,9 +218,14 @@ public final class TransactionState {
     public void recordFailed(RuntimeException error) {
         if (TransactionErrors.isFatalForRecords(error)) {
             failFatally(error);
-        } else {
-            failAbortably(TransactionErrors.abortableForRecords(error));
+            return;
         }
+        locked(() -> {
+            if (view.phase == IN_TRANSACTION) {
+                recordFailed = true;
+            }
+            failAbortably(TransactionErrors.abortableForRecords(error));
+        });
     }
 
     // ---- the I/O threads ----
@@ -228,6 +237,11 @@ public final class TransactionState {
     /** Whether every send that was let into the transaction in view, which is not open any more, has come out. */
     boolean hasAllSends() {
         return gate.isEmpty();
+    }
+
+    /** Whether a record failed while the transaction was open, so that its end starts a new epoch by either protocol. */
+    boolean hasFailedRecord() {
+        return recordFailed;
     }
 
     boolean isClosed() {

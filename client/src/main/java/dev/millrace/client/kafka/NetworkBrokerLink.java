@@ -4,6 +4,7 @@ import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.io.BrokerLink;
 import dev.millrace.client.io.TransactionLink;
 import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -116,8 +117,9 @@ final class NetworkBrokerLink implements BrokerLink {
     }
 
     @Override
-    public void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long nowMs) {
-        ProduceExchange exchange = new ProduceExchange(batches, images.current());
+    public void produce(
+            Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long nowMs) {
+        ProduceExchange exchange = new ProduceExchange(batches, image);
         sensors.onRequest(batches, nowMs);
         send(node, exchange.request(acks, requestTimeoutMs, protocol), acks != 0, nowMs, response -> {
             if (response.hasResponse()) {

@@ -5,7 +5,6 @@ import dev.millrace.client.io.BrokerLink.ProduceAnswer;
 import dev.millrace.client.io.BrokerLink.ProduceHandler;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import dev.millrace.client.metadata.ClusterImage;
-import dev.millrace.client.metadata.TopicImage;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,16 +27,21 @@ import org.apache.kafka.common.message.ProduceRequestData.TopicProduceData;
 import org.apache.kafka.common.message.ProduceResponseData.BatchIndexAndErrorMessage;
 import org.apache.kafka.common.message.ProduceResponseData.PartitionProduceResponse;
 import org.apache.kafka.common.message.ProduceResponseData.TopicProduceResponse;
+import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.requests.ProduceRequest;
 import org.apache.kafka.common.requests.ProduceResponse;
 
 /**
- * One produce request and its answer. Topic ids are those of the moment of sending: a topic that is deleted and created
- * again meanwhile must not receive what was meant for its predecessor, nor be taken for it in the answer (KAFKA-19397).
+ * One produce request and its answer. Topic ids are those of the image by which the batches were routed: a topic that is
+ * deleted and created again meanwhile must not receive what was meant for its predecessor, nor be taken for it in the
+ * answer (KAFKA-19397).
  */
 final class ProduceExchange {
+    /** Later ones name topics by their ids alone (KIP-516). */
+    private static final short LAST_VERSION_WITH_NAMES = 12;
+
     private final List<FinishedBatch> batches;
     private final Map<String, Uuid> idsByTopic = new HashMap<>();
     private final Map<Uuid, String> topicsById = new HashMap<>();
@@ -46,12 +50,9 @@ final class ProduceExchange {
         this.batches = batches;
         for (FinishedBatch batch : batches) {
             String topic = batch.partition().topic();
-            if (!idsByTopic.containsKey(topic)) {
-                TopicImage known = image.topic(topic);
-                Uuid id = known == null ? Uuid.ZERO_UUID : known.id();
-                idsByTopic.put(topic, id);
-                topicsById.put(id, topic);
-            }
+            Uuid id = image.topic(topic).id();
+            idsByTopic.put(topic, id);
+            topicsById.put(id, topic);
         }
     }
 
@@ -75,7 +76,10 @@ final class ProduceExchange {
                             .setIndex(batch.partition().partition())
                             .setRecords(records));
         }
-        return ProduceRequest.builder(data, protocol.isExplicit());
+        boolean needsNames = idsByTopic.containsValue(Uuid.ZERO_UUID); // of brokers without topic ids
+        return needsNames && !protocol.isExplicit()
+                ? new ProduceRequest.Builder(ApiKeys.PRODUCE.oldestVersion(), LAST_VERSION_WITH_NAMES, data)
+                : ProduceRequest.builder(data, protocol.isExplicit());
     }
 
     /** Finds an answer for every batch, whatever came back. */
@@ -105,11 +109,16 @@ final class ProduceExchange {
         for (TopicProduceResponse topic : response.data().responses()) {
             String name =
                     topic.name() == null || topic.name().isEmpty() ? topicsById.get(topic.topicId()) : topic.name();
+            Uuid id = idsByTopic.get(name);
+            if (id == null) {
+                continue; // nothing was sent to it
+            }
             for (PartitionProduceResponse partition : topic.partitionResponses()) {
                 byPartition.put(new TopicPartition(name, partition.index()), partition);
                 if (partition.currentLeader().leaderId() >= 0) {
                     leaders.add(new LeaderHint(
                             name,
+                            id,
                             partition.index(),
                             partition.currentLeader().leaderId(),
                             partition.currentLeader().leaderEpoch()));

@@ -3,6 +3,7 @@ package dev.millrace.client.metadata;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.Node;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
 
 /**
@@ -21,6 +22,10 @@ public record ClusterDelta(
         Map<String, ApiException> errors,
         boolean complete) {
 
-    /** A leader that a broker named when it refused a batch (KIP-951). */
-    public record LeaderHint(String topic, int partition, int leader, int leaderEpoch) {}
+    /**
+     * A leader that a broker named when it refused a batch (KIP-951).
+     *
+     * @param topicId of the topic that the batch was sent to; another may have its name by now
+     */
+    public record LeaderHint(String topic, Uuid topicId, int partition, int leader, int leaderEpoch) {}
 }

@@ -145,14 +145,15 @@ public final class ClusterImage {
         return delta.topics().stream().anyMatch(t -> !topics.get(t.name()).isSameAs(older.topics.get(t.name())));
     }
 
-    /** The next image after a broker named new leaders, or this one if none of them is news. */
+    /** The next image after a broker named new leaders, or this one if none of them is news of a topic in it. */
     ClusterImage apply(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
         Map<Integer, Node> nextNodes = new HashMap<>(nodes);
         endpoints.forEach(node -> nextNodes.put(node.id(), node));
         Map<String, TopicImage> changed = new HashMap<>();
         for (ClusterDelta.LeaderHint hint : hints) {
             TopicImage topic = changed.getOrDefault(hint.topic(), topics.get(hint.topic()));
-            if (topic != null && nextNodes.containsKey(hint.leader())) {
+            boolean isOfThisTopic = topic != null && topic.id().equals(hint.topicId());
+            if (isOfThisTopic && nextNodes.containsKey(hint.leader())) {
                 TopicImage next = topic.withLeader(hint.partition(), hint.leader(), hint.leaderEpoch());
                 if (next != topic) {
                     changed.put(hint.topic(), next);

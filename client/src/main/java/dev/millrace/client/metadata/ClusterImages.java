@@ -55,7 +55,7 @@ public final class ClusterImages {
         return next.isNews(older, delta);
     }
 
-    /** Takes over leaders that brokers named; older ones than known are ignored. */
+    /** Takes over leaders that brokers named; older ones than known are ignored, and those of a topic that was created anew. */
     public void apply(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
         if (hints.isEmpty()) {
             return;

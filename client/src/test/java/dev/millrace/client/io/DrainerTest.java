@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.millrace.client.accumulator.RecordFuture;
 import dev.millrace.client.io.ScriptedBrokers.Request;
 import dev.millrace.client.io.ScriptedBrokers.Sent;
+import dev.millrace.client.metadata.ClusterDelta;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
 import org.apache.kafka.common.errors.KafkaStorageException;
@@ -20,6 +23,8 @@ import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.UnknownTopicIdException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -55,6 +60,61 @@ class DrainerTest {
             assertThat(served.subList(turn * partitions, (turn + 1) * partitions))
                     .containsExactlyInAnyOrder(0, 1, 2, 3);
         }
+    }
+
+    /** With several I/O threads another one may publish an image at any time. */
+    @Test
+    void shouldSendByTheImageOfTheRoundWhenTheNextOneHasLostTheTopic() {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        RecordFuture future = io.send(0);
+
+        // when
+        io.drainer.collect(io.brokers.nowMs);
+        ApiException missing = new UnknownTopicOrPartitionException("for a moment");
+        io.images.apply(new ClusterDelta("c", List.of(), List.of(), Map.of(ScriptedIo.TOPIC, missing), false));
+        io.drainer.drain(io.brokers.nowMs);
+
+        // then
+        assertThat(io.images.current().topic(ScriptedIo.TOPIC)).isNull();
+        Request request = io.brokers.pending().get(0);
+        assertThat(request.image.topic(ScriptedIo.TOPIC)).isNotNull();
+        request.accept();
+        assertThat(future).isDone();
+    }
+
+    /** Else the new topic would take a batch before those that the old one is about to refuse. */
+    @Test
+    void shouldSendNothingToATopicCreatedAnewBeforeTheOldOneHasAnswered() {
+        // given two batches in flight
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        io.warmUp(0);
+        Uuid old = io.brokers.image(ScriptedIo.TOPIC).id();
+        io.send(0);
+        io.send(0);
+        io.run();
+        io.send(0);
+
+        // when the third is routed, and then another thread learns of the new topic
+        io.drainer.collect(io.brokers.nowMs);
+        io.brokers.incarnation++;
+        io.images.apply(new ClusterDelta("c", List.of(), List.of(io.brokers.image(ScriptedIo.TOPIC)), Map.of(), false));
+        io.drainer.drain(io.brokers.nowMs);
+        io.run();
+
+        // then
+        assertThat(io.brokers.pending())
+                .hasSize(3)
+                .allSatisfy(request -> assertThat(topicId(request)).isEqualTo(old));
+        io.brokers.pending().forEach(request -> request.refuse(new UnknownTopicIdException("deleted")));
+        io.passBackoff();
+        assertThat(io.brokers.pending())
+                .hasToString("[1 <- [0:0:1]]")
+                .allSatisfy(request -> assertThat(topicId(request)).isNotEqualTo(old));
+    }
+
+    private static Uuid topicId(Request request) {
+        return request.image.topic(ScriptedIo.TOPIC).id();
     }
 
     /** KAFKA-20917. */

@@ -218,7 +218,8 @@ class MetadataRefreshTest {
         public void onDisconnect(Consumer<AuthenticationException> listener) {}
 
         @Override
-        public void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long atMs) {
+        public void produce(
+                Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long atMs) {
             throw new UnsupportedOperationException();
         }
 

@@ -2,6 +2,7 @@ package dev.millrace.client.io;
 
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -39,6 +40,9 @@ final class ScriptedBrokers implements BrokerLink {
 
     /** How many topics were asked for so far, counting each as often as it was. */
     long topicsAskedFor;
+
+    /** Of every topic: with the next one, all of them have been created anew. */
+    long incarnation = 1;
 
     /** What each {@link #poll} was allowed to wait, milliseconds. */
     final List<Long> waits = new ArrayList<>();
@@ -103,10 +107,12 @@ final class ScriptedBrokers implements BrokerLink {
     final class Request {
         final int node;
         final List<Sent> batches;
+        final ClusterImage image;
         private final ProduceHandler handler;
 
-        private Request(int node, List<FinishedBatch> batches, ProduceHandler handler) {
+        private Request(int node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler) {
             this.node = node;
+            this.image = image;
             this.batches = batches.stream().map(Sent::of).toList();
             this.handler = handler;
         }
@@ -137,8 +143,8 @@ final class ScriptedBrokers implements BrokerLink {
     }
 
     @Override
-    public void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long atMs) {
-        pending.add(new Request(node.id(), batches, handler));
+    public void produce(Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long atMs) {
+        pending.add(new Request(node.id(), batches, image, handler));
     }
 
     @Override
@@ -160,11 +166,12 @@ final class ScriptedBrokers implements BrokerLink {
         immediate.add(() -> handler.onMetadata(new ClusterDelta("c", nodes, known, errors, complete)));
     }
 
-    private TopicImage image(String topic) {
+    /** What metadata tells of a topic now. */
+    TopicImage image(String topic) {
         int[][] nobody = new int[leaders.length][0];
         return new TopicImage(
                 topic,
-                new Uuid(topic.hashCode(), 1),
+                new Uuid(topic.hashCode(), incarnation),
                 leaders.clone(),
                 epochs.clone(),
                 new TopicImage.Replicas(nobody, nobody, nobody));

@@ -30,6 +30,7 @@ final class ScriptedIo {
     final ScriptedBrokers brokers;
     final BufferPool pool;
     final Accumulator accumulator;
+    final ClusterImages images;
     final TopicRegistry registry = new TopicRegistry();
     final MetadataRefresh metadata;
     final ProducerIds ids;
@@ -49,7 +50,7 @@ final class ScriptedIo {
         this.ready = ReadyQueues.forThreads(1);
         this.pool = new BufferPool(1 << 20, BATCH_SIZE, ready::wake);
         this.accumulator = new Accumulator(pool, ready, BatchCodec.NONE, () -> brokers.nowMs, settings.lingerMs());
-        ClusterImages images =
+        this.images =
                 new ClusterImages(ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("localhost", 1))));
         registry.add(TOPIC);
         this.context = new IoContext(

@@ -3,6 +3,7 @@ package dev.millrace.client.io;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
+import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -163,7 +164,8 @@ final class SimulatedCluster implements BrokerLink {
             long[] offset = {-1};
             ApiException error = append(partitions.get(p), request.node, batch, offset);
             if (error instanceof NotLeaderOrFollowerException && random.nextBoolean()) {
-                hints.add(new LeaderHint(TOPIC, p, partitions.get(p).leader, partitions.get(p).leaderEpoch));
+                hints.add(new LeaderHint(
+                        TOPIC, Uuid.ONE_UUID, p, partitions.get(p).leader, partitions.get(p).leaderEpoch));
             }
             result.add(new ProduceAnswer(batch, error, error == null ? offset[0] : -1, -1));
         }
@@ -254,7 +256,8 @@ final class SimulatedCluster implements BrokerLink {
     }
 
     @Override
-    public void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long nowMs) {
+    public void produce(
+            Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long nowMs) {
         connections.get(node.id()).add(new Request(node.id(), batches, handler, clockMs));
     }
 

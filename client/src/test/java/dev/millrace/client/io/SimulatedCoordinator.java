@@ -25,6 +25,7 @@ import org.apache.kafka.common.errors.NotCoordinatorException;
 import org.apache.kafka.common.errors.OperationNotAttemptedException;
 import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.apache.kafka.common.record.internal.RecordBatch;
 
 /**
@@ -46,6 +47,9 @@ final class SimulatedCoordinator implements TransactionLink {
 
     /** Whether partitions can be added at all. */
     boolean knowsTopics = true;
+
+    /** Whether a producer may ask for its next epoch; coordinators before Kafka 2.5 do not understand that. */
+    boolean givesNewEpochs = true;
 
     private Node leader;
     private ProducerId current = ProducerId.UNKNOWN;
@@ -88,6 +92,11 @@ final class SimulatedCoordinator implements TransactionLink {
         return null;
     }
 
+    /** The epoch that it expects next. */
+    short epoch() {
+        return current.epoch();
+    }
+
     // ---- what the coordinator does ----
 
     private ProducerId init(ProducerId known) {
@@ -96,6 +105,12 @@ final class SimulatedCoordinator implements TransactionLink {
                 finish(false);
             }
             current = current.isKnown() ? current.bumped() : new ProducerId(5000, (short) 0);
+        } else if (!givesNewEpochs) {
+            throw new UnsupportedVersionException("no version of the request has a field for the id");
+        } else if (ongoing) {
+            finish(false);
+            current = current.bumped();
+            throw new ProducerFencedException("who asks for an epoch in a transaction is fenced");
         } else if (known.equals(current)) {
             current = current.bumped();
         } else if (!known.bumped().equals(current)) { // else it was done, and the answer lost

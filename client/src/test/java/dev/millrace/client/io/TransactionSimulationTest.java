@@ -23,6 +23,7 @@ import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -88,13 +89,93 @@ class TransactionSimulationTest {
 
         run.abort(); // fails if it never ends
 
-        run.inTransaction.values().forEach(List::clear);
         run.coordinator.knowsTopics = true;
+        run.commitOne();
+        run.assertCommitted();
+    }
+
+    /** What the stock producer does in each case is in TransactionsContract. */
+    @Test
+    void shouldStartANewEpochWhenARecordFailedThatWasNeverSent() throws Exception {
+        // given
+        Run run = new Run(1, 0, 300, true, true);
+        assertThat(run.await(run.state.initTransactions())).isNull();
+        short epoch = run.coordinator.epoch();
+
+        // when it expires while its partition cannot be added
         run.state.beginTransaction();
-        assertThat(run.commit()).isNull();
-        for (int p = 0; p < PARTITIONS; p++) {
-            assertThat(run.cluster.committed(p)).isEqualTo(run.committed.get(p));
-        }
+        run.coordinator.knowsTopics = false;
+        run.send();
+        run.untilItCanOnlyBeAborted();
+        run.abort();
+
+        // then
+        assertThat(run.coordinator.epoch()).isEqualTo((short) (epoch + 1));
+        run.coordinator.knowsTopics = true;
+        run.commitOne();
+        assertThat(run.coordinator.epoch()).as("after a commit").isEqualTo((short) (epoch + 1));
+        run.assertCommitted();
+    }
+
+    @Test
+    void shouldStartANewEpochWhenARecordWasRefusedAtOnce() throws Exception {
+        Run run = new Run(2, 0, 1_000_000, true, true);
+        assertThat(run.await(run.state.initTransactions())).isNull();
+        short epoch = run.coordinator.epoch();
+
+        run.state.beginTransaction();
+        run.state.recordFailed(new RecordTooLargeException("refused"));
+        run.abort();
+
+        assertThat(run.coordinator.epoch()).isEqualTo((short) (epoch + 1));
+        run.commitOne();
+        run.assertCommitted();
+    }
+
+    @Test
+    void shouldKeepTheEpochWhenNoRecordFailedBeforeTheAbort() throws Exception {
+        Run run = new Run(3, 0, 1_000_000, true, true);
+        assertThat(run.await(run.state.initTransactions())).isNull();
+        short epoch = run.coordinator.epoch();
+
+        run.state.beginTransaction();
+        run.send();
+        run.abort();
+
+        assertThat(run.coordinator.epoch()).isEqualTo(epoch);
+        run.commitOne();
+        run.assertCommitted();
+    }
+
+    @Test
+    void shouldGoOnUnderTheOldEpochWhenTheCoordinatorIsTooOldToGiveANewOne() throws Exception {
+        Run run = new Run(4, 0, 1_000_000, true, true);
+        run.coordinator.givesNewEpochs = false;
+        assertThat(run.await(run.state.initTransactions())).isNull();
+
+        run.state.beginTransaction();
+        run.state.recordFailed(new RecordTooLargeException("refused"));
+        run.abort();
+
+        run.commitOne();
+        run.assertCommitted();
+    }
+
+    /** The newer protocol: whatever was in a transaction, its end gives a new epoch. */
+    @Test
+    void shouldEndATransactionWithTheCoordinatorWhenItsOnlyRecordFailedBeforeItWasLookedAt() throws Exception {
+        Run run = new Run(5, 0, 1_000_000, false, true);
+        assertThat(run.await(run.state.initTransactions())).isNull();
+        short epoch = run.coordinator.epoch();
+
+        run.state.beginTransaction();
+        run.send();
+        run.state.recordFailed(new RecordTooLargeException("refused"));
+        run.abort();
+
+        assertThat(run.coordinator.epoch()).isEqualTo((short) (epoch + 1));
+        run.commitOne();
+        run.assertCommitted();
     }
 
     @ParameterizedTest
@@ -302,6 +383,28 @@ class TransactionSimulationTest {
                 }
             }
             throw new AssertionError("seed " + seed + ": " + call.name() + " never ends");
+        }
+
+        /** After an abort. */
+        void commitOne() throws InterruptedException {
+            inTransaction.values().forEach(List::clear);
+            state.beginTransaction();
+            assertThat(send()).isNull();
+            assertThat(commit()).isNull();
+            inTransaction.values().forEach(List::clear);
+        }
+
+        void assertCommitted() {
+            for (int p = 0; p < PARTITIONS; p++) {
+                assertThat(cluster.committed(p)).isEqualTo(committed.get(p)).doesNotHaveDuplicates();
+            }
+        }
+
+        void untilItCanOnlyBeAborted() {
+            for (int round = 0; round < MAX_ROUNDS && !state.view().phase().isError(); round++) {
+                runOnce();
+            }
+            assertThat(state.view().phase()).isEqualTo(TransactionPhase.ABORTABLE_ERROR);
         }
 
         private void runSometimes() {

@@ -126,11 +126,43 @@ class ClusterImageTest {
     void shouldTakeAHintAndItsEndpointWhenTheEpochIsNewer() {
         ClusterImage image = brokers.apply(partial(topic("t", 1, 5)));
 
-        ClusterImage next = image.apply(List.of(new LeaderHint("t", 0, 4, 6)), List.of(node(4)));
+        ClusterImage next = image.apply(List.of(new LeaderHint("t", ID, 0, 4, 6)), List.of(node(4)));
 
         assertThat(next.leader("t", 0)).isEqualTo(node(4));
         assertThat(next.version()).isEqualTo(image.version() + 1);
         assertThat(next.nodes()).as("the others are still there").hasSize(4);
+    }
+
+    /** Its epoch says nothing of the new topic, whose own begin at 0 and would be taken for old ones from then on. */
+    @Test
+    void shouldIgnoreAHintOfATopicThatWasCreatedAnewMeanwhile() {
+        // given
+        ClusterImage image = brokers.apply(partial(topic("t", 1, 57)));
+        ClusterImage anew = image.apply(partial(topic("t", OTHER_ID, new int[] {1}, new int[] {0})));
+
+        // when
+        ClusterImage hinted = anew.apply(List.of(new LeaderHint("t", ID, 0, 2, 58)), List.of());
+
+        // then
+        assertThat(hinted).isSameAs(anew);
+        ClusterImage moved = hinted.apply(partial(topic("t", OTHER_ID, new int[] {3}, new int[] {1})));
+        assertThat(moved.leader("t", 0)).isEqualTo(node(3));
+        ClusterImage movedAgain = moved.apply(List.of(new LeaderHint("t", OTHER_ID, 0, 2, 2)), List.of());
+        assertThat(movedAgain.leader("t", 0)).isEqualTo(node(2));
+    }
+
+    @Test
+    void shouldFindTheNewTopicAgainWhenABrokerThatLagsHasToldOfTheOldOne() {
+        ClusterImage anew = brokers.apply(partial(topic("t", 1, 57)))
+                .apply(partial(topic("t", OTHER_ID, new int[] {3}, new int[] {0})));
+
+        ClusterImage lagging = anew.apply(complete(topic("t", 1, 57)));
+        ClusterImage hinted = lagging.apply(List.of(new LeaderHint("t", ID, 0, 2, 58)), List.of());
+        ClusterImage next = hinted.apply(complete(topic("t", OTHER_ID, new int[] {3}, new int[] {0})));
+
+        assertThat(next.topic("t").id()).isEqualTo(OTHER_ID);
+        assertThat(next.leader("t", 0)).isEqualTo(node(3));
+        assertThat(next.topic("t").leaderEpoch(0)).isZero();
     }
 
     @Test
@@ -138,11 +170,11 @@ class ClusterImageTest {
         ClusterImage image = brokers.apply(partial(topic("t", 1, 5)));
 
         assertThat(image.apply(List.of(), List.of(node(4)))).isSameAs(image);
-        assertThat(image.apply(List.of(new LeaderHint("t", 0, 2, 5)), List.of()))
+        assertThat(image.apply(List.of(new LeaderHint("t", ID, 0, 2, 5)), List.of()))
                 .isSameAs(image);
-        assertThat(image.apply(List.of(new LeaderHint("u", 0, 2, 6)), List.of()))
+        assertThat(image.apply(List.of(new LeaderHint("u", ID, 0, 2, 6)), List.of()))
                 .isSameAs(image);
-        assertThat(image.apply(List.of(new LeaderHint("t", 0, 99, 6)), List.of()))
+        assertThat(image.apply(List.of(new LeaderHint("t", ID, 0, 99, 6)), List.of()))
                 .as("a leader without an address")
                 .isSameAs(image);
     }
@@ -162,7 +194,7 @@ class ClusterImageTest {
             image = switch (random.nextInt(3)) {
                 case 0 -> image.apply(partial(topic("t", leader, epoch)));
                 case 1 -> image.apply(complete(topic("t", leader, epoch)));
-                default -> image.apply(List.of(new LeaderHint("t", 0, leader, epoch)), List.of());
+                default -> image.apply(List.of(new LeaderHint("t", ID, 0, leader, epoch)), List.of());
             };
             newest = Math.max(newest, epoch);
 
@@ -259,7 +291,7 @@ class ClusterImageTest {
                 case 2 ->
                     image.apply(new ClusterDelta(
                             null, List.of(), List.of(), Map.of(name, new UnknownTopicOrPartitionException()), false));
-                case 3 -> image.apply(List.of(new LeaderHint(name, 0, 3, round)), List.of());
+                case 3 -> image.apply(List.of(new LeaderHint(name, ID, 0, 3, round)), List.of());
                 case 4 -> image.withNodesOf(bootstrap).apply(nodes(node(1), node(2), node(3)));
                 default -> image.apply(partial(topic(name, 1, round)));
             };

@@ -1,5 +1,6 @@
 package dev.millrace.client.metadata;
 
+import static dev.millrace.client.metadata.TestTopics.ID;
 import static dev.millrace.client.metadata.TestTopics.node;
 import static dev.millrace.client.metadata.TestTopics.nodes;
 import static dev.millrace.client.metadata.TestTopics.partial;
@@ -47,7 +48,7 @@ class ClusterImagesTest {
         Waiter first = startWaiting();
         Waiter second = startWaiting();
 
-        images.apply(List.of(new LeaderHint("t", 0, 2, 1)), List.of());
+        images.apply(List.of(new LeaderHint("t", ID, 0, 2, 1)), List.of());
 
         assertThat(first.get().leader("t", 0)).isEqualTo(node(2));
         assertThat(second.get()).isSameAs(first.get());
@@ -58,7 +59,7 @@ class ClusterImagesTest {
         images.apply(partial(topic("t", 1, 5)));
         ClusterImage before = images.current();
 
-        images.apply(List.of(new LeaderHint("t", 0, 2, 5)), List.of());
+        images.apply(List.of(new LeaderHint("t", ID, 0, 2, 5)), List.of());
 
         assertThat(images.current()).isSameAs(before);
     }

@@ -2,7 +2,7 @@ package dev.millrace.client.kafka;
 
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.io.BrokerLink;
-import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.ClusterImage;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -32,20 +32,19 @@ public final class InstantLink implements BrokerLink {
 
     private final KafkaClient client;
     private final KafkaBridge kafka;
-    private final ClusterImages images;
     private final TransactionProtocol protocol;
 
     /** A link of a producer with {@code acks=all} and without transactions. */
-    public InstantLink(ProducerConfig config, KafkaBridge kafka, ClusterImages images, KafkaClient client) {
+    public InstantLink(ProducerConfig config, KafkaBridge kafka, KafkaClient client) {
         this.client = client;
         this.kafka = kafka;
-        this.images = images;
         this.protocol = new TransactionProtocol(config);
     }
 
     @Override
-    public void produce(Node node, List<FinishedBatch> batches, ProduceHandler handler, long nowMs) {
-        ProduceExchange exchange = new ProduceExchange(batches, images.current());
+    public void produce(
+            Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long nowMs) {
+        ProduceExchange exchange = new ProduceExchange(batches, image);
         kafka.sensors().onRequest(batches, nowMs);
         send(node, exchange.request(ACKS_ALL, REQUEST_TIMEOUT_MS, protocol), nowMs, response -> {
             kafka.sensors().onLatency(response.destination(), response.requestLatencyMs());
