@@ -2,6 +2,7 @@ package dev.millrace.client;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.EncodableRecord;
+import dev.millrace.client.accumulator.FailureLog;
 import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.RecordEncoder;
 import dev.millrace.client.accumulator.RecordFuture;
@@ -165,10 +166,17 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     public DeliveryFuture append(WaitingRecord<K, V> waited, ClusterImage image) {
         ProducerRecord<K, V> record = waited.record();
         TopicImage topic = image.topic(record.topic());
-        try {
-            if (waited.chosenPartition() < 0) {
+        if (waited.chosenPartition() < 0) {
+            try {
                 waited.choosePartition(choose(waited, image));
+            } catch (
+                    Throwable
+                            t) { // the application's partitioner; it must not stop the I/O thread, and all records with
+                // it
+                return fail(waited, cannotBeSent(record, t));
             }
+        }
+        try {
             Callback told = interceptors.before(waited.callback(), record.headers());
             RecordFuture future = accumulator.append(
                     topic.name(), topic.index(), waited.chosenPartition(), waited.encoded(), told, 0);
@@ -178,24 +186,23 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             return future;
         } catch (BufferExhaustedException e) {
             throw e;
-        } catch (KafkaException e) {
-            return fail(waited, e);
-        } catch (Exception e) { // the application's partitioner
-            return fail(waited, new KafkaException("A record for topic " + record.topic() + " cannot be sent", e));
+        } catch (Exception e) {
+            return fail(waited, cannotBeSent(record, e));
         }
     }
 
-    /** An Error of the application's partitioner fails its record: it must not stop the I/O thread, and all others with it. */
     private int choose(WaitingRecord<K, V> waited, ClusterImage image) {
         ProducerRecord<K, V> record = waited.record();
         EncodableRecord encoded = waited.encoded();
         int headersSize = encoded.headers().length;
-        try {
-            return partitions.choose(
-                    record, encoded.key(), encoded.value(), headersSize, image, image.topic(record.topic()));
-        } catch (Error e) {
-            throw new KafkaException("The partitioner failed for a record for topic " + record.topic(), e);
-        }
+        return partitions.choose(
+                record, encoded.key(), encoded.value(), headersSize, image, image.topic(record.topic()));
+    }
+
+    private static KafkaException cannotBeSent(ProducerRecord<?, ?> record, Throwable reason) {
+        return reason instanceof KafkaException kafka
+                ? kafka
+                : new KafkaException("A record for topic " + record.topic() + " cannot be sent", reason);
     }
 
     @Override
@@ -204,8 +211,11 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             try {
                 DeliveryCallback.call(waited.callback(), metadata, error, certainty);
             } catch (Throwable t) { // an Error of the application's code must not stop the other records
-                log.error(
-                        "The callback of a record for {} threw", waited.record().topic(), t);
+                FailureLog.error(
+                        log,
+                        "The callback of a record for {} threw",
+                        waited.record().topic(),
+                        t);
             }
         };
         Integer partition = waited.record().partition();
@@ -250,21 +260,30 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         }
     }
 
-    /** The future has failed already, and the calling thread runs the callback. */
+    /** The future has failed already, and the calling thread runs the callback; only what that throws is thrown once it has run. */
     private DeliveryFuture refuse(
             ProducerRecord<K, V> record, int partition, Callback callback, KafkaException reason) {
         TopicPartition where = new TopicPartition(record.topic(), partition);
-        log.debug("A record for {} is refused", where, reason);
+        RecordMetadata nowhere = new RecordMetadata(where, -1, -1, NO_TIMESTAMP, -1, -1);
+        DeliveryFuture refused = new RefusedRecord(reason);
+        FailureLog.debug(log, "A record for {} is refused", where, reason);
         if (callback != null) {
-            RecordMetadata nowhere = new RecordMetadata(where, -1, -1, NO_TIMESTAMP, -1, -1);
             DeliveryCallback.call(callback, nowhere, reason, DeliveryCertainty.NOT_PERSISTED);
         }
-        sensors.onRefused();
-        if (reason instanceof BufferExhaustedException) {
-            sensors.onMemoryExhausted();
-        }
+        countRefused(where, reason);
         interceptors.onRefused(record, where, reason);
-        return new RefusedRecord(reason);
+        return refused;
+    }
+
+    private void countRefused(TopicPartition where, Exception reason) {
+        try {
+            sensors.onRefused();
+            if (reason instanceof BufferExhaustedException) {
+                sensors.onMemoryExhausted();
+            }
+        } catch (Throwable t) {
+            FailureLog.error(log, "Counting a refused record for {} failed", where, t);
+        }
     }
 
     /** Known at once, and thrown: no callback, but interceptors see it. */

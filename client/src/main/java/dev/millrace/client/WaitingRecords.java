@@ -26,7 +26,8 @@ import org.apache.kafka.common.KafkaException;
  * <p><b>Threads:</b> {@code isBehind}, {@code add}, {@code awaitSettled} by any thread; lines are emptied by the first I/O thread,
  * which also runs the callbacks of those that fail.
  * <p><b>Ordering:</b> a line is removed, under the lock, only when it is empty and its last record is in its batch: who sees no line
- * has no record of its own in one. A round looks at one image only: no record passes another that, by that image, could go too.
+ * has no record of its own in one. A round looks at one image only: no record passes another that, by that image, could go too. It
+ * ends with the records that were there when it began: a callback that sends again would keep it going for ever.
  * <p><b>Bounds:</b> they count against {@code buffer.memory}, each for {@code max.block.ms} at most. To open a batch when all memory is
  * taken by waiting records, some of theirs is given back early: one batch's worth.
  */
@@ -66,9 +67,13 @@ final class WaitingRecords<K, V> implements Errand {
         private boolean isEmpty() {
             return passed.isEmpty() && ahead.isEmpty();
         }
+
+        private int size() {
+            return passed.size() + ahead.size();
+        }
     }
 
-    /** What becomes of them in the end; called by the I/O thread. */
+    /** What becomes of them in the end; called by the I/O thread. What either method throws, it throws before anybody is told. */
     interface Sink<K, V> {
         /**
          * Puts a record into its batch without waiting for memory, or fails it.
@@ -106,19 +111,25 @@ final class WaitingRecords<K, V> implements Errand {
             throw new BufferExhaustedException("A record of " + waiting.size()
                     + " bytes cannot wait for its topic to be known: buffer.memory is used up.");
         }
+        boolean joined = false;
         lock.lock();
         try {
-            if (ended) {
-                accumulator.unreserve(waiting.size());
-                return null;
+            if (!ended) {
+                lines.computeIfAbsent(record.topic(), topic -> new Line<>(new ArrayDeque<>(), new ArrayDeque<>()))
+                        .ahead()
+                        .addLast(waiting);
+                waitingBytes += waiting.size();
+                added = true;
+                joined = true;
             }
-            waitingBytes += waiting.size();
-            lines.computeIfAbsent(record.topic(), topic -> new Line<>(new ArrayDeque<>(), new ArrayDeque<>()))
-                    .ahead()
-                    .addLast(waiting);
-            added = true;
         } finally {
             lock.unlock();
+            if (!joined) {
+                accumulator.unreserve(waiting.size());
+            }
+        }
+        if (!joined) {
+            return null;
         }
         topics.ask(record.topic(), record.partition());
         return waiting;
@@ -204,7 +215,7 @@ final class WaitingRecords<K, V> implements Errand {
     /** Lets go of what can go; returns when to look again. */
     private long advance(String topic, ClusterImage image, long nowMs) {
         WaitingRecord<K, V> next = first(topic, Line::ahead);
-        while (next != null && letGo(next, image, nowMs)) {
+        for (int left = count(topic); left > 0 && next != null && letGo(next, image, nowMs); left--) {
             next = first(topic, Line::ahead);
         }
         WaitingRecord<K, V> passed = first(topic, Line::passed);
@@ -285,6 +296,16 @@ final class WaitingRecords<K, V> implements Errand {
         }
     }
 
+    private int count(String topic) {
+        lock.lock();
+        try {
+            Line<K, V> line = lines.get(topic);
+            return line == null ? 0 : line.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private WaitingRecord<K, V> first(String topic) {
         WaitingRecord<K, V> passed = first(topic, Line::passed);
         return passed != null ? passed : first(topic, Line::ahead);
@@ -341,7 +362,8 @@ final class WaitingRecords<K, V> implements Errand {
 
     private void failAll(KafkaException reason) {
         for (String topic : List.copyOf(lines.keySet())) {
-            for (WaitingRecord<K, V> first = first(topic); first != null; first = first(topic)) {
+            for (int left = count(topic); left > 0; left--) {
+                WaitingRecord<K, V> first = first(topic);
                 leave(first, sink.fail(first, reason));
             }
         }

@@ -1,6 +1,7 @@
 package dev.millrace.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BufferPool;
@@ -21,12 +22,14 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.header.Header;
@@ -210,8 +213,64 @@ class WaitingRecordsTest {
         assertThat(memory.available()).isEqualTo(MEMORY);
     }
 
+    @Test
+    void shouldComeToTheEndOfARoundWhenACallbackAlwaysSendsAgain() {
+        // given a topic that can never be known
+        nameIsInvalid();
+        batches.sendAgain = record -> add(record.record().value() + "'", null);
+        add("r1", null);
+        add("r2", null);
+
+        // when
+        long waitMs = run();
+
+        // then
+        assertThat(batches.failures).containsOnlyKeys("r1", "r2");
+        assertThat(waitMs).isZero();
+        run();
+        assertThat(batches.failures).containsOnlyKeys("r1", "r2", "r1'", "r2'");
+    }
+
+    @Test
+    void shouldFailEachRecordOnceWhenAllFailAndACallbackSendsAgain() {
+        add("r1", null);
+        add("r2", null);
+        run();
+        batches.sendAgain = record -> add(record.record().value() + "'", null);
+
+        images.fail(new KafkaException("no cluster"));
+        run();
+
+        assertThat(batches.failures).containsOnlyKeys("r1", "r2");
+        assertThat(waiting.isBehind(TOPIC)).isTrue();
+    }
+
+    @Test
+    void shouldFailTheRestWhenTheEndIsRepeatedAfterAnError() throws Exception {
+        add("r1", null);
+        add("r2", null);
+        batches.error = new InternalError("thrown on purpose");
+
+        assertThatThrownBy(() -> waiting.onEnd(new KafkaException("The end"))).isSameAs(batches.error);
+        batches.error = null;
+        waiting.onEnd(new KafkaException("The end"));
+
+        assertThat(batches.failures).containsOnlyKeys("r1", "r2");
+        assertThat(waiting.awaitSettled(0)).isTrue();
+        assertThat(memory.available()).isEqualTo(MEMORY);
+    }
+
     private long run() {
         return waiting.runIfDue(nowMs);
+    }
+
+    private void nameIsInvalid() {
+        images.apply(new ClusterDelta(
+                "c",
+                List.of(new Node(0, "localhost", 1)),
+                List.of(),
+                Map.of(TOPIC, new InvalidTopicException(TOPIC)),
+                true));
     }
 
     private void add(String name, Integer partition) {
@@ -242,6 +301,8 @@ class WaitingRecordsTest {
         private final List<String> came = new ArrayList<>();
         private final Map<String, KafkaException> failures = new HashMap<>();
         private boolean isFull;
+        private Error error;
+        private Consumer<WaitingRecord<String, String>> sendAgain = record -> {};
         private Runnable uponFirst = () -> {};
 
         @Override
@@ -258,7 +319,14 @@ class WaitingRecordsTest {
 
         @Override
         public DeliveryFuture fail(WaitingRecord<String, String> record, KafkaException reason) {
-            failures.put(record.record().value(), reason);
+            if (error != null) {
+                throw error;
+            }
+            assertThat(failures).as("records failed in one round").hasSizeLessThan(10);
+            assertThat(failures.put(record.record().value(), reason))
+                    .as("told before")
+                    .isNull();
+            sendAgain.accept(record);
             return new RefusedRecord(reason);
         }
     }

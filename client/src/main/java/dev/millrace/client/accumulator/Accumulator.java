@@ -92,11 +92,11 @@ public final class Accumulator {
     }
 
     void onOpened(PartitionQueue queue, long createdMs) {
-        pool.onOpened();
-        queue.ready().offer(queue, createdMs + lingerMs);
+        queue.ready().offer(queue, createdMs + lingerMs); // first of all: what is not handed over is never sent
         if (isUrgent() || isShortOfMemory()) {
             queue.ready().wakeIfAsleep();
         }
+        pool.onOpened();
     }
 
     PartitionUse useOf(PartitionUse.Partition partition) {

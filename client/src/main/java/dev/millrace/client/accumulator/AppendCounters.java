@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
  * What is counted while records are appended: only what happens once a batch, or to a record that lost a race.
  *
  * <p><b>Threads:</b> any. The counters are striped, so that counting does not make threads meet that would not meet
- * otherwise.
+ * otherwise. A new stripe needs memory; counting goes without it, for it may stand between a record's claim and its commit.
  */
 public final class AppendCounters {
     private final Map<SealCause, LongAdder> sealed = new EnumMap<>(SealCause.class);
@@ -22,15 +22,23 @@ public final class AppendCounters {
     }
 
     void sealed(SealCause cause) {
-        sealed.get(cause).increment();
+        add(sealed.get(cause), 1);
     }
 
     void claimsLost(int times) {
-        claimsLost.add(times);
+        add(claimsLost, times);
     }
 
     void waitedOn() {
-        waitedOn.increment();
+        add(waitedOn, 1);
+    }
+
+    private static void add(LongAdder counter, int times) {
+        try {
+            counter.add(times);
+        } catch (OutOfMemoryError e) {
+            // A count is worth less than a record.
+        }
     }
 
     /** Batches that took no further record for this reason. */

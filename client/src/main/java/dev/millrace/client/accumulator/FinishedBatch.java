@@ -4,6 +4,8 @@ import dev.millrace.client.delivery.DeliveryCertainty;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
@@ -52,6 +54,10 @@ public final class FinishedBatch {
     private Doubt doubt;
     private boolean decided;
     private boolean accepted;
+
+    /** How many of its records need no callback any more. */
+    private int told;
+
     private boolean delivered;
 
     /** Made together with the open batch, so that finishing it cannot fail for want of memory. */
@@ -195,10 +201,10 @@ public final class FinishedBatch {
     /**
      * The batch's request is answered or its connection gone.
      *
-     * @param proved whether it is certain that this attempt wrote nothing, or is known that it wrote the batch
+     * @param nothingWritten whether it is certain that this attempt wrote nothing
      */
-    public void settled(boolean proved) {
-        mayBeWritten |= inFlight && !proved;
+    public void settled(boolean nothingWritten) {
+        mayBeWritten |= inFlight && !nothingWritten;
         inFlight = false;
     }
 
@@ -221,9 +227,10 @@ public final class FinishedBatch {
      * Cuts the batch into smaller ones, which take over its records, callbacks, memory and age. Only while it is not in
      * flight, not decided, and has more than one record.
      *
-     * @return at least two parts, each a single record or at most half of this one's bytes before compression
+     * @param takePlace puts the parts where this batch was; they are at least two, each a single record or at most half of
+     *     this one's bytes before compression. If it throws, or memory is lacking before, this batch is still whole.
      */
-    public List<FinishedBatch> split() {
+    public void split(Consumer<List<FinishedBatch>> takePlace) {
         if (inFlight || decided || count < 2) {
             throw new IllegalStateException("A batch of " + count + " records for " + partition() + " cannot be split");
         }
@@ -231,19 +238,20 @@ public final class FinishedBatch {
         List<FinishedBatch> parts = new BatchSplitter(this, queue.codec(), queue.batchSize()).split();
         int[] firstRecords = new int[parts.size()];
         BatchResult[] results = new BatchResult[parts.size()];
+        int left = reserved;
         for (int i = 0; i < results.length; i++) {
             FinishedBatch part = parts.get(i);
             boolean last = i == results.length - 1;
             part.buffer = Arrays.copyOf(part.buffer, part.size); // what compression has freed
-            part.reserved = last ? reserved : Math.min(reserved, part.size);
-            reserved -= part.reserved;
+            part.reserved = last ? left : Math.min(left, part.size);
+            left -= part.reserved;
             firstRecords[i] = part.firstSlot - firstSlot;
             results[i] = part.result;
         }
-        buffer = null;
+        takePlace.accept(parts);
+        buffer = null; // from here on nothing can throw
         callbacks = null;
         result.split(firstRecords, results);
-        return parts;
     }
 
     /** A part of this batch, from this record on, to be encoded in {@code buffer}. */
@@ -298,26 +306,34 @@ public final class FinishedBatch {
         return delivered;
     }
 
-    /** Runs the callbacks in offset order, then completes the futures. What a callback throws is logged. */
+    /**
+     * Runs the callbacks in offset order, then completes the futures. What a callback throws is logged. If there is no memory for
+     * what a callback is to be told, this throws, and goes on with that callback when it is called again.
+     */
     public void deliver() {
-        delivered = true;
         if (!callbacks.isEmpty()) {
-            for (int i = 0; i < count; i++) {
-                RecordFuture.WithCallback future = callbacks.get(firstSlot + i);
-                if (future != null) {
-                    run(future, i);
-                }
+            while (told < count) {
+                tell(callbacks.get(firstSlot + told), told);
             }
         }
         callbacks = null; // they are the application's objects, and this one may still wait for its request
+        delivered = true;
         result.publish();
     }
 
-    private void run(RecordFuture.WithCallback future, int index) {
+    private void tell(RecordFuture.WithCallback future, int index) {
+        RecordMetadata metadata = future == null ? null : future.metadataFor(result, index);
+        told++; // before the callback runs, and only now: each runs once, whatever is thrown
+        if (future != null) {
+            run(future, metadata, index);
+        }
+    }
+
+    private void run(RecordFuture.WithCallback future, RecordMetadata metadata, int index) {
         try {
-            future.run(result, index);
+            future.run(result.outcome(), metadata, index);
         } catch (Throwable t) { // an Error of the application's code must not stop the other records
-            log.error("The callback of a record of {} threw", partition(), t);
+            FailureLog.error(log, "The callback of a record of {} threw", partition(), t);
         }
     }
 

@@ -10,7 +10,8 @@ import org.jctools.queues.MpscUnboundedArrayQueue;
  * <p><b>Threads:</b> {@code offer} and {@code wake} by any thread; the rest by the I/O thread.
  * <p><b>Ordering:</b> the offering thread puts the partition in, a full fence, then reads {@code sleepUntil}; the I/O
  * thread writes {@code sleepUntil}, a full fence, then looks whether the queue is empty. One of the two sees the other.
- * {@code wake} does the same with {@code wanted} in the place of the queue.
+ * {@code wake} does the same with {@code wanted} in the place of the queue. {@code missed} is set before such a wake-up, and
+ * cleared before the I/O thread looks at all partitions.
  * Only who changes {@code sleepUntil} from asleep to awake pays for the selector's wake-up, and nobody does while the
  * I/O thread is busy or would wake in time by itself.
  */
@@ -27,10 +28,20 @@ public final class ReadyQueue {
         }
     }
 
-    private final MpscUnboundedArrayQueue<PartitionQueue> queue = new MpscUnboundedArrayQueue<>(CHUNK);
+    private final MpscUnboundedArrayQueue<PartitionQueue> queue;
     private volatile long sleepUntil = AWAKE;
     private volatile boolean wanted;
+    private volatile boolean missed;
     private volatile Runnable wakeUp = () -> {};
+
+    /** Empty. */
+    public ReadyQueue() {
+        this(new MpscUnboundedArrayQueue<>(CHUNK));
+    }
+
+    ReadyQueue(MpscUnboundedArrayQueue<PartitionQueue> queue) {
+        this.queue = queue;
+    }
 
     /** Sets what interrupts the I/O thread's wait. */
     public void onWake(Runnable selectorWakeUp) {
@@ -39,7 +50,12 @@ public final class ReadyQueue {
 
     /** Hands over a partition that the I/O thread must look at by {@code dueMs} on the monotonic clock. */
     void offer(PartitionQueue partition, long dueMs) {
-        queue.offer(partition);
+        try {
+            queue.offer(partition);
+        } catch (OutOfMemoryError e) { // the queue is as before, but the partition's records are in their batch
+            missed = true;
+            wake();
+        }
         VarHandle.fullFence();
         wakeIfAsleepPast(dueMs);
     }
@@ -66,6 +82,15 @@ public final class ReadyQueue {
     /** Null when there is nothing. */
     public PartitionQueue poll() {
         return queue.poll();
+    }
+
+    /** Whether a partition was handed over without being noted, since this was last asked: any may have something to do. */
+    public boolean takeMissed() {
+        boolean any = missed;
+        if (any) {
+            missed = false;
+        }
+        return any;
     }
 
     /**

@@ -113,18 +113,20 @@ public class RecordFuture implements DeliveryFuture {
         }
 
         /**
-         * Runs the callback on the calling thread; the caller deals with what it throws.
+         * What the callback will be told.
          *
          * @param result of the batch that the record was last in
          * @param place its index there
          */
-        void run(BatchResult result, int place) {
-            BatchOutcome outcome = result.outcome();
-            RuntimeException error = outcome.errorOf(place);
-            RecordMetadata metadata = error == null
+        RecordMetadata metadataFor(BatchResult result, int place) {
+            return result.outcome().errorOf(place) == null
                     ? metadata(result, place)
                     : new RecordMetadata(result.partition(), -1, -1, -1, -1, -1);
-            DeliveryCallback.call(callback, metadata, error, outcome.certainty());
+        }
+
+        /** Runs the callback on the calling thread; the caller deals with what it throws. */
+        void run(BatchOutcome outcome, RecordMetadata metadata, int place) {
+            DeliveryCallback.call(callback, metadata, outcome.errorOf(place), outcome.certainty());
         }
     }
 }

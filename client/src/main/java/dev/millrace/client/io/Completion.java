@@ -28,7 +28,7 @@ final class Completion {
     void apply(PartitionState partition, ProduceAnswer answer, long nowMs) {
         FinishedBatch batch = answer.batch();
         ApiException error = answer.error();
-        partition.settled(batch, error == null || NotWritten.isProvedBy(error));
+        partition.settled(batch, error != null && NotWritten.isProvedBy(error));
         if (answer.isUnacknowledged()) {
             partition.accepted(batch);
             batch.decideUnacknowledged();

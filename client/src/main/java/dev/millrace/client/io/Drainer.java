@@ -83,9 +83,7 @@ final class Drainer {
         ClusterImage newest = images.current();
         boolean isNews = newest.version() != image.version();
         image = newest;
-        for (PartitionQueue queue = ready.poll(); queue != null; queue = ready.poll()) {
-            lookAt(stateOf(queue), nowMs);
-        }
+        lookAtOffered(nowMs);
         for (PartitionState p = backingOff.pollDue(nowMs); p != null; p = backingOff.pollDue(nowMs)) {
             lookAt(p, nowMs);
         }
@@ -106,6 +104,28 @@ final class Drainer {
             accumulator.forEachQueue(ready, queue -> lookAt(stateOf(queue), nowMs));
         }
         failOnRefusedId();
+    }
+
+    /** At each of those offered so far, once: with a callback that always sends again there would be no end of them. */
+    private void lookAtOffered(long nowMs) {
+        if (ready.takeMissed()) {
+            accumulator.forEachQueue(ready, queue -> lookAt(stateOf(queue), nowMs));
+        }
+        for (PartitionQueue queue = ready.poll(); queue != null; queue = ready.poll()) {
+            PartitionState p = stateOf(queue);
+            if (!p.isOffered) {
+                p.isOffered = true;
+                later.add(p);
+            }
+        }
+        lookAtLater(nowMs);
+    }
+
+    private void lookAtLater(long nowMs) {
+        for (PartitionState p = later.poll(); p != null; p = later.poll()) {
+            p.isOffered = false;
+            lookAt(p, nowMs);
+        }
     }
 
     private void failOnRefusedId() {
@@ -257,13 +277,15 @@ final class Drainer {
                 List.copyOf(lanes.entrySet())) { // others may be added
             Node node = image.node(lane.getKey());
             boolean taken = false;
-            while (ids.current().isKnown() && !lane.getValue().isEmpty() && link.ready(node, nowMs)) {
-                sendOneRequest(node, lane.getValue(), nowMs);
-                taken = true;
+            boolean isOver = false;
+            while (!isOver && ids.current().isKnown() && !lane.getValue().isEmpty() && link.ready(node, nowMs)) {
+                // If nothing was sent, who stands there now came with a callback: its turn is in the next round.
+                isOver = !sendOneRequest(node, lane.getValue(), nowMs);
+                taken |= !isOver;
             }
             boolean waiting = !lane.getValue().isEmpty();
             if (waiting) {
-                waitMs = Math.min(waitMs, link.pollDelayMs(node, nowMs));
+                waitMs = isOver ? 0 : Math.min(waitMs, link.pollDelayMs(node, nowMs));
             }
             boolean full = link.inFlightRequests(node.id()) >= settings.maxInFlight();
             stalled.note(node.id(), taken, waiting || full, nowMs);
@@ -271,7 +293,8 @@ final class Drainer {
         return waitMs;
     }
 
-    private void sendOneRequest(Node node, ArrayDeque<PartitionState> lane, long nowMs) {
+    /** False if nobody in the lane had anything to send after all. */
+    private boolean sendOneRequest(Node node, ArrayDeque<PartitionState> lane, long nowMs) {
         List<FinishedBatch> batches = new ArrayList<>();
         List<PartitionState> senders = new ArrayList<>();
         long size = 0;
@@ -304,9 +327,8 @@ final class Drainer {
                     (answers, leaders, endpoints) -> onAnswers(senders, answers, leaders, endpoints),
                     nowMs);
         }
-        for (PartitionState p = later.poll(); p != null; p = later.poll()) {
-            lookAt(p, nowMs);
-        }
+        lookAtLater(nowMs);
+        return !batches.isEmpty();
     }
 
     private void onAnswers(

@@ -5,6 +5,6 @@ public interface Errand {
     /** Does it if there is a reason to; returns after how many milliseconds to call again. */
     long runIfDue(long nowMs);
 
-    /** Runs once, when that thread ends. */
+    /** Runs when that thread ends, and again if it threw. */
     default void onEnd(RuntimeException reason) {}
 }

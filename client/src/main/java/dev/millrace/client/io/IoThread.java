@@ -1,7 +1,9 @@
 package dev.millrace.client.io;
 
+import dev.millrace.client.accumulator.FailureLog;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -13,6 +15,11 @@ import org.slf4j.LoggerFactory;
 final class IoThread {
     private static final Logger log = LoggerFactory.getLogger(IoThread.class);
     private static final long WRITER_WAIT_NS = 50_000;
+
+    /** Ten seconds in all: memory may be used up, and come back. */
+    private static final int ATTEMPTS = 1_000;
+
+    private static final long ATTEMPT_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final IoContext context;
     private final List<Errand> errands;
@@ -71,7 +78,11 @@ final class IoThread {
     /** Closes the connections and fails every record without an outcome. The accumulator is closed already. */
     void end(RuntimeException reason) {
         quietly(context.link()::close);
-        errands.forEach(errand -> quietly(() -> errand.onEnd(reason)));
+        errands.forEach(errand -> insist(() -> errand.onEnd(reason)));
+        insist(() -> failRest(reason));
+    }
+
+    private void failRest(RuntimeException reason) {
         drainer.abandonInFlight();
         drainer.failAll(Long.MAX_VALUE, reason);
         while (!drainer.isIdle()) { // writers between claim and commit: they are about to finish
@@ -80,12 +91,29 @@ final class IoThread {
         }
     }
 
-    /** Runs one step of the end: what it throws must not keep the others from being taken. */
+    /** Takes one step of the end: what it throws must not keep the others from being taken. */
     static void quietly(Runnable step) {
+        attempt(step);
+    }
+
+    /**
+     * Takes a step of the end without which records have no outcome, again while it throws: memory may be used up, and come back. If
+     * it never succeeds the thread ends all the same, for somebody may wait for that in {@code close}.
+     */
+    static void insist(Runnable step) {
+        for (int i = 0; i < ATTEMPTS && !attempt(step); i++) {
+            LockSupport.parkNanos(ATTEMPT_WAIT_NS);
+        }
+    }
+
+    private static boolean attempt(Runnable step) {
         try {
             step.run();
+            return true;
         } catch (Throwable t) {
-            log.warn("An I/O thread could not end in order", t);
+            FailureLog.error(
+                    log, "{} could not end in order", Thread.currentThread().getName(), t);
+            return false;
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.client.io;
 
+import dev.millrace.client.accumulator.FailureLog;
 import dev.millrace.client.accumulator.ReadyQueues;
 import java.util.ArrayList;
 import java.util.List;
@@ -96,41 +97,45 @@ public final class IoThreads {
     }
 
     private void run(IoThread worker, boolean isFirst, Runnable onEnd) {
+        Runnable end = () -> end(worker, isFirst, onEnd); // made now, while there is memory
         try {
             while (!forced && !(stopping && worker.isIdle() && (!isFirst || others.getCount() == 0))) {
                 worker.runOnce();
             }
         } catch (Throwable t) { // whatever it is: no record may be left without an outcome
-            failure = t; // first of all: after an OutOfMemoryError even logging may throw
+            failure = t;
             forceShutdown();
-            log(t);
+            FailureLog.error(
+                    log,
+                    "{} failed; all records without an outcome fail with it",
+                    Thread.currentThread().getName(),
+                    t);
+        } finally {
+            IoThread.insist(end);
+            countDown(isFirst); // whoever waits in close() must not wait for ever
         }
-        try {
-            end(worker, isFirst, onEnd);
-        } finally { // whoever waits in close() must not wait for ever
-            if (isFirst) {
-                all.countDown();
-            } else {
-                others.countDown();
-                all.countDown();
-                workers.get(0).wake();
-            }
+    }
+
+    private void countDown(boolean isFirst) {
+        if (isFirst) {
+            all.countDown();
+        } else {
+            others.countDown();
+            all.countDown();
+            workers.get(0).wake();
         }
     }
 
     private void end(IoThread worker, boolean isFirst, Runnable onEnd) {
         first.accumulator().close();
         first.images().close();
-        worker.end(reasonToFail());
+        RuntimeException reason = reasonToFail();
+        worker.end(reason);
         if (isFirst) {
-            driver.ifPresent(transactional -> IoThread.quietly(() -> transactional.end(reasonToFail())));
+            driver.ifPresent(transactional -> IoThread.insist(() -> transactional.end(reason)));
             awaitOthers();
             IoThread.quietly(onEnd);
         }
-    }
-
-    private static void log(Throwable failure) {
-        IoThread.quietly(() -> log.error("An I/O thread failed; all records without an outcome fail with it", failure));
     }
 
     private void awaitOthers() {

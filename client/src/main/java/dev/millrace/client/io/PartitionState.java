@@ -1,10 +1,10 @@
 package dev.millrace.client.io;
 
+import dev.millrace.client.accumulator.FailureLog;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.SealCause;
 import java.util.Iterator;
-import java.util.List;
 import org.apache.kafka.common.Uuid;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,6 +33,9 @@ final class PartitionState {
 
     /** Set by {@link Drainer}: whether the partition stands in a broker's lane already. */
     boolean inLane;
+
+    /** Set by {@link Drainer}: whether it was offered, and is about to be looked at. */
+    boolean isOffered;
 
     private int inFlight;
     private int leader = Integer.MIN_VALUE;
@@ -175,10 +178,15 @@ final class PartitionState {
 
     private void stampIfNew(FinishedBatch batch, ProducerId newest) {
         if (batch == queue.peek()) {
-            queue.take();
             stamp(batch, newest);
-            sent.addLast(batch);
+            moveToSent(batch);
         }
+    }
+
+    /** Whatever fails, the batch that is the queue's first is in one of the two: who finds it in neither has lost its records. */
+    private void moveToSent(FinishedBatch batch) {
+        sent.addLast(batch); // may lack memory
+        queue.take();
     }
 
     private void stamp(FinishedBatch batch, ProducerId newest) {
@@ -207,9 +215,9 @@ final class PartitionState {
 
     // ---- what came back ----
 
-    /** The batch's request is answered or lost; {@code proved} as in {@link FinishedBatch#settled}. */
-    void settled(FinishedBatch batch, boolean proved) {
-        batch.settled(proved);
+    /** The batch's request is answered or lost; {@code nothingWritten} as in {@link FinishedBatch#settled}. */
+    void settled(FinishedBatch batch, boolean nothingWritten) {
+        batch.settled(nothingWritten);
         inFlight--;
     }
 
@@ -238,13 +246,14 @@ final class PartitionState {
 
     /** Smaller batches take the place of this one, and its sequences. */
     private void split(FinishedBatch batch) {
-        List<FinishedBatch> parts = batch.split();
-        int sequence = batch.sequence();
-        for (FinishedBatch part : parts) {
-            stamp(part, sequence);
-            sequence = idempotent ? sequenceAfter(sequence, part.count()) : FinishedBatch.NO_SEQUENCE;
-        }
-        sent.replace(batch, parts);
+        batch.split(parts -> {
+            int sequence = batch.sequence();
+            for (FinishedBatch part : parts) {
+                stamp(part, sequence);
+                sequence = idempotent ? sequenceAfter(sequence, part.count()) : FinishedBatch.NO_SEQUENCE;
+            }
+            sent.replace(batch, parts);
+        });
     }
 
     /** The batch failed for good; it may have been written all the same, or its sequence may be missing. */
@@ -305,8 +314,8 @@ final class PartitionState {
     private void countFailed(FinishedBatch batch) {
         try {
             metrics.onFailed(batch);
-        } catch (RuntimeException | Error e) { // a reporter of the application's, say; the records need their outcome
-            log.error("Counting {} failed records of {} failed", batch.count(), batch.partition(), e);
+        } catch (Throwable t) { // a reporter of the application's, say; the records need their outcome
+            FailureLog.error(log, "Counting the failed records of {} failed", batch.partition(), t);
         }
     }
 
@@ -392,9 +401,8 @@ final class PartitionState {
     }
 
     private void takeToFail(FinishedBatch batch, RuntimeException reason) {
-        queue.take();
         batch.decide(-1, -1, reason);
-        sent.addLast(batch); // its callbacks run after those of the batches before it
+        moveToSent(batch); // its callbacks run after those of the batches before it
     }
 
     /** After the connections are gone: nothing can be in flight any more. */

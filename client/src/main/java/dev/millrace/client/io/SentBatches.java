@@ -10,7 +10,7 @@ import java.util.List;
  * thread's alone.
  */
 final class SentBatches implements Iterable<FinishedBatch> {
-    private final ArrayDeque<FinishedBatch> batches = new ArrayDeque<>();
+    private ArrayDeque<FinishedBatch> batches = new ArrayDeque<>();
 
     boolean isEmpty() {
         return batches.isEmpty();
@@ -70,13 +70,17 @@ final class SentBatches implements Iterable<FinishedBatch> {
         return false;
     }
 
-    /** Puts the parts in the place of the whole. */
+    /** Puts the parts in the place of the whole; if there is no memory for that, all stays as it is. */
     void replace(FinishedBatch whole, List<FinishedBatch> parts) {
-        List<FinishedBatch> before = List.copyOf(batches);
-        batches.clear();
-        for (FinishedBatch other : before) {
-            batches.addAll(isSame(other, whole) ? parts : List.of(other));
+        ArrayDeque<FinishedBatch> after = new ArrayDeque<>(batches.size() + parts.size());
+        for (FinishedBatch other : batches) {
+            if (isSame(other, whole)) {
+                after.addAll(parts);
+            } else {
+                after.add(other);
+            }
         }
+        batches = after;
     }
 
     @SuppressWarnings("ReferenceEquality") // batches have no value, only an identity

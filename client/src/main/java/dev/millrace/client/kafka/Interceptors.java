@@ -1,7 +1,10 @@
 package dev.millrace.client.kafka;
 
+import dev.millrace.client.accumulator.FailureLog;
 import dev.millrace.client.delivery.DeliveryCallback;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -9,53 +12,69 @@ import org.apache.kafka.clients.producer.internals.ProducerInterceptors;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.metrics.Metrics;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The application's interceptors. What they throw is logged and forgotten. Without any, nothing is kept of a record.
+ * The application's interceptors. What one throws about a record's end is logged, an {@code Error} too, and the next is told all the
+ * same. Without any, nothing is kept of a record.
  *
  * <p><b>Threads:</b> any; the interceptors are called by many threads at once, as the stock client does.
  */
 public final class Interceptors<K, V> implements AutoCloseable {
-    private final ProducerInterceptors<K, V> chain;
-    private final boolean empty;
+    private static final Logger log = LoggerFactory.getLogger(Interceptors.class);
+
+    /** Kafka's own, of one interceptor each: it lets an {@code Error} pass, and would not tell the others. */
+    private final List<ProducerInterceptors<K, V>> chain = new ArrayList<>();
 
     Interceptors(List<ProducerInterceptor<K, V>> interceptors, Metrics metrics) {
-        this.chain = new ProducerInterceptors<>(interceptors, metrics);
-        this.empty = interceptors.isEmpty();
+        interceptors.forEach(each -> chain.add(new ProducerInterceptors<>(List.of(each), metrics)));
     }
 
-    /** The record as the last interceptor that did not throw has returned it. */
+    /** The record as the last interceptor that did not throw has returned it; an {@code Error} passes on to the caller of {@code send}. */
     public ProducerRecord<K, V> onSend(ProducerRecord<K, V> record) {
-        return empty ? record : chain.onSend(record);
+        ProducerRecord<K, V> sent = record;
+        for (int i = 0; i < chain.size(); i++) {
+            sent = chain.get(i).onSend(sent);
+        }
+        return sent;
     }
 
     /** Lets the interceptors know how the record ends, and then the caller; {@code callback} itself without any. */
     public Callback before(Callback callback, Headers headers) {
-        if (empty) {
+        if (chain.isEmpty()) {
             return callback;
         }
         return (DeliveryCallback) (metadata, error, certainty) -> {
-            chain.onAcknowledgement(metadata, error, headers);
+            tellEach(interceptor -> interceptor.onAcknowledgement(metadata, error, headers));
             if (callback != null) {
                 DeliveryCallback.call(callback, metadata, error, certainty);
             }
         };
     }
 
+    private void tellEach(Consumer<ProducerInterceptors<K, V>> call) {
+        for (ProducerInterceptors<K, V> interceptor : chain) {
+            try {
+                call.accept(interceptor);
+            } catch (Throwable t) { // its caller and the other records need their outcome
+                FailureLog.error(log, "An interceptor threw in {}", "onAcknowledgement", t);
+            }
+        }
+    }
+
     /**
-     * Lets the interceptors know that the record was refused at once.
+     * Lets the interceptors know that the record was refused. Throws nothing of theirs.
      *
      * @param record null if the caller or an interceptor gave none
      * @param partition where it should have gone, as far as that is known; null only without a record
      */
     public void onRefused(ProducerRecord<K, V> record, TopicPartition partition, Exception reason) {
-        if (!empty) {
-            chain.onSendError(record, partition, reason);
-        }
+        tellEach(interceptor -> interceptor.onSendError(record, partition, reason));
     }
 
     @Override
     public void close() {
-        chain.close();
+        chain.forEach(ProducerInterceptors::close);
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.client.kafka;
 import dev.millrace.client.accumulator.AppendCounters;
 import dev.millrace.client.accumulator.BatchCodec;
 import dev.millrace.client.accumulator.BufferPool;
+import dev.millrace.client.accumulator.FailureLog;
 import dev.millrace.client.io.BrokerLink;
 import dev.millrace.client.metadata.ClusterImages;
 import java.net.InetSocketAddress;
@@ -145,8 +146,8 @@ public final class KafkaBridge implements AutoCloseable {
     void onClusterId(String clusterId) {
         try {
             listeners.onUpdate(new ClusterResource(clusterId));
-        } catch (RuntimeException e) {
-            log.error("A listener for the cluster's id threw", e);
+        } catch (Throwable t) { // whoever waits for this metadata must get it
+            FailureLog.error(log, "A listener for the cluster's id threw, told of {}", clusterId, t);
         }
     }
 

@@ -32,7 +32,7 @@ class BatchSplitterTest {
             List<TestRecord> written = randomRecords(random, 2 + random.nextInt(60));
             FinishedBatch whole = finished(parts, written);
 
-            List<FinishedBatch> split = whole.split();
+            List<FinishedBatch> split = split(whole);
 
             assertThat(split).hasSizeGreaterThan(1);
             List<Record> read = new ArrayList<>();
@@ -67,12 +67,12 @@ class BatchSplitterTest {
                 singles.add(first);
             } else {
                 assertThat(++splits).as("every split makes progress").isLessThan(50);
-                left.addAll(0, first.split());
+                left.addAll(0, split(first));
             }
         }
 
         assertThat(singles).hasSize(50);
-        assertThatThrownBy(singles.get(0)::split).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> split(singles.get(0))).isInstanceOf(IllegalStateException.class);
     }
 
     @Test
@@ -81,7 +81,7 @@ class BatchSplitterTest {
         OpenBatch open = parts.openBatch(10_000, 1_000);
         while (open.tryAppend(TestRecord.ofSize(90).encodable(), null) != null) {}
 
-        List<FinishedBatch> split = open.finished().split();
+        List<FinishedBatch> split = split(open.finished());
 
         assertThat(split).hasSizeBetween(9, 13).allMatch(part -> part.size() <= 1_061 + 100);
     }
@@ -94,7 +94,7 @@ class BatchSplitterTest {
                 records.add(TestRecord.ofSize(i == large ? 2_000 : 10));
             }
 
-            List<FinishedBatch> split = finished(accumulator(false), records).split();
+            List<FinishedBatch> split = split(finished(accumulator(false), records));
 
             assertThat(split).hasSizeBetween(2, 3);
             assertThat(split)
@@ -109,8 +109,8 @@ class BatchSplitterTest {
         // given a batch that is split, and its second half again
         TestAccumulator parts = accumulator(false);
         FinishedBatch whole = finished(parts, sameSize(8));
-        List<FinishedBatch> halves = whole.split();
-        List<FinishedBatch> quarters = halves.get(1).split();
+        List<FinishedBatch> halves = split(whole);
+        List<FinishedBatch> quarters = split(halves.get(1));
         assertThat(futures).noneMatch(RecordFuture::isDone);
 
         // when
@@ -142,7 +142,7 @@ class BatchSplitterTest {
         TestAccumulator parts = accumulator(false);
         FinishedBatch whole = finished(parts, sameSize(8));
         long inUse = parts.pool.total() - parts.pool.available();
-        List<FinishedBatch> halves = whole.split();
+        List<FinishedBatch> halves = split(whole);
 
         whole.release();
         assertThat(parts.pool.total() - parts.pool.available()).isEqualTo(inUse);
@@ -175,7 +175,7 @@ class BatchSplitterTest {
         queue.sealOldest(SealCause.FLUSH);
         FinishedBatch whole = queue.peek();
         queue.take();
-        List<FinishedBatch> halves = flushFirst ? null : whole.split();
+        List<FinishedBatch> halves = flushFirst ? null : split(whole);
         AtomicBoolean flushed = new AtomicBoolean();
         Workers flusher = new Workers()
                 .add(1, () -> {
@@ -184,7 +184,7 @@ class BatchSplitterTest {
                 })
                 .start();
         Workers.until("flush() waits", () -> flusher.thread(0).getState() == Thread.State.WAITING);
-        halves = flushFirst ? whole.split() : halves;
+        halves = flushFirst ? split(whole) : halves;
 
         complete(halves.get(0), 0, null);
         futures.get(3).get();
@@ -193,6 +193,31 @@ class BatchSplitterTest {
 
         flusher.join();
         assertThat(flushed).isTrue();
+    }
+
+    @Test
+    void shouldStayWholeWhenItsPartsCannotTakeItsPlace() {
+        // given
+        TestAccumulator parts = accumulator(false);
+        FinishedBatch whole = finished(parts, sameSize(4));
+
+        // when
+        assertThatThrownBy(() -> whole.split(ignored -> {
+                    throw new InternalError("thrown on purpose");
+                }))
+                .isInstanceOf(InternalError.class);
+
+        // then it can still be told, and its memory comes back
+        complete(whole, 7, null);
+        assertThat(calledBack).containsExactly(0, 1, 2, 3);
+        assertThat(futures).allMatch(RecordFuture::isDone);
+        assertThat(parts.pool.available()).isEqualTo(parts.pool.total());
+    }
+
+    private static List<FinishedBatch> split(FinishedBatch whole) {
+        List<FinishedBatch> parts = new ArrayList<>();
+        whole.split(parts::addAll);
+        return parts;
     }
 
     private static void complete(FinishedBatch batch, long offset, KafkaException error) {

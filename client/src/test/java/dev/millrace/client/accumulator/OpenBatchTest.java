@@ -1,12 +1,16 @@
 package dev.millrace.client.accumulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.reflect.Field;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
@@ -213,6 +217,91 @@ class OpenBatchTest {
         }
         assertThat(told).hasSize(1);
         assertThat(told.get(0).offset()).isEqualTo(-1);
+    }
+
+    @Test
+    void shouldRunTheOtherCallbacksAndCompleteTheFuturesWhenWhatOneThrewCannotBeLogged() {
+        // given
+        OpenBatch batch = parts.openBatch(500, 1_000);
+        List<String> told = new ArrayList<>();
+        RecordFuture first = batch.tryAppend(TestRecord.ofValue("0").encodable(), (metadata, error) -> {
+            told.add("first");
+            throw new Unloggable();
+        });
+        RecordFuture second =
+                batch.tryAppend(TestRecord.ofValue("1").encodable(), (metadata, error) -> told.add("second"));
+        batch.seal();
+
+        // when
+        batch.finished().decide(10, -1, null);
+        batch.finished().deliver();
+
+        // then
+        assertThat(told).containsExactly("first", "second");
+        assertThat(first.isDone()).isTrue();
+        assertThat(second.isDone()).isTrue();
+    }
+
+    /** Whoever it is that logs it meets another Error. */
+    private static final class Unloggable extends IllegalStateException {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public String getMessage() {
+            throw new StackOverflowError("thrown by getMessage() on purpose");
+        }
+    }
+
+    @Test
+    void shouldTellEachCallbackOnceWhenThereWasNoMemoryForWhatOneIsTold() {
+        // given
+        OpenBatch batch = parts.openBatch(500, 1_000);
+        List<String> told = new ArrayList<>();
+        RecordFuture first =
+                batch.tryAppend(TestRecord.ofValue("0").encodable(), (metadata, error) -> told.add("first"));
+        batch.tryAppend(TestRecord.ofValue("1").encodable(), (metadata, error) -> told.add("second"));
+        batch.seal();
+        AtomicInteger looks = new AtomicInteger();
+        batch.finished().decideFailed(new KafkaException("refused"), new HashMap<Integer, RuntimeException>() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public RuntimeException get(Object index) {
+                if (index.equals(1) && looks.getAndIncrement() == 0) {
+                    throw new InternalError("thrown on purpose");
+                }
+                return super.get(index);
+            }
+        });
+
+        // when
+        assertThatThrownBy(batch.finished()::deliver).isInstanceOf(InternalError.class);
+        assertThat(batch.finished().delivered()).isFalse();
+        assertThat(first.isDone()).isFalse();
+        batch.finished().deliver();
+
+        // then
+        assertThat(told).containsExactly("first", "second");
+        assertThat(first.isDone()).isTrue();
+        assertThat(batch.finished().delivered()).isTrue();
+    }
+
+    /** A hole between claim and commit would never be closed. */
+    @Test
+    void shouldGoOnWhenThereIsNoMemoryToCountALostRace() throws Exception {
+        AppendCounters counters = new AppendCounters();
+        Field claimsLost = AppendCounters.class.getDeclaredField("claimsLost");
+        claimsLost.setAccessible(true);
+        claimsLost.set(counters, new LongAdder() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public void add(long count) {
+                throw new OutOfMemoryError("thrown on purpose");
+            }
+        });
+
+        assertThatCode(() -> counters.claimsLost(1)).doesNotThrowAnyException();
     }
 
     @Test

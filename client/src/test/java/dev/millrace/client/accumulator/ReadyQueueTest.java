@@ -3,6 +3,7 @@ package dev.millrace.client.accumulator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jctools.queues.MpscUnboundedArrayQueue;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +33,30 @@ class ReadyQueueTest {
         assertThat(ready.poll()).isSameAs(other);
         assertThat(ready.poll()).isSameAs(partition);
         assertThat(ready.poll()).isNull();
+    }
+
+    /** Its record is in a batch already: the caller must not hear of it, and the batch must be found. */
+    @Test
+    void shouldHaveAllPartitionsLookedAtWhenThereIsNoMemoryToNoteOne() {
+        // given
+        ReadyQueue withoutMemory = new ReadyQueue(new MpscUnboundedArrayQueue<>(16) {
+            @Override
+            public boolean offer(PartitionQueue queue) {
+                throw new OutOfMemoryError("thrown on purpose");
+            }
+        });
+        withoutMemory.onWake(wakeUps::incrementAndGet);
+        assertThat(withoutMemory.trySleep(Long.MAX_VALUE)).isTrue();
+
+        // when
+        withoutMemory.offer(partition, NOW);
+
+        // then
+        assertThat(wakeUps).hasValue(1);
+        assertThat(withoutMemory.trySleep(Long.MAX_VALUE)).isFalse();
+        assertThat(withoutMemory.takeMissed()).isTrue();
+        assertThat(withoutMemory.takeMissed()).isFalse();
+        assertThat(withoutMemory.trySleep(Long.MAX_VALUE)).isTrue();
     }
 
     @Test

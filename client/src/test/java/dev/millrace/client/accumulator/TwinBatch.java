@@ -140,7 +140,7 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
         for (int i = 0; i < finished.count() && !callbacks.isEmpty(); i++) {
             RecordFuture.WithCallback future = callbacks.get(i);
             if (future != null) {
-                future.run(result, i);
+                future.run(result.outcome(), future.metadataFor(result, i), i);
             }
         }
         return ReadBack.values(finished);

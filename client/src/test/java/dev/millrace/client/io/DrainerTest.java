@@ -3,6 +3,7 @@ package dev.millrace.client.io;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.accumulator.BatchCodec;
 import dev.millrace.client.accumulator.RecordFuture;
 import dev.millrace.client.io.ScriptedBrokers.Request;
 import dev.millrace.client.io.ScriptedBrokers.Sent;
@@ -12,7 +13,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
@@ -28,6 +32,7 @@ import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which partition is served when, what an answer does to a batch, and when its memory comes back. */
 class DrainerTest {
@@ -313,6 +318,56 @@ class DrainerTest {
         io.brokers.pending().get(0).accept();
         io.run();
         assertThat(future.get().hasOffset()).isTrue();
+    }
+
+    /** Nothing is sent meanwhile that would fill the connection, so that no limit but the round's own is in its way. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void shouldComeToTheEndOfARoundWhenACallbackAlwaysSendsAgain(int records) {
+        // given a codec that fails always, and callbacks that try it again
+        ScriptedIo io = ScriptedIo.compressing(1, new BrokenCodec());
+        IoThread thread = io.thread(TransactionShare.NONE);
+        AtomicInteger sends = new AtomicInteger();
+        Callback again = new Callback() {
+            @Override
+            public void onCompletion(RecordMetadata metadata, Exception error) {
+                if (sends.incrementAndGet() < 10_000) {
+                    io.send(0, this);
+                }
+            }
+        };
+        for (int i = 0; i < records; i++) {
+            io.send(0, again);
+        }
+
+        // when, then
+        for (int round = 0; round < 10; round++) {
+            int before = sends.get();
+            thread.runOnce();
+            assertThat(sends.get() - before).isLessThan(100);
+            assertThat(io.brokers.waits.get(io.brokers.waits.size() - 1))
+                    .as("what is left need not wait")
+                    .isZero();
+        }
+        assertThat(sends).hasValueGreaterThanOrEqualTo(10);
+    }
+
+    /** Its native library is missing. */
+    private static final class BrokenCodec implements BatchCodec {
+        @Override
+        public int id() {
+            return 4;
+        }
+
+        @Override
+        public int compress(byte[] batch, int from, int to) {
+            throw new NoClassDefFoundError("thrown on purpose");
+        }
+
+        @Override
+        public byte[] decompress(byte[] batch, int from, int to) {
+            throw new AssertionError("nothing was compressed");
+        }
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.millrace.client.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
@@ -8,10 +9,17 @@ import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.ReadyQueues;
+import dev.millrace.client.accumulator.RecordFuture;
+import java.lang.reflect.Field;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class PartitionStateTest {
     private static final Uuid TOPIC_ID = new Uuid(1, 1);
@@ -80,6 +88,84 @@ class PartitionStateTest {
         sendNext(state);
     }
 
+    /** Wherever it fails, the batch is still found by who fails all of them, and told once. */
+    @ParameterizedTest
+    @EnumSource
+    void shouldNotLoseABatchWhenAnErrorMeetsItOnItsWay(Way way) throws Exception {
+        // given
+        List<Integer> told = new ArrayList<>();
+        List<RecordFuture> futures = appendCountingCallbacks(told, way == Way.SPLIT ? 10 : 100);
+        FaultyShare share = new FaultyShare();
+        PartitionState state = state(share);
+        FinishedBatch batch = state.candidate(NODE, 0);
+        if (way == Way.SPLIT) {
+            state.send(batch, NODE, ID);
+            state.settled(batch, true);
+        }
+
+        // when
+        if (way == Way.NOTE_AS_SENT) {
+            breakSentBatches(state);
+        } else {
+            share.stampsLeft = way == Way.SPLIT ? 1 : 0;
+        }
+        assertThatThrownBy(() -> {
+                    if (way == Way.SPLIT) {
+                        state.tooLarge(batch);
+                    } else {
+                        state.send(batch, NODE, ID);
+                    }
+                })
+                .isInstanceOf(InternalError.class);
+
+        // then
+        share.stampsLeft = Integer.MAX_VALUE;
+        state.abandonInFlight();
+        accumulator.close();
+        state.fail(Long.MAX_VALUE, any -> new KafkaException("The end"));
+        state.deliverDecided();
+        assertThat(told).hasSameSizeAs(futures).doesNotHaveDuplicates();
+        assertThat(futures).allMatch(RecordFuture::isDone);
+        assertThat(state.isIdle()).isTrue();
+    }
+
+    /** What the batch is about to do. */
+    enum Way {
+        GET_ITS_SEQUENCE,
+        NOTE_AS_SENT,
+        SPLIT
+    }
+
+    private List<RecordFuture> appendCountingCallbacks(List<Integer> told, int valueSize) throws InterruptedException {
+        List<RecordFuture> futures = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            int number = i;
+            EncodableRecord record = new EncodableRecord(0, null, new byte[valueSize], new byte[] {0});
+            futures.add(accumulator.append("t", 0, 0, record, (metadata, error) -> told.add(number), 0));
+        }
+        return futures;
+    }
+
+    /** Stands for an OutOfMemoryError where the next batch is noted, once. */
+    private static void breakSentBatches(PartitionState state) throws ReflectiveOperationException {
+        Field sent = PartitionState.class.getDeclaredField("sent");
+        sent.setAccessible(true);
+        Field batches = SentBatches.class.getDeclaredField("batches");
+        batches.setAccessible(true);
+        AtomicBoolean broken = new AtomicBoolean(true);
+        batches.set(sent.get(state), new ArrayDeque<FinishedBatch>() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public void addLast(FinishedBatch batch) {
+                if (broken.getAndSet(false)) {
+                    throw new InternalError("thrown on purpose");
+                }
+                super.addLast(batch);
+            }
+        });
+    }
+
     private static FinishedBatch sendNext(PartitionState state) {
         FinishedBatch batch = state.candidate(NODE, 0);
         assertThat(batch).isNotNull();
@@ -98,12 +184,15 @@ class PartitionStateTest {
         for (int i = 0; i <= count; i++) { // the last one stays open
             accumulator.append("t", 0, 0, new EncodableRecord(0, null, new byte[100], new byte[] {0}), null, 0);
         }
+        return state(TransactionShare.NONE);
+    }
+
+    private PartitionState state(TransactionShare share) {
         List<PartitionState> states = new ArrayList<>();
         SenderSettings settings =
                 new SenderSettings(0, 1_000, 1, new Backoff(10, 100), 1000, 5, true, 60_000, 600_000, true, 300_000);
         accumulator.forEachQueue(
-                ready.get(0),
-                queue -> states.add(new PartitionState(queue, settings, new NoMetrics(), TransactionShare.NONE)));
+                ready.get(0), queue -> states.add(new PartitionState(queue, settings, new NoMetrics(), share)));
         return states.get(0);
     }
 }

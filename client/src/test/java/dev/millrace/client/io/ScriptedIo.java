@@ -13,6 +13,7 @@ import dev.millrace.client.metadata.TopicRegistry;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
+import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.common.errors.ApiException;
 
 /** One I/O thread's code, played by the test's own thread against {@link ScriptedBrokers}. */
@@ -44,12 +45,16 @@ final class ScriptedIo {
     }
 
     private ScriptedIo(int partitions, SenderSettings settings, ApiException idRefusal) {
+        this(partitions, settings, idRefusal, BatchCodec.NONE);
+    }
+
+    private ScriptedIo(int partitions, SenderSettings settings, ApiException idRefusal, BatchCodec codec) {
         this.brokers = new ScriptedBrokers(partitions);
         this.brokers.idRefusal = idRefusal;
         this.settings = settings;
         this.ready = ReadyQueues.forThreads(1);
         this.pool = new BufferPool(1 << 20, BATCH_SIZE, ready::wake);
-        this.accumulator = new Accumulator(pool, ready, BatchCodec.NONE, () -> brokers.nowMs, settings.lingerMs());
+        this.accumulator = new Accumulator(pool, ready, codec, () -> brokers.nowMs, settings.lingerMs());
         this.images =
                 new ClusterImages(ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("localhost", 1))));
         registry.add(TOPIC);
@@ -76,6 +81,11 @@ final class ScriptedIo {
     /** Its first question for a producer id was answered with {@code why}; so are all others until the test says otherwise. */
     static ScriptedIo refusedAnId(ApiException why) {
         return new ScriptedIo(1, settings(5, true, 0, 1000), why);
+    }
+
+    /** As {@link #idempotent}, but batches are compressed. */
+    static ScriptedIo compressing(int partitions, BatchCodec codec) {
+        return new ScriptedIo(partitions, settings(5, true, 0, 1000), null, codec);
     }
 
     static ScriptedIo notIdempotent(int partitions, int maxInFlight) {
@@ -111,9 +121,17 @@ final class ScriptedIo {
     }
 
     RecordFuture send(int partition, int valueSize) {
+        return send(partition, valueSize, (m, e) -> {});
+    }
+
+    RecordFuture send(int partition, Callback callback) {
+        return send(partition, VALUE_SIZE, callback);
+    }
+
+    private RecordFuture send(int partition, int valueSize, Callback callback) {
         try {
             EncodableRecord record = new EncodableRecord(brokers.nowMs, null, new byte[valueSize], new byte[] {0});
-            return accumulator.append(TOPIC, 0, partition, record, (m, e) -> {}, 0);
+            return accumulator.append(TOPIC, 0, partition, record, callback, 0);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -145,6 +163,11 @@ final class ScriptedIo {
     /** Real threads instead of the test's own; not started yet. */
     IoThreads threads() {
         return new IoThreads(List.of(context), ready, settings, Optional.empty());
+    }
+
+    /** One of them, to be played by the test. */
+    IoThread thread(TransactionShare share) {
+        return new IoThread(context, settings, ids, metadata, share);
     }
 
     /** Lets time pass, then {@link #run}s. */

@@ -1,0 +1,46 @@
+package dev.millrace.client.accumulator;
+
+import org.slf4j.Logger;
+
+/**
+ * Logs what was thrown by code of which no record's outcome may depend. Logging may throw, too, when memory is used up or an
+ * exception's own {@code getMessage()} fails; that is caught as well.
+ *
+ * <p><b>Threads:</b> any.
+ */
+public final class FailureLog {
+    private FailureLog() {}
+
+    /**
+     * Logs an error. Throws nothing.
+     *
+     * @param format with one placeholder, for {@code subject}
+     */
+    public static void error(Logger log, String format, Object subject, Throwable thrown) {
+        try {
+            log.error(format, subject, thrown);
+        } catch (Throwable notLogged) {
+            logNameOnly(log, format, subject, thrown);
+        }
+    }
+
+    /** As {@link #error}, for what is no surprise. */
+    public static void debug(Logger log, String format, Object subject, Throwable thrown) {
+        try {
+            log.debug(format, subject, thrown);
+        } catch (Throwable notLogged) {
+            logNameOnly(log, format, subject, thrown);
+        }
+    }
+
+    private static void logNameOnly(Logger log, String format, Object subject, Throwable thrown) {
+        try {
+            log.error(
+                    format + ": {}, which cannot be logged",
+                    subject,
+                    thrown.getClass().getName());
+        } catch (Throwable notLogged) {
+            // Nothing is left to be done: whoever has this to log must go on.
+        }
+    }
+}

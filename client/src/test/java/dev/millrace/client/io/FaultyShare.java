@@ -1,0 +1,45 @@
+package dev.millrace.client.io;
+
+import dev.millrace.client.accumulator.FinishedBatch;
+
+/** No transactions, but an {@code Error} where a test wants one. */
+final class FaultyShare implements TransactionShare {
+    /** After so many batches were stamped, the next is not. */
+    int stampsLeft = Integer.MAX_VALUE;
+
+    /** So many times a failed batch cannot be told. */
+    int failuresToThrow;
+
+    @Override
+    public boolean isTransactional() {
+        if (stampsLeft-- <= 0) {
+            throw new InternalError("thrown on purpose");
+        }
+        return false;
+    }
+
+    @Override
+    public boolean admits(PartitionState partition) {
+        return true;
+    }
+
+    @Override
+    public boolean isUrgent() {
+        return false;
+    }
+
+    @Override
+    public void failed(FinishedBatch batch) {
+        if (failuresToThrow-- > 0) {
+            throw new InternalError("thrown on purpose");
+        }
+    }
+
+    @Override
+    public void apply(Drainer drainer) {}
+
+    @Override
+    public boolean mayEnd() {
+        return true;
+    }
+}
