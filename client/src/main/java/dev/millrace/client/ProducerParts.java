@@ -8,6 +8,7 @@ import dev.millrace.client.io.IoContext;
 import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.io.SenderSettings;
 import dev.millrace.client.io.TransactionState;
+import dev.millrace.client.kafka.Closer;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.Plugins;
 import dev.millrace.client.metadata.ClusterImage;
@@ -15,6 +16,7 @@ import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicRegistry;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -27,6 +29,8 @@ import org.apache.kafka.common.serialization.Serializer;
  * <p><b>Threads:</b> built by one, then immutable but for {@link #closeFailure}, which the last I/O thread sets.
  */
 final class ProducerParts<K, V> {
+    private static final String FAILED_TO_CONSTRUCT = "Failed to construct kafka producer";
+
     final KafkaBridge kafka;
     final ClusterImages images;
     final TopicLookup topics;
@@ -44,10 +48,10 @@ final class ProducerParts<K, V> {
      */
     ProducerParts(ProducerConfig config, Serializer<K> keySerializer, Serializer<V> valueSerializer, Network network) {
         MillraceConfig ours = MillraceConfig.parse(config.originals());
-        KafkaBridge opened = null;
+        List<AutoCloseable> opened = new ArrayList<>();
         try {
-            opened = new KafkaBridge(config);
-            kafka = opened;
+            kafka = new KafkaBridge(config);
+            opened.add(kafka);
             Plugins<K, V> plugins = kafka.plugIn(keySerializer, valueSerializer);
             ReadyQueues ready = ReadyQueues.forThreads(ours.ioThreads());
             int batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
@@ -57,7 +61,7 @@ final class ProducerParts<K, V> {
             accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, settings.lingerMs());
             images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
             TopicRegistry registry = new TopicRegistry();
-            List<IoContext> contexts = contexts(config, ready, registry, network);
+            List<IoContext> contexts = contexts(config, ready, registry, network, opened);
             Optional<TransactionState> state = Optional.ofNullable(
                             config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG))
                     .map(id -> new TransactionState(id, ready::wake));
@@ -78,35 +82,38 @@ final class ProducerParts<K, V> {
             kafka.watch(accumulator.counters(), memory, images);
             kafka.sensors().watchMetadata(() -> io.metadata().ageMs() / 1000.0);
             config.logUnused();
-            io.start("millrace-io | " + config.getString(ProducerConfig.CLIENT_ID_CONFIG), this::close);
         } catch (RuntimeException | Error e) {
-            throw failedToConstruct(opened, e);
+            Closer closer = new Closer(e);
+            Collections.reverse(opened);
+            opened.forEach(closer::close);
+            throw new KafkaException(FAILED_TO_CONSTRUCT, e);
         }
-    }
-
-    private static KafkaException failedToConstruct(KafkaBridge opened, Throwable cause) {
         try {
-            if (opened != null) {
-                opened.close();
-            }
-        } catch (RuntimeException e) {
-            cause.addSuppressed(e);
+            io.start("millrace-io | " + config.getString(ProducerConfig.CLIENT_ID_CONFIG), this::close);
+        } catch (RuntimeException | Error e) { // then they have ended, and closed everything
+            throw new KafkaException(FAILED_TO_CONSTRUCT, e);
         }
-        return new KafkaException("Failed to construct kafka producer", cause);
     }
 
+    /** Adds each link to {@code opened} before the next one can fail. */
     private List<IoContext> contexts(
-            ProducerConfig config, ReadyQueues ready, TopicRegistry registry, Network network) {
+            ProducerConfig config,
+            ReadyQueues ready,
+            TopicRegistry registry,
+            Network network,
+            List<AutoCloseable> opened) {
         long availabilityTimeoutMs = config.getLong(ProducerConfig.PARTITIONER_AVAILABILITY_TIMEOUT_MS_CONFIG);
         List<IoContext> contexts = new ArrayList<>();
         for (int i = 0; i < ready.size(); i++) {
+            BrokerLink link = network.openLink(kafka, images, i);
+            opened.add(link);
             contexts.add(new IoContext(
                     accumulator,
                     ready.get(i),
                     images,
                     registry,
                     new StalledBrokers(availabilityTimeoutMs),
-                    network.openLink(kafka, images, i),
+                    link,
                     kafka.sensors(),
                     kafka::nowMs));
         }
@@ -126,6 +133,7 @@ final class ProducerParts<K, V> {
             kafka.close();
         } catch (KafkaException e) {
             closeFailure = e;
+            throw e; // to be logged: not every way to close a producer waits for it
         }
     }
 

@@ -5,6 +5,7 @@ import dev.millrace.client.io.SenderSettings;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.serialization.Serializer;
@@ -15,6 +16,9 @@ final class ProducerSettings {
     private static final String METADATA_RECOVERY_STRATEGY = "metadata.recovery.strategy";
 
     private static final String METADATA_RECOVERY_TRIGGER_MS = "metadata.recovery.rebootstrap.trigger.ms";
+
+    /** Kafka's selector counts in nanoseconds: with more than 146 years it would close every connection at once. */
+    private static final long MAX_IDLE_MS = TimeUnit.NANOSECONDS.toMillis(Long.MAX_VALUE / 2);
 
     private ProducerSettings() {}
 
@@ -31,6 +35,10 @@ final class ProducerSettings {
         putSerializer(complete, ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, keySerializer);
         putSerializer(complete, ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, valueSerializer);
         ProducerConfig config = new ProducerConfig(complete);
+        if (config.getLong(ProducerConfig.CONNECTIONS_MAX_IDLE_MS_CONFIG) > MAX_IDLE_MS) {
+            complete.put(ProducerConfig.CONNECTIONS_MAX_IDLE_MS_CONFIG, MAX_IDLE_MS);
+            config = new ProducerConfig(complete);
+        }
         refuse(
                 config,
                 ProducerConfig.TRANSACTION_TWO_PHASE_COMMIT_ENABLE_CONFIG,
@@ -68,16 +76,24 @@ final class ProducerSettings {
         }
     }
 
-    private static void checkDeliveryTimeout(ProducerConfig config) {
-        long needed = config.getLong(ProducerConfig.LINGER_MS_CONFIG)
-                + config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG);
-        int given = config.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG);
-        if (given < needed && config.originals().containsKey(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG)) {
+    /** At most {@code Integer.MAX_VALUE}, as in the stock producer: 25 days are as good as "until the flush". */
+    private static int lingerMs(ProducerConfig config) {
+        return (int) Math.min(config.getLong(ProducerConfig.LINGER_MS_CONFIG), Integer.MAX_VALUE);
+    }
+
+    /** As configured; or, when it is not set, at least what lingering and a request may take. */
+    private static int deliveryTimeoutMs(ProducerConfig config) {
+        long sumMs = (long) lingerMs(config) + config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG);
+        int neededMs =
+                (int) Math.min(sumMs, Integer.MAX_VALUE); // more than the longest that can be set is not asked for
+        int givenMs = config.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG);
+        if (givenMs < neededMs && config.originals().containsKey(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG)) {
             throw new ConfigException(
                     ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
-                    given,
-                    "should be equal to or larger than linger.ms + request.timeout.ms = " + needed + ".");
+                    givenMs,
+                    "should be equal to or larger than linger.ms + request.timeout.ms = " + neededMs + ".");
         }
+        return Math.max(givenMs, neededMs);
     }
 
     /**
@@ -86,14 +102,9 @@ final class ProducerSettings {
      * @throws ConfigException {@code delivery.timeout.ms} is set too low
      */
     static SenderSettings senderSettings(ProducerConfig config) {
-        checkDeliveryTimeout(config);
-        long lingerMs = config.getLong(ProducerConfig.LINGER_MS_CONFIG);
-        long deliveryTimeoutMs = Math.max(
-                config.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG),
-                lingerMs + config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG));
         return new SenderSettings(
-                lingerMs,
-                deliveryTimeoutMs,
+                lingerMs(config),
+                deliveryTimeoutMs(config),
                 config.getInt(ProducerConfig.RETRIES_CONFIG),
                 new Backoff(
                         config.getLong(ProducerConfig.RETRY_BACKOFF_MS_CONFIG),

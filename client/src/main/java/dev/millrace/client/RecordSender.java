@@ -155,11 +155,36 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         byte[] key = serializer.key(record);
         byte[] value = serializer.value(record);
         byte[] headers = RecordEncoder.encodeHeaders(record.headers().toArray());
-        Future<RecordMetadata> future = waiting.add(record, encodable(record, key, value, headers), callback);
+        EncodableRecord callers = encodable(record, key, value, headers);
+        EncodableRecord ours = callers.withOwnArrays();
+        Future<RecordMetadata> future = waiting.add(withOwnArrays(record, callers, ours), ours, callback);
         if (future == null) {
             throw new KafkaException("Producer closed while send in progress", io.failure());
         }
         return future;
+    }
+
+    /** What a partitioner is to see later: the caller may use the arrays again as soon as {@code send} has returned. */
+    private ProducerRecord<K, V> withOwnArrays(
+            ProducerRecord<K, V> record, EncodableRecord callers, EncodableRecord ours) {
+        K key = ownArray(record.key(), callers.key(), ours.key());
+        V value = ownArray(record.value(), callers.value(), ours.value());
+        if (key == record.key() && value == record.value()) {
+            return record;
+        }
+        ProducerRecord<K, V> own = new ProducerRecord<>(
+                record.topic(), record.partition(), record.timestamp(), key, value, record.headers());
+        ReadOnlyHeaders.set(own.headers());
+        return own;
+    }
+
+    /** The object itself unless it is an array: of other objects only the application knows how to copy them. */
+    @SuppressWarnings("unchecked") // a copy has the type of the original
+    private static <T> T ownArray(T given, byte[] serialized, byte[] ours) {
+        if (given instanceof byte[] bytes) {
+            return (T) (bytes == serialized ? ours : bytes.clone());
+        }
+        return given;
     }
 
     @Override

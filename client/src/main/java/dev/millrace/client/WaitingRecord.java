@@ -105,7 +105,8 @@ final class WaitingRecord<K, V> implements DeliveryFuture {
             throws InterruptedException, ExecutionException, TimeoutException {
         long startNs = System.nanoTime();
         DeliveryFuture outcome = settled.get(timeout, unit);
-        return outcome.get(Math.max(0, unit.toNanos(timeout) - (System.nanoTime() - startNs)), TimeUnit.NANOSECONDS);
+        long leftNs = unit.toNanos(Math.max(0, timeout)) - (System.nanoTime() - startNs);
+        return outcome.get(leftNs, TimeUnit.NANOSECONDS);
     }
 
     @Override

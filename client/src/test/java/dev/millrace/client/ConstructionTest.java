@@ -3,7 +3,9 @@ package dev.millrace.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.io.BrokerLink;
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.Proxy;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,9 +13,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerInterceptor;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RoundRobinPartitioner;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.MetricName;
@@ -28,8 +33,10 @@ import org.apache.kafka.common.metrics.PluginMetrics;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Serializer;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Making, failing to make, and closing a producer touches the application's objects as the stock producer does. */
 class ConstructionTest {
@@ -88,8 +95,7 @@ class ConstructionTest {
                 .hasRootCauseMessage("planted");
 
         assertThat(EVENTS).contains("key serializer closed", "reporter closed");
-        assertThat(ManagementFactory.getPlatformMBeanServer().queryNames(new ObjectName("kafka.producer:*"), null))
-                .isEmpty();
+        assertThat(beans("kafka.producer:*")).isEmpty();
     }
 
     @ParameterizedTest
@@ -121,6 +127,138 @@ class ConstructionTest {
                 .hasMessage("Failed to close kafka producer");
 
         assertThat(EVENTS).contains("value serializer closed");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"key.serializer", "value.serializer", "partitioner.class", "interceptor.classes"})
+    void shouldCloseAllOthersAndReportItWhenClosingOneEndsWithAnError(String key) throws Exception {
+        for (ProducerKind kind : ProducerKind.values()) {
+            EVENTS.clear();
+            Producer<Object, Object> producer = create(
+                    kind,
+                    key,
+                    ErrorAtClose.class.getName(),
+                    "metric.reporters",
+                    List.of(NotingReporter.class.getName(), "org.apache.kafka.common.metrics.JmxReporter"));
+
+            if (key.equals("interceptor.classes")) { // whose failures stock only logs
+                producer.close();
+            } else {
+                assertThatThrownBy(producer::close)
+                        .isExactlyInstanceOf(KafkaException.class)
+                        .hasMessage("Failed to close kafka producer")
+                        .hasRootCauseInstanceOf(LinkageError.class);
+            }
+
+            assertThat(EVENTS).contains("closed with an error", "reporter closed");
+            assertThat(EVENTS)
+                    .filteredOn(event -> event.endsWith("serializer closed"))
+                    .hasSize(key.endsWith("serializer") ? 1 : 2);
+            assertThat(beans("kafka.producer:*")).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldReportItWhenClosingAMetricsReporterEndsWithAnError(ProducerKind kind) {
+        Producer<Object, Object> producer =
+                create(kind, "metric.reporters", List.of(ErrorAtClose.class.getName(), NotingReporter.class.getName()));
+
+        assertThatThrownBy(producer::close)
+                .isExactlyInstanceOf(KafkaException.class)
+                .hasMessage("Failed to close kafka producer")
+                .hasRootCauseInstanceOf(LinkageError.class);
+
+        assertThat(EVENTS).contains("closed with an error", "key serializer closed", "value serializer closed");
+        if (kind == ProducerKind.MILLRACE) { // the stock producer leaves it open
+            assertThat(EVENTS).contains("reporter closed");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldCloseWhenAMetricsReporterThrowsAnException(ProducerKind kind) {
+        Producer<Object, Object> producer = create(
+                kind, "metric.reporters", List.of(ThrowingReporter.class.getName(), NotingReporter.class.getName()));
+
+        producer.close();
+
+        assertThat(EVENTS).contains("reporter closed");
+    }
+
+    /** The stock producer leaves these open. */
+    @Test
+    void shouldCloseWhatCannotBeConfiguredOrMeasured() throws Exception {
+        Map<String, String> failing = Map.of(
+                "key.serializer", FailingSerializer.class.getName(),
+                "interceptor.classes", UnmeasurableInterceptor.class.getName(),
+                "metric.reporters", UnstartableReporter.class.getName() + "," + NotingReporter.class.getName());
+        Map<String, String> closed = Map.of(
+                "key.serializer", "failing serializer closed",
+                "interceptor.classes", "interceptor closed",
+                "metric.reporters", "reporter closed");
+        for (String key : failing.keySet()) {
+            EVENTS.clear();
+
+            assertThatThrownBy(() -> create(ProducerKind.MILLRACE, key, failing.get(key)))
+                    .isExactlyInstanceOf(KafkaException.class)
+                    .hasRootCauseMessage("planted");
+
+            assertThat(EVENTS).contains(closed.get(key));
+        }
+    }
+
+    @Test
+    void shouldCloseLinksThatAreOpenWhenALaterOneCannotBeOpened() {
+        List<String> closed = new CopyOnWriteArrayList<>();
+        ProducerParts.Network network = (kafka, images, ioThread) -> {
+            if (ioThread == 2) {
+                throw new IllegalStateException("planted");
+            }
+            return noting(kafka.openLink(images, ioThread), () -> closed.add("link " + ioThread));
+        };
+
+        assertThatThrownBy(() -> new MillraceProducer<>(
+                        configs("millrace.io.threads", 3, "metric.reporters", NotingReporter.class.getName()),
+                        null,
+                        null,
+                        network))
+                .isExactlyInstanceOf(KafkaException.class)
+                .hasRootCauseMessage("planted");
+
+        assertThat(closed).containsExactly("link 1", "link 0");
+        assertThat(EVENTS).contains("key serializer closed", "value serializer closed", "reporter closed");
+    }
+
+    /** Notes its closing. */
+    private static BrokerLink noting(BrokerLink link, Runnable onClose) {
+        return (BrokerLink) Proxy.newProxyInstance(
+                BrokerLink.class.getClassLoader(), new Class<?>[] {BrokerLink.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("close")) {
+                        onClose.run();
+                    }
+                    return method.invoke(link, arguments);
+                });
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldTakeTheLongestTimes(ProducerKind kind) {
+        int longest = Integer.MAX_VALUE;
+        List<Map<String, Object>> accepted = List.of(
+                Map.of("linger.ms", longest, "delivery.timeout.ms", longest),
+                Map.of("request.timeout.ms", longest, "delivery.timeout.ms", longest),
+                Map.of("linger.ms", longest, "request.timeout.ms", longest, "delivery.timeout.ms", longest),
+                Map.of("linger.ms", Long.MAX_VALUE, "delivery.timeout.ms", longest),
+                Map.of("linger.ms", Long.MAX_VALUE));
+        for (Map<String, Object> times : accepted) {
+            Map<String, Object> configs = configs();
+            configs.putAll(times);
+            create(kind, configs).close();
+        }
+
+        assertThatThrownBy(() -> create(kind, "linger.ms", Long.MAX_VALUE, "delivery.timeout.ms", longest - 1))
+                .hasCauseInstanceOf(ConfigException.class);
     }
 
     @ParameterizedTest
@@ -161,20 +299,25 @@ class ConstructionTest {
                 NotingReporter.class.getName(),
                 "partitioner.class",
                 RoundRobinPartitioner.class)) {
-            Set<ObjectName> beans = ManagementFactory.getPlatformMBeanServer()
-                    .queryNames(new ObjectName("kafka.producer:type=producer-metrics,*"), null);
-
-            assertThat(beans).isEmpty();
+            assertThat(beans("kafka.producer:type=producer-metrics,*")).isEmpty();
             assertThat(producer.metrics()).isNotEmpty();
         }
     }
 
     private static Producer<Object, Object> create(ProducerKind kind, Object... more) {
+        return create(kind, configs(more));
+    }
+
+    private static Map<String, Object> configs(Object... more) {
         Map<String, Object> configs = new HashMap<>();
         configs.put("bootstrap.servers", "localhost:1");
         configs.put("key.serializer", NotingSerializer.class);
         configs.put("value.serializer", NotingSerializer.class);
-        return create(kind, ProducerKind.with(configs, more));
+        return ProducerKind.with(configs, more);
+    }
+
+    private static Set<ObjectName> beans(String pattern) throws MalformedObjectNameException {
+        return ManagementFactory.getPlatformMBeanServer().queryNames(new ObjectName(pattern), null);
     }
 
     private static Producer<Object, Object> create(ProducerKind kind, Map<String, Object> configs) {
@@ -208,6 +351,64 @@ class ConstructionTest {
         public void configure(Map<String, ?> configs, boolean isKey) {
             throw new IllegalStateException("planted");
         }
+
+        @Override
+        public void close() {
+            EVENTS.add("failing serializer closed");
+        }
+    }
+
+    /** Whatever it is plugged in as, closing it ends with an Error. */
+    public static final class ErrorAtClose extends RoundRobinPartitioner
+            implements Serializer<Object>, ProducerInterceptor<Object, Object>, MetricsReporter {
+        @Override
+        public void configure(Map<String, ?> configs) {}
+
+        @Override
+        public byte[] serialize(String topic, Object data) {
+            return new byte[0];
+        }
+
+        @Override
+        public ProducerRecord<Object, Object> onSend(ProducerRecord<Object, Object> record) {
+            return record;
+        }
+
+        @Override
+        public void init(List<KafkaMetric> metrics) {}
+
+        @Override
+        public void metricChange(KafkaMetric metric) {}
+
+        @Override
+        public void metricRemoval(KafkaMetric metric) {}
+
+        @Override
+        public void close() {
+            EVENTS.add("closed with an error");
+            throw new LinkageError("planted");
+        }
+    }
+
+    /** Throws when its metrics are offered to it. */
+    public static final class UnmeasurableInterceptor implements ProducerInterceptor<Object, Object>, Monitorable {
+        @Override
+        public void configure(Map<String, ?> configs) {}
+
+        @Override
+        public void withPluginMetrics(PluginMetrics metrics) {
+            throw new IllegalStateException("planted");
+        }
+
+        @Override
+        public ProducerRecord<Object, Object> onSend(ProducerRecord<Object, Object> record) {
+            return record;
+        }
+
+        @Override
+        public void close() {
+            EVENTS.add("interceptor closed");
+        }
     }
 
     /** Cannot be closed. */
@@ -227,8 +428,24 @@ class ConstructionTest {
         }
     }
 
+    /** Cannot be started. */
+    public static final class UnstartableReporter extends NotingReporter {
+        @Override
+        public void init(List<KafkaMetric> metrics) {
+            throw new IllegalStateException("planted");
+        }
+    }
+
+    /** Cannot be closed, but not because of an Error. */
+    public static final class ThrowingReporter extends NotingReporter {
+        @Override
+        public void close() {
+            throw new IllegalStateException("planted");
+        }
+    }
+
     /** Says how it is treated. */
-    public static final class NotingReporter implements MetricsReporter {
+    public static class NotingReporter implements MetricsReporter {
         @Override
         public void configure(Map<String, ?> configs) {
             EVENTS.add("reporter configured for " + configs.get("client.id"));

@@ -29,6 +29,8 @@ import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.SaslAuthenticationException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.header.internals.RecordHeader;
+import org.apache.kafka.common.utils.Utils;
 import org.junit.jupiter.api.Test;
 
 /** {@code millrace.metadata.block=false}: records wait for their topic, their senders do not. */
@@ -84,6 +86,49 @@ class MetadataBlockIT extends SemanticsFixture {
             assertThat(last.getOrDefault(lane, -1)).as(lane).isLessThan(number);
             last.put(lane, number);
         }
+    }
+
+    /** As with a producer that blocks: its callers may use their arrays again once {@code send} has returned. */
+    @Test
+    void shouldWriteTheBytesThatWereThereWhenSendReturned() throws Exception {
+        String topic = "reused-arrays";
+        byte[] key = new byte[4];
+        byte[] value = new byte[8];
+        byte[] header = new byte[4];
+        List<Future<RecordMetadata>> futures = new ArrayList<>();
+        try (Producer<byte[], byte[]> producer = create()) {
+            // when
+            for (int i = 0; i < 100; i++) {
+                ByteBuffer.wrap(key).putInt(i);
+                ByteBuffer.wrap(value).putInt(i).putInt(-i);
+                ByteBuffer.wrap(header).putInt(i);
+                futures.add(producer.send(
+                        new ProducerRecord<>(topic, null, key, value, List.of(new RecordHeader("number", header)))));
+            }
+            cluster.createTopic(topic, 7, 1, Map.of());
+            producer.flush();
+        }
+
+        // then each is there, where the stock producer would have put it
+        for (int i = 0; i < futures.size(); i++) {
+            int partition = Utils.toPositive(Utils.murmur2(bytes(i))) % 7;
+            assertThat(futures.get(i).get().partition()).isEqualTo(partition);
+        }
+        List<ConsumerRecord<byte[], byte[]>> read = TopicContents.read(cluster.clientConfig(), topic);
+        assertThat(read).extracting(ConsumerRecord::key).doesNotHaveDuplicates().hasSize(futures.size());
+        for (ConsumerRecord<byte[], byte[]> record : read) {
+            int number = ByteBuffer.wrap(record.key()).getInt();
+            assertThat(record.value())
+                    .isEqualTo(ByteBuffer.allocate(8)
+                            .putInt(number)
+                            .putInt(-number)
+                            .array());
+            assertThat(record.headers().lastHeader("number").value()).isEqualTo(bytes(number));
+        }
+    }
+
+    private static byte[] bytes(int number) {
+        return ByteBuffer.allocate(4).putInt(number).array();
     }
 
     @Test

@@ -21,14 +21,17 @@ import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
 import dev.millrace.testkit.Await;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.Partitioner;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -69,9 +72,11 @@ class RecordSenderTest {
     private final ReadyQueues ready = ReadyQueues.forThreads(1);
     private final BufferPool memory = new BufferPool(2 * BATCH_SIZE, BATCH_SIZE, ready::wake);
     private final ClusterImages images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
-    private final RecordSender<byte[], byte[]> sender = sender();
+    private final List<List<String>> shown = new CopyOnWriteArrayList<>();
+    private final Partitioner partitioner = new PoisonedPartitioner();
+    private final RecordSender<byte[], byte[]> sender = sender(true, 0);
 
-    private RecordSender<byte[], byte[]> sender() {
+    private RecordSender<byte[], byte[]> sender(boolean mayBlock, int ioThread) {
         Accumulator accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, 0);
         TopicRegistry registry = new TopicRegistry();
         IoContext context = new IoContext(
@@ -80,7 +85,7 @@ class RecordSenderTest {
                 images,
                 registry,
                 new StalledBrokers(0),
-                kafka.openLink(images, 0),
+                kafka.openLink(images, ioThread),
                 kafka.sensors(),
                 kafka::nowMs);
         SenderSettings settings = ProducerSettings.senderSettings(config);
@@ -90,13 +95,13 @@ class RecordSenderTest {
         SendContext<byte[], byte[]> sending = new SendContext<>(
                 plugins.interceptors(),
                 new RecordSerializer<>(plugins.keySerializer(), plugins.valueSerializer()),
-                new PartitionChooser(config, new PoisonedPartitioner(), load),
+                new PartitionChooser(config, partitioner, load),
                 new TopicLookup(images, registry, neverStarted.metadata(), kafka.sensors()),
                 accumulator,
                 neverStarted,
                 kafka.sensors(),
                 null);
-        return new RecordSender<>(config, sending, true);
+        return new RecordSender<>(config, sending, mayBlock);
     }
 
     @AfterEach
@@ -170,6 +175,36 @@ class RecordSenderTest {
         assertThat(memory.available()).isLessThan(memory.total());
     }
 
+    /** As {@code send} returns, the caller may use the arrays for the next record. */
+    @Test
+    void shouldTakeTheBytesOfAWaitingRecordWhenSendReturns() {
+        // given
+        RecordSender<byte[], byte[]> unblocked = sender(false, 1);
+        byte[] key = {1, 2};
+        byte[] value = {3, 4, 5};
+        byte[] header = {6};
+
+        // when
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>("known", null, 7L, key, value);
+        record.headers().add("h", header);
+        @SuppressWarnings("unchecked")
+        WaitingRecord<byte[], byte[]> waited = (WaitingRecord<byte[], byte[]>) unblocked.send(record, null);
+        for (byte[] reused : List.of(key, value, header)) {
+            Arrays.fill(reused, (byte) 99);
+        }
+        publish("known");
+        unblocked.append(waited, images.current());
+
+        // then
+        assertThat(waited.encoded().key()).containsExactly(1, 2);
+        assertThat(waited.encoded().value()).containsExactly(3, 4, 5);
+        assertThat(waited.encoded().headers()).containsSequence((byte) 'h', (byte) 2, (byte) 6);
+        assertThat(shown).containsExactly(List.of("[1, 2]", "[1, 2]", "[3, 4, 5]", "[3, 4, 5]"));
+        assertThatThrownBy(() -> waited.record().headers().add("too", header))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(waited.record().headers().lastHeader("h")).isNotNull();
+    }
+
     private static WaitingRecord<byte[], byte[]> waiting(byte[] value) {
         EncodableRecord encoded = new EncodableRecord(0, null, value, RecordEncoder.encodeHeaders(new Header[0]));
         return new WaitingRecord<>(new ProducerRecord<>("known", value), encoded, null, Long.MAX_VALUE, 0);
@@ -189,14 +224,17 @@ class RecordSenderTest {
         images.apply(new ClusterDelta("c", List.of(new Node(1, "localhost", 1)), known, Map.of(), true));
     }
 
-    /** Throws at one value. */
-    private static final class PoisonedPartitioner implements Partitioner {
+    /** Throws at one value, and notes the others. */
+    private final class PoisonedPartitioner implements Partitioner {
         @Override
         public int partition(
                 String topic, Object key, byte[] keyBytes, Object value, byte[] valueBytes, Cluster cluster) {
             if (value == POISON) {
                 throw new StackOverflowError("thrown by a partitioner on purpose");
             }
+            shown.add(Stream.of((byte[]) key, keyBytes, (byte[]) value, valueBytes)
+                    .map(Arrays::toString)
+                    .toList());
             return 1;
         }
 

@@ -9,6 +9,12 @@ package dev.millrace.client.accumulator;
  * @param headers as {@link RecordEncoder#encodeHeaders} returned them
  */
 public record EncodableRecord(long timestamp, byte[] key, byte[] value, byte[] headers) {
+    /** The same bytes in arrays that the application cannot change; the headers are ours already. */
+    public EncodableRecord withOwnArrays() {
+        return new EncodableRecord(
+                timestamp, key == null ? null : key.clone(), value == null ? null : value.clone(), headers);
+    }
+
     int keySize() {
         return key == null ? -1 : key.length;
     }

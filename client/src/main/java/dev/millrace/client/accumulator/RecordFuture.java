@@ -54,7 +54,7 @@ public class RecordFuture implements DeliveryFuture {
         RecordPlace place = null;
         for (RecordPlace next = first(); next != null; next = place.next()) {
             place = next;
-            long leftNs = unit.toNanos(timeout) - (System.nanoTime() - startNs);
+            long leftNs = unit.toNanos(Math.max(0, timeout)) - (System.nanoTime() - startNs);
             if (!place.batch().awaitSettled(leftNs, TimeUnit.NANOSECONDS)) {
                 throw new TimeoutException("No answer for a record of " + batch.partition() + " within " + timeout + " "
                         + unit.name().toLowerCase(Locale.ROOT));

@@ -13,6 +13,13 @@ public record Backoff(long initialMs, long maxMs) {
     private static final double JITTER = 0.2;
     private static final int MAX_DOUBLINGS = 30;
 
+    /** So that a time plus a delay does not overflow. */
+    private static final long LONGEST_MS = Long.MAX_VALUE / 2;
+
+    public Backoff {
+        maxMs = Math.min(maxMs, LONGEST_MS);
+    }
+
     /** How long to wait, milliseconds, after {@code attempts} have failed; 0 after none. */
     long delayMs(int attempts) {
         if (attempts <= 0) {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.kafka.common.KafkaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,12 +81,17 @@ public final class IoThreads {
     }
 
     /**
-     * Starts the threads.
+     * Starts the threads. If one of them cannot be started, all end, and {@code onEnd} has run when this throws.
      *
      * @param name of the first; the others have their number behind it
      * @param onEnd run once, by the last of them, when all have ended
      */
     public void start(String name, Runnable onEnd) {
+        start(name, onEnd, Thread::start);
+    }
+
+    /** As above; {@code starter} starts a thread. */
+    void start(String name, Runnable onEnd, Consumer<Thread> starter) {
         for (int i = 0; i < workers.size(); i++) {
             IoThread worker = workers.get(i);
             boolean isFirst = i == 0;
@@ -93,7 +99,24 @@ public final class IoThreads {
             thread.setDaemon(true);
             threads.add(thread);
         }
-        threads.forEach(Thread::start);
+        try {
+            threads.forEach(starter);
+        } catch (RuntimeException | Error e) {
+            failure = e;
+            forceShutdown();
+            endUnstarted(onEnd);
+            throw e;
+        }
+    }
+
+    /** The calling thread does what is left to do at the end, in the place of those that were not started. */
+    private void endUnstarted(Runnable onEnd) {
+        for (int i = workers.size() - 1; i >= 0; i--) {
+            if (threads.get(i).getState() == Thread.State.NEW) {
+                run(workers.get(i), i == 0, onEnd);
+            }
+        }
+        awaitUninterruptibly(all);
     }
 
     private void run(IoThread worker, boolean isFirst, Runnable onEnd) {
@@ -133,20 +156,25 @@ public final class IoThreads {
         worker.end(reason);
         if (isFirst) {
             driver.ifPresent(transactional -> IoThread.insist(() -> transactional.end(reason)));
-            awaitOthers();
+            awaitUninterruptibly(others);
             IoThread.quietly(onEnd);
         }
     }
 
-    private void awaitOthers() {
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        boolean interrupted = false;
         boolean ended = false;
         while (!ended) {
             try {
-                others.await();
+                latch.await();
                 ended = true;
             } catch (InterruptedException e) {
-                log.debug("Interrupted while the other I/O threads end; they will", e);
+                log.debug("Interrupted while I/O threads end; they will", e);
+                interrupted = true;
             }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -48,6 +48,9 @@ public final class MetadataRefresh implements Errand {
     private long notBeforeMs = Long.MIN_VALUE;
     private long completeNotBeforeMs = Long.MIN_VALUE;
 
+    /** When it is asked for anew although nobody has asked for it; not without a pause, even at a {@code metadata.max.age.ms} of 0. */
+    private long tooOldFromMs = Long.MAX_VALUE;
+
     /** Written by the I/O thread, read by whoever looks at metrics. */
     private volatile long completeSinceMs;
 
@@ -102,7 +105,7 @@ public final class MetadataRefresh implements Errand {
 
     private long untilTriggerMs(long nowMs) {
         boolean waiting = settings.rebootstrap() && wantedSinceMs >= 0;
-        return waiting ? Deadlines.plus(wantedSinceMs, settings.rebootstrapTriggerMs()) - nowMs + 1 : Long.MAX_VALUE;
+        return waiting ? Deadlines.plus(wantedSinceMs + 1, settings.rebootstrapTriggerMs()) - nowMs : Long.MAX_VALUE;
     }
 
     private long askIfDue(long nowMs) {
@@ -142,7 +145,7 @@ public final class MetadataRefresh implements Errand {
     }
 
     private long completeDueMs() {
-        return allNeeded ? completeNotBeforeMs : completeSinceMs + settings.metadataMaxAgeMs();
+        return allNeeded ? completeNotBeforeMs : tooOldFromMs;
     }
 
     private void ask(Node node, long nowMs) {
@@ -209,6 +212,8 @@ public final class MetadataRefresh implements Errand {
             if (complete) { // asking again for what has not changed must not become a loop
                 completeSinceMs = clock.nowMs();
                 completeNotBeforeMs = completeSinceMs + settings.retryBackoff().delayMs(withoutNews);
+                long pauseMs = settings.retryBackoff().delayMs(1);
+                tooOldFromMs = Deadlines.plus(completeSinceMs, Math.max(settings.metadataMaxAgeMs(), pauseMs));
             }
         }
 

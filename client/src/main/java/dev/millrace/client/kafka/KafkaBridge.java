@@ -16,6 +16,7 @@ import org.apache.kafka.clients.ClientUtils;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.ClusterResource;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.internals.ClusterResourceListeners;
@@ -61,17 +62,22 @@ public final class KafkaBridge implements AutoCloseable {
                         Sensor.RecordingLevel.forName(config.getString(ProducerConfig.METRICS_RECORDING_LEVEL_CONFIG)))
                 .tags(Map.of("client-id", clientId));
         List<MetricsReporter> reporters = CommonClientConfigs.metricsReporters(clientId, config);
-        listeners.maybeAddAll(reporters);
-        this.telemetry = new Telemetry(config, time);
-        telemetry.reporter().ifPresent(reporters::add);
-        this.metrics = new Metrics(
-                metricConfig,
-                reporters,
-                time,
-                new KafkaMetricsContext(
-                        JMX_PREFIX, config.originalsWithPrefix(CommonClientConfigs.METRICS_CONTEXT_PREFIX)));
-        this.sensors = new ProducerSensors(metrics);
-        AppInfoParser.registerAppInfo(JMX_PREFIX, clientId, metrics, time.milliseconds());
+        try {
+            listeners.maybeAddAll(reporters);
+            this.telemetry = new Telemetry(config, time);
+            telemetry.reporter().ifPresent(reporters::add);
+            this.metrics = new Metrics(
+                    metricConfig,
+                    reporters,
+                    time,
+                    new KafkaMetricsContext(
+                            JMX_PREFIX, config.originalsWithPrefix(CommonClientConfigs.METRICS_CONTEXT_PREFIX)));
+            this.sensors = new ProducerSensors(metrics);
+            AppInfoParser.registerAppInfo(JMX_PREFIX, clientId, metrics, time.milliseconds());
+        } catch (RuntimeException | Error e) {
+            reporters.forEach(new Closer(e)::close);
+            throw e;
+        }
     }
 
     TransactionProtocol transactions() {
@@ -154,18 +160,31 @@ public final class KafkaBridge implements AutoCloseable {
     /**
      * Closes the application's objects and takes the metrics away.
      *
-     * @throws org.apache.kafka.common.KafkaException one of the application's objects could not be closed
+     * @throws KafkaException one of the application's objects could not be closed; all others are
      */
     @Override
     public void close() {
+        Closer closer = new Closer();
+        plugins.forEach(made -> made.closeWith(closer));
+        closer.close(sensors);
+        List.copyOf(metrics.reporters()).forEach(reporter -> closer.close(() -> close(reporter)));
+        closer.close(metrics);
+        String clientId = config.getString(ProducerConfig.CLIENT_ID_CONFIG);
+        closer.close(() -> AppInfoParser.unregisterAppInfo(JMX_PREFIX, clientId, metrics));
+        if (closer.failure() != null) {
+            throw new KafkaException("Failed to close kafka producer", closer.failure());
+        }
+    }
+
+    /** One by one: {@code metrics} itself would stop at the first Error. Exceptions it logs, too. */
+    private void close(MetricsReporter reporter) {
         try {
-            for (Plugins<?, ?> made : plugins) {
-                made.close();
-            }
-        } finally {
-            sensors.close();
-            metrics.close();
-            AppInfoParser.unregisterAppInfo(JMX_PREFIX, config.getString(ProducerConfig.CLIENT_ID_CONFIG), metrics);
+            metrics.removeReporter(reporter);
+        } catch (RuntimeException e) {
+            log.error(
+                    "Metrics reporter {} could not be closed",
+                    reporter.getClass().getName(),
+                    e);
         }
     }
 

@@ -6,23 +6,18 @@ import java.util.Map;
 import org.apache.kafka.clients.producer.Partitioner;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.internals.ClusterResourceListeners;
 import org.apache.kafka.common.internals.Plugin;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.serialization.Serializer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The application's own objects that a producer works with: made and configured as the configuration says, given their
  * metrics if they want some (KIP-877), told of the cluster's id if they want to know it, and closed.
  *
- * <p><b>Threads:</b> built by one, then read by all; {@link #close} once.
+ * <p><b>Threads:</b> built by one, then read by all; {@link #closeWith} once.
  */
-public final class Plugins<K, V> implements AutoCloseable {
-    private static final Logger log = LoggerFactory.getLogger(Plugins.class);
-
+public final class Plugins<K, V> {
     private final ProducerConfig config;
     private final Metrics metrics;
     private final Map<String, Object> clientId;
@@ -43,17 +38,20 @@ public final class Plugins<K, V> implements AutoCloseable {
         this.metrics = metrics;
         this.clientId = Map.of(ProducerConfig.CLIENT_ID_CONFIG, config.getString(ProducerConfig.CLIENT_ID_CONFIG));
         try {
-            this.partitioner = adopted(
-                    config.getConfiguredInstance(ProducerConfig.PARTITIONER_CLASS_CONFIG, Partitioner.class, clientId),
+            this.partitioner = withMetrics(
+                    owned(config.getConfiguredInstance(
+                            ProducerConfig.PARTITIONER_CLASS_CONFIG, Partitioner.class, clientId)),
                     ProducerConfig.PARTITIONER_CLASS_CONFIG);
             this.keySerializer = serializer(keySerializer, ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, true);
             this.valueSerializer = serializer(valueSerializer, ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, false);
             List<ProducerInterceptor<K, V>> chain = configuredInterceptors();
+            parts.addAll(0, chain);
             this.interceptors = new Interceptors<>(chain, metrics);
+            parts.subList(0, chain.size()).clear();
             parts.add(0, interceptors);
             listeners.maybeAddAll(chain);
         } catch (RuntimeException | Error e) {
-            closeParts();
+            closeWith(new Closer(e));
             throw e;
         }
         listeners.maybeAdd(this.keySerializer);
@@ -64,11 +62,11 @@ public final class Plugins<K, V> implements AutoCloseable {
     private <T> Serializer<T> serializer(Serializer<T> given, String key, boolean forKeys) {
         if (given != null) {
             config.ignore(key);
-            return adopted(given, key);
+            return withMetrics(owned(given), key);
         }
-        Serializer<T> made = config.getConfiguredInstance(key, Serializer.class);
+        Serializer<T> made = owned((Serializer<T>) config.getConfiguredInstance(key, Serializer.class));
         made.configure(config.originals(clientId), forKeys);
-        return adopted(made, key);
+        return withMetrics(made, key);
     }
 
     @SuppressWarnings("unchecked") // as above
@@ -78,9 +76,18 @@ public final class Plugins<K, V> implements AutoCloseable {
         return (List<ProducerInterceptor<K, V>>) made;
     }
 
-    private <T> T adopted(T plugin, String key) {
+    /** From now on it is closed, even if what comes next fails. */
+    private <T extends AutoCloseable> T owned(T plugin) {
         if (plugin != null) {
-            parts.add(Plugin.wrapInstance(plugin, metrics, key));
+            parts.add(plugin);
+        }
+        return plugin;
+    }
+
+    /** The one that was last {@link #owned} gets its metrics, if it wants some. */
+    private <T extends AutoCloseable> T withMetrics(T plugin, String key) {
+        if (plugin != null) {
+            parts.set(parts.size() - 1, Plugin.wrapInstance(plugin, metrics, key));
         }
         return plugin;
     }
@@ -102,29 +109,8 @@ public final class Plugins<K, V> implements AutoCloseable {
         return interceptors;
     }
 
-    /**
-     * Closes all of them, whatever the first ones throw.
-     *
-     * @throws KafkaException what the first that threw has thrown
-     */
-    @Override
-    public void close() {
-        Exception first = closeParts();
-        if (first != null) {
-            throw new KafkaException("Failed to close kafka producer", first);
-        }
-    }
-
-    private Exception closeParts() {
-        Exception first = null;
-        for (AutoCloseable part : parts) {
-            try {
-                part.close();
-            } catch (Exception e) {
-                log.error("Closing an object of the application failed", e);
-                first = first == null ? e : first;
-            }
-        }
-        return first;
+    /** Closes all of them. */
+    void closeWith(Closer closer) {
+        parts.forEach(closer::close);
     }
 }

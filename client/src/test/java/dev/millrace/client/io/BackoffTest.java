@@ -23,4 +23,16 @@ class BackoffTest {
         assertThat(new Backoff(500, 100).delayMs(9)).isBetween(79L, 100L);
         assertThat(new Backoff(0, 0).delayMs(9)).isZero();
     }
+
+    @Test
+    void shouldNotExceedTheClockWhenAddedToTheTimeHoweverLongItIs() {
+        long nowMs = System.currentTimeMillis();
+        for (long longest : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - 1, Long.MAX_VALUE / 2}) {
+            for (int attempts = 1; attempts < 70; attempts++) {
+                assertThat(nowMs + new Backoff(longest, longest).delayMs(attempts))
+                        .isGreaterThan(nowMs);
+                assertThat(nowMs + new Backoff(1, longest).delayMs(attempts)).isGreaterThanOrEqualTo(nowMs);
+            }
+        }
+    }
 }

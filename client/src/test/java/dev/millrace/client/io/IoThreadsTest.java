@@ -8,9 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.common.KafkaException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** The life and death of the threads themselves. */
 class IoThreadsTest {
@@ -94,6 +96,57 @@ class IoThreadsTest {
         assertThat(callbacks).hasValue(3);
         assertThat(errandEnds).hasValue(3);
         assertThat(io.pool.available()).isEqualTo(io.pool.total());
+    }
+
+    @Test
+    void shouldFailEveryRecordBeforeItThrowsWhenTheThreadCannotBeStarted() throws Exception {
+        ScriptedIo io = ScriptedIo.lingering(1, 5_000);
+        RecordFuture future = io.send(0);
+
+        startWithout(0, io.threads());
+
+        assertThat(future).isDone();
+        assertThat(io.pool.available()).isEqualTo(io.pool.total());
+    }
+
+    @Test
+    @Timeout(60)
+    void shouldEndThoseThatWereStartedWhenAnotherCannotBeStarted() throws Exception {
+        for (int unstartable = 1; unstartable < 4; unstartable++) {
+            startWithout(unstartable, ScriptedIo.lingering(1, 5_000).threads(4));
+        }
+    }
+
+    /** Expects that all have ended, and what follows is done, once it has thrown. */
+    private static void startWithout(int unstartable, IoThreads threads) throws InterruptedException {
+        OutOfMemoryError error = new OutOfMemoryError("unable to create native thread, on purpose");
+        List<Thread> started = new ArrayList<>();
+        AtomicInteger ends = new AtomicInteger();
+
+        assertThatThrownBy(() -> threads.start("starts", ends::incrementAndGet, thread -> {
+                    if (started.size() == unstartable) {
+                        throw error;
+                    }
+                    started.add(thread);
+                    thread.start();
+                }))
+                .isSameAs(error);
+
+        assertThat(ends).hasValue(1);
+        assertThat(threads.await(0)).isTrue();
+        for (Thread thread : started) {
+            thread.join();
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void shouldNotWaitForARecordWhenTheTimeIsNegative() {
+        RecordFuture future = ScriptedIo.lingering(1, 5_000).send(0);
+
+        for (TimeUnit unit : TimeUnit.values()) {
+            assertThatThrownBy(() -> future.get(Long.MIN_VALUE, unit)).isInstanceOf(TimeoutException.class);
+        }
     }
 
     /** Neither it nor what its own message throws has a message to log. */

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 class MetadataRefreshTest {
     private static final long TRIGGER_MS = 1_000;
     private static final long MAX_AGE_MS = 60_000;
+    private static final int TOO_MANY_ASKS = 10_000;
 
     private final ClusterImages images =
             new ClusterImages(ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("bootstrap", 1))));
@@ -143,14 +144,50 @@ class MetadataRefreshTest {
         assertThat(link.topics).contains("new");
     }
 
+    /** As the stock producer. */
+    @Test
+    void shouldPauseForRetryBackoffMsWhenMetadataIsTooOldAtOnce() {
+        MetadataRefresh refresh = refresh(false, 0);
+
+        assertThat(asksWithin(refresh, 10_000)).isBetween(10_000 / 12 - 5, 10_000 / 8 + 5);
+    }
+
+    @Test
+    void shouldNotAskAgainWhenMetadataNeverGetsTooOld() {
+        for (long never : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - 1, Long.MAX_VALUE - nowMs}) {
+            assertThat(asksWithin(refresh(false, never), 1_000_000)).isEqualTo(1);
+        }
+    }
+
+    /** Of a cluster that answers at once, and always the same; time passes only while there is nothing to do. */
+    private int asksWithin(MetadataRefresh refresh, long ms) {
+        learnBroker(refresh, 7);
+        int asks = 1;
+        long endMs = nowMs + ms;
+        while (nowMs < endMs && asks < TOO_MANY_ASKS) {
+            long waitMs = refresh.runIfDue(nowMs);
+            if (link.asked == null) {
+                nowMs += Math.min(Math.max(1, waitMs), endMs - nowMs);
+            } else {
+                asks++;
+                link.answer(new ClusterDelta("c", List.of(new Node(7, "h", 1)), List.of(), Map.of(), true));
+            }
+        }
+        return asks;
+    }
+
     private MetadataRefresh refresh(boolean rebootstrap) {
+        return refresh(rebootstrap, MAX_AGE_MS);
+    }
+
+    private MetadataRefresh refresh(boolean rebootstrap, long maxAgeMs) {
         registry.add("t");
         IoContext context =
                 new IoContext(null, new ReadyQueue(), images, registry, null, link, new NoMetrics(), () -> nowMs);
         return new MetadataRefresh(
                 context,
                 new SenderSettings(
-                        0, 1, 1, new Backoff(10, 100), 1, 1, true, MAX_AGE_MS, 600_000, rebootstrap, TRIGGER_MS));
+                        0, 1, 1, new Backoff(10, 100), 1, 1, true, maxAgeMs, 600_000, rebootstrap, TRIGGER_MS));
     }
 
     private void learnBroker(MetadataRefresh refresh, int id) {

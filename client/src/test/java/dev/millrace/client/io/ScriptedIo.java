@@ -11,6 +11,7 @@ import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicRegistry;
 import java.net.InetSocketAddress;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import org.apache.kafka.clients.producer.Callback;
@@ -162,7 +163,12 @@ final class ScriptedIo {
 
     /** Real threads instead of the test's own; not started yet. */
     IoThreads threads() {
-        return new IoThreads(List.of(context), ready, settings, Optional.empty());
+        return threads(1);
+    }
+
+    /** With more than one all have the same link and partitions, which is enough to start and to end them. */
+    IoThreads threads(int count) {
+        return new IoThreads(Collections.nCopies(count, context), ready, settings, Optional.empty());
     }
 
     /** One of them, to be played by the test. */

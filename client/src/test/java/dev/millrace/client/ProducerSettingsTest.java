@@ -1,0 +1,51 @@
+package dev.millrace.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.client.io.SenderSettings;
+import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Test;
+
+class ProducerSettingsTest {
+    private static final int LONGEST = Integer.MAX_VALUE;
+
+    @Test
+    void shouldWaitForTheFlushWhenLingerMsIsLongerThanAnyDelivery() {
+        for (long lingerMs : new long[] {LONGEST, LONGEST + 1L, Long.MAX_VALUE - 1, Long.MAX_VALUE}) {
+            SenderSettings settings = settings("linger.ms", lingerMs);
+
+            assertThat(settings.lingerMs()).isEqualTo(LONGEST);
+            assertThat(settings.deliveryTimeoutMs()).isEqualTo(LONGEST);
+        }
+    }
+
+    @Test
+    void shouldRaiseAnUnsetDeliveryTimeoutToWhatLingeringAndARequestTake() {
+        assertThat(settings("linger.ms", 200_000).deliveryTimeoutMs()).isEqualTo(230_000);
+        assertThat(settings("request.timeout.ms", LONGEST).deliveryTimeoutMs()).isEqualTo(LONGEST);
+        assertThat(settings().deliveryTimeoutMs()).isEqualTo(120_000);
+    }
+
+    /** In nanoseconds, as the network layer counts, it would overflow, and every connection be closed at once. */
+    @Test
+    void shouldKeepConnectionsForEverWhenToldTo() {
+        for (Object idleMs : new Object[] {Long.MAX_VALUE, Long.MAX_VALUE - 1, Long.toString(Long.MAX_VALUE)}) {
+            long boundMs = parse("connections.max.idle.ms", idleMs).getLong("connections.max.idle.ms");
+
+            assertThat(Math.multiplyExact(boundMs, 2_000_000L)).isPositive();
+        }
+        assertThat(parse("connections.max.idle.ms", -1).getLong("connections.max.idle.ms"))
+                .isEqualTo(-1);
+    }
+
+    private static SenderSettings settings(Object... more) {
+        return ProducerSettings.senderSettings(parse(more));
+    }
+
+    private static ProducerConfig parse(Object... more) {
+        Map<String, Object> configs = ProducerKind.with(Map.of("bootstrap.servers", "localhost:1"), more);
+        return ProducerSettings.parse(configs, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+}
