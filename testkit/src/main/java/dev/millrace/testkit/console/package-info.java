@@ -1,0 +1,2 @@
+/** What a build prints of its tests. */
+package dev.millrace.testkit.console;
