@@ -31,7 +31,7 @@ class MirrorIT {
 
     private static MirrorFixture clusters;
 
-    private final long seed = System.nanoTime();
+    private final long seed = Long.getLong("millrace.seed", System.nanoTime());
 
     @TempDir
     private Path folder;
