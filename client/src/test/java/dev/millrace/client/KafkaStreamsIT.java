@@ -139,7 +139,7 @@ class KafkaStreamsIT {
         }
 
         private void run() {
-            long seed = System.nanoTime();
+            long seed = Long.getLong("millrace.seed", System.nanoTime());
             System.out.println("KafkaStreamsIT seed " + seed);
             Random random = new Random(seed);
             try (Producer<byte[], byte[]> producer = ProducerKind.STOCK.create(cluster.clientConfig())) {

@@ -119,7 +119,7 @@ class PartitioningIT {
     void shouldSpreadBytesEvenlyWhenManyThreadsSendRecordsOfAllSizes() throws Exception {
         // given
         String topic = topic("even", ProducerKind.MILLRACE, 7);
-        long seed = System.nanoTime();
+        long seed = Long.getLong("millrace.seed", System.nanoTime());
         System.out.println("PartitioningIT seed " + seed);
 
         // when

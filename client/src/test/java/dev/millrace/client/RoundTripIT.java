@@ -167,7 +167,7 @@ class RoundTripIT {
     }
 
     private static List<ProducerRecord<byte[], byte[]>> variedRecords(String topic, int partitions, int count) {
-        long seed = System.nanoTime();
+        long seed = Long.getLong("millrace.seed", System.nanoTime());
         System.out.println("RoundTripIT seed " + seed);
         Random random = new Random(seed);
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();

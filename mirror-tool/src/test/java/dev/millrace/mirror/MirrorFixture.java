@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
@@ -20,7 +19,6 @@ import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
@@ -37,6 +35,7 @@ final class MirrorFixture implements AutoCloseable {
             .setting("quota.window.num", "2") // else ten seconds' worth of the limit may pass at once
             .start();
     private final KafkaCluster target = KafkaCluster.builder().start();
+    private final SourceRecords sourceRecords = new SourceRecords();
 
     MirrorFixture() {
         // Small steps at a limited rate, so that there is time to do something midway, however fast the machine.
@@ -80,24 +79,12 @@ final class MirrorFixture implements AutoCloseable {
         return MirrorProcess.start(args.toArray(String[]::new));
     }
 
-    /** Writes records of about 100 bytes, with and without keys, values, headers, and of all kinds of timestamps. */
+    /** Writes {@link SourceRecords} to the partitions in turn, after those that are there, and waits until they are written. */
     void fill(String topic, int partitions, int records, long seed) {
-        Random random = new Random(seed);
-        long now = System.currentTimeMillis(); // Records of another year would soon be deleted by the broker.
         List<Future<?>> results = new ArrayList<>();
         try (KafkaProducer<byte[], byte[]> producer =
                 new KafkaProducer<>(source.clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
-            for (int i = 0; i < records; i++) {
-                long timestamp = now - random.nextInt(1_000_000);
-                byte[] key = random.nextInt(3) == 0 ? null : bytes(random, 10);
-                byte[] value = random.nextInt(10) == 0 ? null : bytes(random, 100);
-                ProducerRecord<byte[], byte[]> record =
-                        new ProducerRecord<>(topic, i % partitions, timestamp, key, value);
-                for (int headers = random.nextInt(3); headers > 0; headers--) {
-                    record.headers().add("h" + random.nextInt(2), random.nextBoolean() ? bytes(random, 5) : null);
-                }
-                results.add(producer.send(record));
-            }
+            sourceRecords.make(topic, partitions, records, seed).forEach(record -> results.add(producer.send(record)));
         }
         for (Future<?> result : results) {
             get(result);
@@ -165,12 +152,6 @@ final class MirrorFixture implements AutoCloseable {
 
     private static long sum(Map<TopicPartition, ListOffsetsResultInfo> ends) {
         return ends.values().stream().mapToLong(ListOffsetsResultInfo::offset).sum();
-    }
-
-    private static byte[] bytes(Random random, int most) {
-        byte[] bytes = new byte[random.nextInt(most + 1)];
-        random.nextBytes(bytes);
-        return bytes;
     }
 
     @Override

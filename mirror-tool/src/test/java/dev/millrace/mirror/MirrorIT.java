@@ -31,7 +31,7 @@ class MirrorIT {
 
     private static MirrorFixture clusters;
 
-    private final long seed = System.nanoTime();
+    private final long seed = Long.getLong("millrace.seed", System.nanoTime());
 
     @TempDir
     private Path folder;
@@ -80,6 +80,8 @@ class MirrorIT {
             mirror.terminate().awaitExit(STOP);
         }
 
+        // Last copies are in order because the second mirror gets partitions when the first one's session is over, seconds
+        // after its death. A member that is lost but lives on would be another matter: nothing keeps it from writing.
         Comparison comparison = clusters.compare(topic);
         assertThat(comparison).as("seed %d", seed).matches(Comparison::isCompleteWithDuplicates);
         assertThat(comparison.doubled()).isLessThanOrEqualTo(records - committed);

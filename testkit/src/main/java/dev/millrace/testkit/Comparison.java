@@ -11,7 +11,9 @@ import java.util.Locale;
  * @param target in the target
  * @param lost in the source, and nowhere in the target
  * @param doubled in the target once more often than in the source
- * @param reordered in the target behind a record that it preceded in the source, not counting doubled ones
+ * @param reordered whose first copy is in the target after the first copy of a record that they preceded in the source
+ * @param lastReordered doubled ones whose last copy is in the target after the last copy of a record that they preceded in
+ *     the source: an older writer's copy that arrived late
  * @param misrouted in another partition of the target than of the source
  * @param unexpected in the target, and nowhere in the source
  * @param examples the first few of each fault, in words
@@ -22,6 +24,7 @@ public record Comparison(
         long lost,
         long doubled,
         long reordered,
+        long lastReordered,
         long misrouted,
         long unexpected,
         List<String> examples) {
@@ -31,9 +34,12 @@ public record Comparison(
         return isCompleteWithDuplicates() && doubled == 0;
     }
 
-    /** Whether all records are there and in order, some perhaps again: what a restart at least once may leave. */
+    /**
+     * Whether all records are there, some perhaps again, and both their first copies and their last ones are in order: what a
+     * restart may leave whose records are written at least once.
+     */
     public boolean isCompleteWithDuplicates() {
-        return lost == 0 && reordered == 0 && misrouted == 0 && unexpected == 0;
+        return lost == 0 && reordered == 0 && lastReordered == 0 && misrouted == 0 && unexpected == 0;
     }
 
     /** One line, and one more for each example. */
@@ -48,6 +54,7 @@ public record Comparison(
         addIfAny(words, lost, "lost");
         addIfAny(words, doubled, "doubled");
         addIfAny(words, reordered, "reordered");
+        addIfAny(words, lastReordered, "reordered in their last copies");
         addIfAny(words, misrouted, "misrouted");
         addIfAny(words, unexpected, "unexpected");
         List<String> lines = new ArrayList<>(List.of(String.join(", ", words)));

@@ -51,7 +51,11 @@ public final class TopicDigest {
         return hashes.stream().mapToLong(partition -> partition.length).sum();
     }
 
-    /** Tells how faithful a copy of this one the other is; takes a second or so for millions of records. */
+    /**
+     * Tells how faithful a copy of this one the other is; takes a second or so for millions of records. A partition of the
+     * source should not have two records that are the same in everything, their timestamps included: if the target has such
+     * records more often, it cannot be told which of them a copy is of, and it may count as reordered though it is not.
+     */
     public Comparison compare(TopicDigest target) {
         return new DigestComparer(this, target).compare();
     }

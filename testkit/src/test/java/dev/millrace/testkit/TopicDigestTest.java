@@ -26,7 +26,7 @@ class TopicDigestTest {
     void shouldBeExactWhenCopyIsFaithful() {
         Comparison comparison = compare();
 
-        assertThat(comparison).isEqualTo(new Comparison(20, 20, 0, 0, 0, 0, 0, List.of()));
+        assertThat(comparison).isEqualTo(new Comparison(20, 20, 0, 0, 0, 0, 0, 0, List.of()));
         assertThat(comparison.isExact()).isTrue();
         assertThat(comparison).hasToString("20 records, all there, in order");
     }
@@ -97,6 +97,64 @@ class TopicDigestTest {
         assertThat(comparison.lost()).isZero();
         assertThat(comparison.isCompleteWithDuplicates()).isFalse();
         assertThat(comparison.toString()).contains("1 reordered", "reordered: record 4, from 0, of partition 0");
+    }
+
+    @Test
+    void shouldNameReorderWhenAnOlderCopyComesAfterTheLastCopyOfALaterRecord() {
+        target.add(10, source.get(7)); // 0 to 9 of partition 0, and then 7 again
+
+        Comparison comparison = compare();
+
+        assertThat(comparison.reordered()).as("first copies").isZero();
+        assertThat(comparison.lastReordered()).isEqualTo(1);
+        assertThat(comparison.isCompleteWithDuplicates()).isFalse();
+        assertThat(comparison).hasToString("""
+                        20 records, 1 doubled, 1 reordered in their last copies
+                          doubled: record 10, from 0, of partition 0 of the target
+                          last copy reordered: record 10, from 0, of partition 0 of the target""");
+    }
+
+    @Test
+    void shouldNameReorderWhenTwoWritersTakeTurns() {
+        // each writes in order: one 0 to 6, the other 2 to 9
+        target.clear();
+        for (int n : new int[] {0, 1, 2, 3, 2, 3, 4, 5, 4, 6, 7, 5, 8, 9, 6}) {
+            target.add(source.get(n));
+        }
+        target.addAll(source.subList(10, 20));
+
+        Comparison comparison = compare();
+
+        assertThat(comparison.reordered()).as("first copies").isZero();
+        assertThat(comparison.doubled()).isEqualTo(5);
+        assertThat(comparison.lastReordered()).as("5 after 7, and 6 after 9").isEqualTo(2);
+        assertThat(comparison.isCompleteWithDuplicates()).isFalse();
+    }
+
+    @Test
+    void shouldHaveNothingToSayAboutLastCopiesWhenARestartGoesBackAnyNumberOfTimes() {
+        target.clear();
+        target.addAll(source.subList(0, 6));
+        target.addAll(source.subList(2, 8));
+        target.addAll(source.subList(0, 3));
+        target.addAll(source.subList(3, 20));
+
+        Comparison comparison = compare();
+
+        assertThat(comparison.doubled()).isEqualTo(12);
+        assertThat(comparison.isCompleteWithDuplicates()).isTrue();
+    }
+
+    @Test
+    void shouldCountAReorderOnceWhenOtherRecordsOfThePartitionAreDoubled() {
+        Collections.swap(target, 3, 4);
+        target.add(10, source.get(9));
+
+        Comparison comparison = compare();
+
+        assertThat(comparison.reordered()).isEqualTo(1);
+        assertThat(comparison.lastReordered()).isZero();
+        assertThat(comparison.isCompleteWithDuplicates()).isFalse();
     }
 
     @Test

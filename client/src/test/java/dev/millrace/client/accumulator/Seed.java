@@ -6,6 +6,11 @@ import java.util.Random;
 public final class Seed {
     private Seed() {}
 
+    /** The first of a row of seeds, for a test whose failure names the one that failed. */
+    public static long first() {
+        return Long.getLong("millrace.seed", System.nanoTime() & 0xffffffL);
+    }
+
     public static Random random(String test) {
         long seed = Long.getLong("millrace.seed", System.nanoTime());
         System.out.println(test + " runs with -Dmillrace.seed=" + seed);

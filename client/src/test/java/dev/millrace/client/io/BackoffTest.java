@@ -2,6 +2,9 @@ package dev.millrace.client.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class BackoffTest {
@@ -16,6 +19,16 @@ class BackoffTest {
             }
         }
         assertThat(backoff.delayMs(Integer.MAX_VALUE)).isBetween(790L, 1_000L);
+    }
+
+    @Test
+    void shouldWaitEquallyLongWhenChanceIsTheSame() {
+        assertThat(delays(new Random(7))).isEqualTo(delays(new Random(7))).isNotEqualTo(delays(new Random(8)));
+    }
+
+    private static List<Long> delays(Random random) {
+        Backoff backoff = new Backoff(100, 1_000, random::nextDouble);
+        return IntStream.range(0, 10).mapToObj(backoff::delayMs).toList();
     }
 
     @Test

@@ -8,6 +8,7 @@ import dev.millrace.client.accumulator.BatchCodec;
 import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.ReadyQueues;
+import dev.millrace.client.accumulator.Seed;
 import dev.millrace.client.delivery.DeliveryCallback;
 import dev.millrace.client.delivery.DeliveryCertainty;
 import dev.millrace.client.metadata.ClusterImage;
@@ -42,7 +43,7 @@ class ExactlyOnceSimulationTest {
 
     @Test
     void shouldWriteEveryRecordOnceAndInOrderWhenNothingExpires() throws Exception {
-        long first = System.nanoTime() & 0xffffffL;
+        long first = Seed.first();
         for (long seed = first; seed < first + 1500; seed++) {
             Run run = new Run(seed, 0.15, 1_000_000, true);
 
@@ -62,7 +63,7 @@ class ExactlyOnceSimulationTest {
 
     @Test
     void shouldWriteWhatIsAcknowledgedOnceAndInOrderWhenRecordsExpire() throws Exception {
-        long first = System.nanoTime() & 0xffffffL;
+        long first = Seed.first();
         int expired = 0;
         for (long seed = first; seed < first + 1500; seed++) {
             Run run = new Run(seed, 0.3, 300, true);
@@ -80,7 +81,7 @@ class ExactlyOnceSimulationTest {
 
     @Test
     void shouldSplitWhatIsTooLargeAndKeepOrderWhenNothingExpires() throws Exception {
-        long first = System.nanoTime() & 0xffffffL;
+        long first = Seed.first();
         for (long seed = first; seed < first + 800; seed++) {
             Run run = new Run(seed, 0.15, 1_000_000, true);
             run.cluster.maxMessageBytes(ROOM_FOR_ONE);
@@ -101,7 +102,7 @@ class ExactlyOnceSimulationTest {
 
     @Test
     void shouldDoubleNothingWhenABatchIsTooLargeOnlyOnItsSecondAttempt() throws Exception {
-        long first = System.nanoTime() & 0xffffffL;
+        long first = Seed.first();
         for (long seed = first; seed < first + 800; seed++) {
             Run run = new Run(seed, 0.3, 1_000_000, true);
             run.changingLimits = true;
@@ -117,7 +118,7 @@ class ExactlyOnceSimulationTest {
 
     @Test
     void shouldKnowWhichRecordsAreInTheLogWhenNotIdempotent() throws Exception {
-        long first = System.nanoTime() & 0xffffffL;
+        long first = Seed.first();
         Map<DeliveryCertainty, Integer> told = new EnumMap<>(DeliveryCertainty.class);
         for (long seed = first; seed < first + 500; seed++) {
             Run run = new Run(seed, 0.4, 200, false, false);
@@ -181,11 +182,11 @@ class ExactlyOnceSimulationTest {
     }
 
     /** One producer's I/O side, of one or two threads, and one simulated cluster, played by a single thread. */
-    private static final class Run {
+    static final class Run {
         private final long seed;
         private final boolean idempotent;
         private final Random random;
-        private final SimulatedCluster cluster;
+        final SimulatedCluster cluster;
         private final BufferPool pool;
         private final Accumulator accumulator;
         private final List<IoThread> ioThreads = new ArrayList<>();
@@ -219,7 +220,7 @@ class ExactlyOnceSimulationTest {
                     5,
                     deliveryTimeoutMs,
                     Integer.MAX_VALUE,
-                    new Backoff(10, 100),
+                    new Backoff(10, 100, random::nextDouble),
                     seed % 4 == 0 ? ROOM_FOR_ONE : 1000, // a batch larger than a request is split unsent
                     5,
                     idempotent,

@@ -54,6 +54,7 @@ final class SimulatedCluster implements BrokerLink {
     private boolean lying;
     private SimulatedCoordinator coordinator;
     private Consumer<AuthenticationException> onDisconnect = refusal -> {};
+    private List<String> traceOrNull;
 
     SimulatedCluster(Random random, int partitionCount, double faultRate, boolean checksSequences) {
         this.random = random;
@@ -70,9 +71,21 @@ final class SimulatedCluster implements BrokerLink {
         return clockMs;
     }
 
+    /** What happens from now on, as it happens: the same in two runs only if they are the same to the last byte. */
+    List<String> trace() {
+        traceOrNull = new ArrayList<>();
+        return traceOrNull;
+    }
+
+    void note(String what, Object... details) {
+        if (traceOrNull != null) {
+            traceOrNull.add(clockMs + " " + what + " " + Arrays.toString(details));
+        }
+    }
+
     /** Batches must be in transactions from now on, of a coordinator with this version of the protocol. */
     SimulatedCoordinator withTransactions(boolean explicit) {
-        coordinator = new SimulatedCoordinator(random, this::fault, partitions, nodes, answers, explicit);
+        coordinator = new SimulatedCoordinator(this, random, this::fault, partitions, nodes, answers, explicit);
         return coordinator;
     }
 
@@ -173,6 +186,7 @@ final class SimulatedCluster implements BrokerLink {
     }
 
     private void disconnect(int node) {
+        note("disconnect", node);
         ArrayDeque<Request> lost = connections.get(node);
         List<Request> requests = new ArrayList<>(lost);
         lost.clear();
@@ -189,6 +203,7 @@ final class SimulatedCluster implements BrokerLink {
         SimulatedPartition partition = partitions.get(random.nextInt(partitions.size()));
         partition.leader = 1 + random.nextInt(3);
         partition.leaderEpoch++;
+        note("move leader", partitions.indexOf(partition), partition.leader);
     }
 
     // ---- the link ----
@@ -258,11 +273,15 @@ final class SimulatedCluster implements BrokerLink {
     @Override
     public void produce(
             Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long nowMs) {
+        for (FinishedBatch batch : batches) {
+            note("produce", node.id(), batch.partition(), batch.attempts(), parse(batch));
+        }
         connections.get(node.id()).add(new Request(node.id(), batches, handler, clockMs));
     }
 
     @Override
     public void initProducerId(Node node, ProducerIdHandler handler, long nowMs) {
+        note("init producer id", node.id());
         if (fault()) {
             answers.add(() -> handler.onError(new NetworkException("lost")));
         } else {
@@ -273,6 +292,7 @@ final class SimulatedCluster implements BrokerLink {
 
     @Override
     public void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs) {
+        note("metadata", node.id(), topics, complete);
         int[] leaders = staleLeaders;
         int[] epochs = staleEpochs;
         if (!fault()) {

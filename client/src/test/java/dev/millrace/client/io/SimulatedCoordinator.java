@@ -33,6 +33,7 @@ import org.apache.kafka.common.record.internal.RecordBatch;
  * answers. It checks id, epoch and state as Kafka's does, by either version of the protocol (KIP-98, KIP-890).
  */
 final class SimulatedCoordinator implements TransactionLink {
+    private final SimulatedCluster cluster;
     private final Random random;
     private final BooleanSupplier fault;
     private final List<SimulatedPartition> partitions;
@@ -58,12 +59,14 @@ final class SimulatedCoordinator implements TransactionLink {
     private Boolean lastEnd;
 
     SimulatedCoordinator(
+            SimulatedCluster cluster,
             Random random,
             BooleanSupplier fault,
             List<SimulatedPartition> partitions,
             List<Node> nodes,
             Queue<Runnable> answers,
             boolean explicit) {
+        this.cluster = cluster;
         this.random = random;
         this.fault = fault;
         this.partitions = partitions;
@@ -185,7 +188,7 @@ final class SimulatedCoordinator implements TransactionLink {
             Collection<TopicPartition> names,
             Handler<Map<TopicPartition, ApiException>> handler,
             long nowMs) {
-        Set<TopicPartition> copy = Set.copyOf(names);
+        List<TopicPartition> copy = List.copyOf(names);
         ask(coordinator, handler, () -> {
             checkId(id);
             if (!knowsTopics || fault.getAsBoolean()) {
@@ -198,7 +201,7 @@ final class SimulatedCoordinator implements TransactionLink {
     }
 
     /** The broker has not heard of a topic yet, and does not try the others then. */
-    private static Map<TopicPartition, ApiException> refusedForOne(Set<TopicPartition> names) {
+    private static Map<TopicPartition, ApiException> refusedForOne(List<TopicPartition> names) {
         Map<TopicPartition, ApiException> refused = new HashMap<>();
         names.forEach(name -> refused.put(
                 name,
@@ -244,6 +247,7 @@ final class SimulatedCoordinator implements TransactionLink {
     }
 
     private <T> void ask(Node node, Handler<T> handler, Supplier<T> action) {
+        cluster.note("ask coordinator", node, current, ongoing, added);
         if (fault.getAsBoolean() && random.nextInt(4) == 0) {
             leader = nodes.get(random.nextInt(nodes.size()));
         }

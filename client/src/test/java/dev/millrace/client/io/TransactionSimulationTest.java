@@ -7,6 +7,7 @@ import dev.millrace.client.accumulator.BatchCodec;
 import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.ReadyQueues;
+import dev.millrace.client.accumulator.Seed;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
@@ -46,7 +47,7 @@ class TransactionSimulationTest {
     @CsvSource({"false, 0.1, 1000000", "true, 0.1, 1000000", "false, 0.25, 300", "true, 0.25, 300"})
     void shouldShowCommittedTransactionsWholeAndOthersNotAtAll(
             boolean explicit, double faultRate, long deliveryTimeoutMs) throws Exception {
-        long first = System.nanoTime() & 0xffffffL;
+        long first = Seed.first();
         int committed = 0;
         int failed = 0;
         for (long seed = first; seed < first + RUNS; seed++) {
@@ -196,10 +197,10 @@ class TransactionSimulationTest {
     }
 
     /** One producer's I/O side, of one or two threads, its application and the cluster, played by a single thread. */
-    private static final class Run {
+    static final class Run {
         private final long seed;
         private final Random random;
-        private final SimulatedCluster cluster;
+        final SimulatedCluster cluster;
         private final SimulatedCoordinator coordinator;
         private final BufferPool pool;
         private final Accumulator accumulator;
@@ -230,7 +231,7 @@ class TransactionSimulationTest {
                     5,
                     deliveryTimeoutMs,
                     Integer.MAX_VALUE,
-                    new Backoff(10, 100),
+                    new Backoff(10, 100, random::nextDouble),
                     1000,
                     5,
                     true,
