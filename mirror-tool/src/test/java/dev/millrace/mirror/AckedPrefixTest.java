@@ -82,7 +82,7 @@ class AckedPrefixTest {
 
         prefix.advance();
 
-        assertThat(prefix.hasFailed()).isTrue();
+        assertThat(prefix.isAtFailure()).isTrue();
         assertThat(prefix.position().offset()).isEqualTo(11);
         assertThat(failures)
                 .singleElement()
