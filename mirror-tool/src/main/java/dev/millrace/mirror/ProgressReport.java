@@ -77,7 +77,7 @@ final class ProgressReport implements MirrorObserver {
                 lag(totals));
     }
 
-    private static String lag(ThreadCounters.Totals totals) {
+    static String lag(ThreadCounters.Totals totals) {
         if (totals.lagKnown()) {
             return String.format(Locale.ROOT, "lag %,d", totals.lag());
         }
