@@ -204,8 +204,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         try {
             gone.addAll(commits.commit(positions, start + SETTLE_NANOS));
         } catch (KafkaException e) {
-            tellAgain("Could not commit " + commits.uncommitted(positions)
-                    + ", the last records will be mirrored again: " + MirrorException.reason(e));
+            tellUncommitted(positions, e);
         }
         giveUp(partitions);
         tellGone(gone);
@@ -250,6 +249,11 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
                         partitions));
     }
 
+    private void tellUncommitted(Map<TopicPartition, OffsetAndMetadata> positions, KafkaException cause) {
+        tellAgain("Could not commit " + commits.uncommitted(positions) + ", the last records will be mirrored again: "
+                + MirrorException.reason(cause));
+    }
+
     /** While the mirror runs, records mirrored again are no failure; a mirror that stops has promised to commit all. */
     private void tellAgain(String message) {
         if (mirror.isRunning()) {
@@ -270,7 +274,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private void commitAll(long drainDeadline, long deadline) {
         drain(prefixes.partitions(), drainDeadline);
-        while (!isCommitted(deadline)) {
+        while (!commitUnlessRebalancing(deadline)) {
             if (System.nanoTime() > deadline) {
                 tellAgain("A rebalance of the group kept the last records of " + prefixes.partitions()
                         + " from being committed; they will be mirrored again");
@@ -293,13 +297,17 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         ConsumerRecords<byte[], byte[]> unused = consumer.poll(BUSY_POLL);
     }
 
-    private boolean isCommitted(long deadline) {
+    /** Commits; returns whether there is nothing to try again after taking part in a rebalance. */
+    private boolean commitUnlessRebalancing(long deadline) {
+        Map<TopicPartition, OffsetAndMetadata> positions = prefixes.positions(prefixes.partitions());
         try {
-            tellGone(commits.commit(prefixes.positions(prefixes.partitions()), deadline));
-            return true;
+            tellGone(commits.commit(positions, deadline));
         } catch (RebalanceInProgressException e) {
             return false;
+        } catch (KafkaException e) {
+            tellUncommitted(positions, e);
         }
+        return true;
     }
 
     private void attempt(Runnable step) {
