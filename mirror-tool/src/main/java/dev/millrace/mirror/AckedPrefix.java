@@ -14,17 +14,19 @@ import org.apache.kafka.common.TopicPartition;
  * acknowledged. Only that may be committed.
  *
  * <p>Records stand in pages, one for what a poll returned of the partition. A page has a flag for each record, set by
- * the acknowledgement; the consumer thread walks over the flags when it wants to know. So a record costs one store in
- * the callback and one load in the walk, and nothing is allocated for it but its callback. There is no bound: the
- * producer's {@code buffer.memory} bounds what can be outstanding.
+ * its outcome; the consumer thread walks over the flags when it wants to know, as far as the first record that could not
+ * be written. So a record costs one store in the callback and one load in the walk, and nothing is allocated for it but
+ * its callback. There is no bound: the producer's {@code buffer.memory} bounds what can be outstanding.
  *
- * <p><b>Threads:</b> the consumer thread that owns the partition calls everything but the callbacks and {@link #fail},
- * which any thread may call, for different records at once.
+ * <p><b>Threads:</b> the consumer thread that owns the partition calls everything but the callbacks, which any thread may
+ * call, for different records at once.
  * <p><b>Ordering:</b> a flag is set with release and read with acquire. The offsets are the consumer thread's own;
  * callbacks read one only to name a failure, after {@code send} has handed the callback over.
  */
 final class AckedPrefix {
-    private static final VarHandle ACKED = MethodHandles.arrayElementVarHandle(byte[].class);
+    private static final VarHandle FLAGS = MethodHandles.arrayElementVarHandle(byte[].class);
+    private static final byte ACKED = 1;
+    private static final byte FAILED = 2;
 
     private final TopicPartition partition;
     private final Consumer<MirrorException> onFailure;
@@ -32,9 +34,10 @@ final class AckedPrefix {
     private long sent;
     private long acked;
     private OffsetAndMetadata position;
+    private boolean atFailure;
 
-    /** Written by whichever thread completes the record; once true it stays true. */
-    private volatile boolean failed;
+    /** Written by the consumer thread, read by whichever thread completes a record; once true it stays true. */
+    private volatile boolean givenUp;
 
     /**
      * @param onFailure told of every record that could not be written, in the thread that completes it; must not block
@@ -75,14 +78,25 @@ final class AckedPrefix {
         return sent - acked;
     }
 
-    /** Whether a record could not be written, so that the prefix will never come past it. */
-    boolean hasFailed() {
-        return failed;
+    /**
+     * Whether the last {@link #advance} came to a record that could not be written: all before it are acknowledged, and
+     * the prefix will never come past it.
+     */
+    boolean isAtFailure() {
+        return atFailure;
     }
 
-    /** Never comes past this record; returns the exception that names it. Any thread may call this. */
-    MirrorException fail(long offset, Throwable cause) {
-        failed = true;
+    /** Whether some records are outstanding that the prefix may still come past. */
+    boolean isAwaited() {
+        return outstanding() > 0 && !atFailure;
+    }
+
+    /** Failures are told no more: another reads these records again, or nobody can. */
+    void giveUp() {
+        givenUp = true;
+    }
+
+    private MirrorException failure(long offset, Throwable cause) {
         return MirrorException.failed(
                 "Could not write " + partition.topic() + " partition " + partition.partition() + " offset " + offset
                         + " to the target; nothing from there on is committed",
@@ -111,20 +125,32 @@ final class AckedPrefix {
             return new Ack(this, index);
         }
 
+        /** Takes in that the record added last was refused by {@code send}; returns the exception that names it. */
+        MirrorException refuse(Throwable cause) {
+            int index = added - 1;
+            FLAGS.setRelease(flags, index, FAILED);
+            return failure(offsets[index], cause);
+        }
+
         private void onCompletion(int index, Exception exception) {
             if (exception == null) {
-                ACKED.setRelease(flags, index, (byte) 1);
-            } else {
-                onFailure.accept(fail(offsets[index], exception));
+                FLAGS.setRelease(flags, index, ACKED);
+                return;
+            }
+            FLAGS.setRelease(flags, index, FAILED);
+            if (!givenUp) {
+                onFailure.accept(failure(offsets[index], exception));
             }
         }
 
         /** Walks over the acknowledged records; returns whether it came past the page's last. */
         private boolean advance() {
             int start = walked;
-            while (walked < added && (byte) ACKED.getAcquire(flags, walked) != 0) {
+            byte flag = ACKED;
+            while (walked < added && (flag = (byte) FLAGS.getAcquire(flags, walked)) == ACKED) {
                 walked++;
             }
+            atFailure = flag == FAILED;
             acked += walked - start;
             if (walked == offsets.length) {
                 // An interceptor of the user's may have left out where the poll ended.

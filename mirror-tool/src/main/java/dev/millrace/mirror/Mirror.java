@@ -28,6 +28,8 @@ final class Mirror {
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
 
     private static final Duration PRODUCER_CLOSE_TIMEOUT = Duration.ofSeconds(5);
+    /** Without one, an admin client waits for the answers it was promised, even from a cluster that is down. */
+    private static final Duration ADMIN_CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
     private final MirrorConfig config;
     private final MirrorObserver observer;
@@ -47,12 +49,19 @@ final class Mirror {
      * @throws MirrorException when a cluster does not answer, nothing matches, or a record could not be written
      */
     void run() {
-        try (Admin source = Clusters.connect("source", ClientConfigs.admin(config.consumer()));
-                Admin target = Clusters.connect("target", ClientConfigs.admin(config.producer()))) {
-            Clusters.checkDistinct(source, target);
-            Set<String> topics = Clusters.matching(source, config.topics());
-            observer.started(topics);
-            mirror(new TargetTopics(source, target));
+        Admin source = Clusters.connect("source", ClientConfigs.admin(config.consumer()));
+        try {
+            Admin target = Clusters.connect("target", ClientConfigs.admin(config.producer()));
+            try {
+                Clusters.checkDistinct(source, target);
+                Set<String> topics = Clusters.matching(source, config.topics());
+                observer.started(topics);
+                mirror(new TargetTopics(source, target));
+            } finally {
+                target.close(ADMIN_CLOSE_TIMEOUT);
+            }
+        } finally {
+            source.close(ADMIN_CLOSE_TIMEOUT);
         }
         rethrow(failure());
     }

@@ -2,16 +2,21 @@ package dev.millrace.mirror;
 
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -49,18 +54,23 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private static final Duration BUSY_POLL = Duration.ofMillis(5);
 
     private static final long COMMIT_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(20);
-    private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(22);
-    private static final long DRAIN_CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(18);
+    private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
 
     private final Mirror mirror;
     private final Consumer<byte[], byte[]> consumer;
     private final java.util.function.Consumer<TopicPartition> ensureTarget;
     private final MirrorObserver observer;
     private final MirrorObserver.Sender sender;
-    private final ThreadCounters counters = new ThreadCounters();
-    private final Map<TopicPartition, AckedPrefix> prefixes = new HashMap<>();
-    private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
+    private final ThreadCounters counters;
+    private final AckedPrefixes prefixes;
+    private final SourceTopics source;
+    private final SourceLag lag;
+    private final OffsetCommits commits;
+    /** Partitions that had gone from the source when they were assigned, so that the target may not have them. */
+    private final Set<TopicPartition> notEnsured = new HashSet<>();
+
     private long lastCommitNanos = System.nanoTime();
 
     /**
@@ -78,6 +88,11 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         this.ensureTarget = ensureTarget;
         this.observer = observer;
         this.sender = sender;
+        this.counters = new ThreadCounters(lastCommitNanos);
+        this.prefixes = new AckedPrefixes(mirror::fail, counters, observer);
+        this.source = new SourceTopics(consumer);
+        this.lag = new SourceLag(consumer, lastCommitNanos);
+        this.commits = new OffsetCommits(consumer, source);
     }
 
     /** Mirrors until the mirror stops; a failure of any kind, an Error too, stops the mirror. */
@@ -86,18 +101,20 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         try {
             consumer.subscribe(mirror.topics(), this);
             while (mirror.isRunning()) {
-                forward(consumer.poll(outstanding() == 0 ? IDLE_POLL : BUSY_POLL));
-                advance();
-                if (System.nanoTime() - lastCommitNanos > COMMIT_INTERVAL_NANOS) {
-                    commitInBackground();
-                    counters.setBehind(behind());
+                forward(consumer.poll(prefixes.outstanding() == 0 ? IDLE_POLL : BUSY_POLL));
+                prefixes.advance();
+                long now = System.nanoTime();
+                if (now - lastCommitNanos > COMMIT_INTERVAL_NANOS) {
+                    lastCommitNanos = now;
+                    commits.commitInBackground(prefixes.positions(prefixes.partitions()));
+                    lag.measure(prefixes.partitions(), counters, now);
                 }
             }
         } catch (Throwable failure) {
             mirror.fail(failure);
         } finally {
             settle();
-            attempt(consumer::close);
+            attempt(() -> consumer.close(CloseOptions.timeout(CLOSE_TIMEOUT)));
         }
     }
 
@@ -112,23 +129,33 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private void forward(
             TopicPartition partition, List<ConsumerRecord<byte[], byte[]>> records, OffsetAndMetadata next) {
-        AckedPrefix prefix = prefixes.get(partition);
-        AckedPrefix.Page page = prefix.open(records.size(), next);
+        if (notEnsured.remove(partition)) {
+            ensureTarget.accept(partition); // The topic is there again.
+        }
+        AckedPrefix.Page page = prefixes.get(partition).open(records.size(), next);
         long bytes = 0;
         int sent = 0;
-        for (ConsumerRecord<byte[], byte[]> record : records) {
-            if (!mirror.isRunning()) {
-                break; // What is not sent is not in the prefix, and will be read again.
+        try {
+            for (ConsumerRecord<byte[], byte[]> record : records) {
+                if (!mirror.isRunning()) {
+                    break; // What is not sent is not in the prefix, and will be read again.
+                }
+                bytes += Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
+                sent++;
+                send(record, page);
             }
-            try {
-                sender.send(copyOf(record), page.add(record.offset()));
-            } catch (RuntimeException | Error e) {
-                throw prefix.fail(record.offset(), e);
-            }
-            bytes += Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
-            sent++;
+        } finally {
+            counters.addSent(sent, bytes);
         }
-        counters.addSent(sent, bytes);
+    }
+
+    private void send(ConsumerRecord<byte[], byte[]> record, AckedPrefix.Page page) {
+        Callback callback = page.add(record.offset());
+        try {
+            sender.send(copyOf(record), callback);
+        } catch (RuntimeException | Error e) {
+            throw page.refuse(e);
+        }
     }
 
     private static ProducerRecord<byte[], byte[]> copyOf(ConsumerRecord<byte[], byte[]> record) {
@@ -138,122 +165,97 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
                 record.topic(), record.partition(), timestamp, record.key(), record.value(), record.headers());
     }
 
-    private void advance() {
-        long acked = 0;
-        for (Map.Entry<TopicPartition, AckedPrefix> entry : prefixes.entrySet()) {
-            AckedPrefix prefix = entry.getValue();
-            long more = prefix.advance();
-            if (more > 0) {
-                acked += more;
-                observer.acknowledged(entry.getKey(), prefix.position().offset());
-            }
-        }
-        counters.addAcked(acked);
-    }
-
-    private long outstanding() {
-        return prefixes.values().stream().mapToLong(AckedPrefix::outstanding).sum();
-    }
-
-    private long behind() {
-        return prefixes.keySet().stream()
-                .mapToLong(partition -> consumer.currentLag(partition).orElse(0))
-                .sum();
-    }
-
-    private void commitInBackground() {
-        lastCommitNanos = System.nanoTime();
-        Map<TopicPartition, OffsetAndMetadata> positions = positions(prefixes.keySet());
-        positions.entrySet().removeIf(entry -> entry.getValue().equals(committed.get(entry.getKey())));
-        if (!positions.isEmpty()) {
-            committed.putAll(positions);
-            consumer.commitAsync(positions, this::committed);
-        }
-    }
-
-    private void committed(Map<TopicPartition, OffsetAndMetadata> positions, Exception failure) {
-        if (failure == null) {
-            return;
-        }
-        committed.keySet().removeAll(positions.keySet()); // To be tried again.
-        if (failure instanceof RebalanceInProgressException) {
-            LOG.debug("Commit put off by a rebalance");
-        } else {
-            LOG.warn("Could not commit yet, will try again: {}", MirrorException.reason(failure));
-        }
-    }
-
-    private Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
-        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
-        for (TopicPartition partition : partitions) {
-            AckedPrefix prefix = prefixes.get(partition);
-            if (prefix != null && prefix.position() != null) {
-                positions.put(partition, prefix.position());
-            }
-        }
-        return positions;
-    }
-
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+        Set<TopicPartition> gone = new HashSet<>();
         for (TopicPartition partition : partitions) {
-            if (mirror.isRunning()) {
-                ensureTarget.accept(partition);
+            if (mirror.isRunning() && !isEnsured(partition)) {
+                gone.add(partition);
             }
-            prefixes.put(partition, new AckedPrefix(partition, mirror::fail));
+            prefixes.own(partition);
+        }
+        notEnsured.addAll(gone);
+        tellGone(gone);
+    }
+
+    private boolean isEnsured(TopicPartition partition) {
+        try {
+            ensureTarget.accept(partition);
+            return true;
+        } catch (MirrorException e) {
+            if (source.missing(Set.of(partition)).isEmpty()) {
+                throw e;
+            }
+            return false;
         }
     }
 
-    /** Waits until the partitions' own records are acknowledged, at most 20 s, and commits them. */
+    /**
+     * Waits until the partitions' own records are acknowledged, and commits them, within about 20 s. Nobody can commit for
+     * a topic that has gone from the source, or read it again: there is nothing to wait for.
+     */
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
-        drain(partitions);
-        Map<TopicPartition, OffsetAndMetadata> positions = positions(partitions);
-        forget(partitions);
+        long start = System.nanoTime();
+        Set<TopicPartition> gone = new HashSet<>(source.unsubscribed(partitions));
+        giveUp(gone);
+        drain(partitions, start + DRAIN_NANOS);
+        Map<TopicPartition, OffsetAndMetadata> positions = prefixes.positions(partitions);
         try {
-            if (!positions.isEmpty()) {
-                consumer.commitSync(positions);
-            }
+            gone.addAll(commits.commit(positions, start + SETTLE_NANOS));
         } catch (KafkaException e) {
-            giveUp("Could not commit " + positions + ", the last records will be mirrored again: "
-                    + MirrorException.reason(e));
+            tellUncommitted(positions, e);
         }
+        giveUp(partitions);
+        tellGone(gone);
     }
 
     /** Commits nothing: the partitions are somebody else's already. */
     @Override
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
-        if (!positions(partitions).isEmpty() || !outstanding(partitions).isEmpty()) {
-            giveUp("Lost " + partitions + " to another member of the group; their last records may be mirrored twice");
+        prefixes.advance();
+        if (!commits.uncommitted(prefixes.positions(partitions)).isEmpty()
+                || !prefixes.awaited(partitions).isEmpty()) {
+            tellAgain(
+                    "Lost " + partitions + " to another member of the group; their last records may be mirrored twice");
         }
-        forget(partitions);
+        giveUp(partitions);
     }
 
-    private void drain(Collection<TopicPartition> partitions) {
-        long start = System.nanoTime();
-        advance();
-        for (List<TopicPartition> left = outstanding(partitions); !left.isEmpty(); left = outstanding(partitions)) {
-            if (System.nanoTime() - start > DRAIN_NANOS) {
-                giveUp("The target has not acknowledged the last records of " + left
-                        + " in time; they are not committed, and will be mirrored again");
-                return;
-            }
-            LockSupport.parkNanos(DRAIN_CHECK_NANOS);
-            advance();
+    private void drain(Collection<TopicPartition> partitions, long deadlineNanos) {
+        List<TopicPartition> left = prefixes.await(partitions, deadlineNanos);
+        if (!left.isEmpty()) {
+            tellAgain("The target has not acknowledged the last records of " + left
+                    + " in time; they are not committed, and will be mirrored again");
         }
     }
 
-    private List<TopicPartition> outstanding(Collection<TopicPartition> partitions) {
-        return partitions.stream()
-                .filter(partition -> {
-                    AckedPrefix prefix = prefixes.get(partition);
-                    return prefix != null && prefix.outstanding() > 0 && !prefix.hasFailed();
-                })
-                .toList();
+    private void giveUp(Collection<TopicPartition> partitions) {
+        prefixes.giveUp(partitions);
+        commits.forget(partitions);
+        notEnsured.removeAll(partitions);
+    }
+
+    private static void tellGone(Set<TopicPartition> gone) {
+        gone.stream()
+                .collect(Collectors.groupingBy(
+                        TopicPartition::topic,
+                        TreeMap::new,
+                        Collectors.mapping(TopicPartition::partition, Collectors.toCollection(TreeSet::new))))
+                .forEach((topic, partitions) -> LOG.warn(
+                        "Topic {} has gone from the source, partitions {}; they are not mirrored any more, and their"
+                                + " progress is not committed",
+                        topic,
+                        partitions));
+    }
+
+    private void tellUncommitted(Map<TopicPartition, OffsetAndMetadata> positions, KafkaException cause) {
+        tellAgain("Could not commit " + commits.uncommitted(positions) + ", the last records will be mirrored again: "
+                + MirrorException.reason(cause));
     }
 
     /** While the mirror runs, records mirrored again are no failure; a mirror that stops has promised to commit all. */
-    private void giveUp(String message) {
+    private void tellAgain(String message) {
         if (mirror.isRunning()) {
             LOG.warn(message);
         } else {
@@ -261,24 +263,20 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         }
     }
 
-    private void forget(Collection<TopicPartition> partitions) {
-        prefixes.keySet().removeAll(partitions);
-        committed.keySet().removeAll(partitions);
-    }
-
     /** Waits for the outstanding records, commits, and waits until the other threads have done the same. */
     private void settle() {
-        long deadline = System.nanoTime() + SETTLE_NANOS;
-        attempt(() -> commitAll(deadline));
+        long start = System.nanoTime();
+        attempt(() -> commitAll(start + DRAIN_NANOS, start + SETTLE_NANOS));
+        prefixes.release(); // What closing the consumer revokes is committed, or has been told of.
         mirror.settled();
-        attempt(() -> awaitOthers(deadline));
+        attempt(() -> awaitOthers(start + SETTLE_NANOS));
     }
 
-    private void commitAll(long deadline) {
-        drain(prefixes.keySet());
-        while (!isCommitted(deadline)) {
+    private void commitAll(long drainDeadline, long deadline) {
+        drain(prefixes.partitions(), drainDeadline);
+        while (!commitUnlessRebalancing(deadline)) {
             if (System.nanoTime() > deadline) {
-                giveUp("A rebalance of the group kept the last records of " + prefixes.keySet()
+                tellAgain("A rebalance of the group kept the last records of " + prefixes.partitions()
                         + " from being committed; they will be mirrored again");
                 return;
             }
@@ -299,17 +297,17 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         ConsumerRecords<byte[], byte[]> unused = consumer.poll(BUSY_POLL);
     }
 
-    private boolean isCommitted(long deadline) {
-        Map<TopicPartition, OffsetAndMetadata> positions = positions(prefixes.keySet());
+    /** Commits; returns whether there is nothing to try again after taking part in a rebalance. */
+    private boolean commitUnlessRebalancing(long deadline) {
+        Map<TopicPartition, OffsetAndMetadata> positions = prefixes.positions(prefixes.partitions());
         try {
-            if (!positions.isEmpty()) {
-                consumer.commitSync(positions, Duration.ofNanos(Math.max(1, deadline - System.nanoTime())));
-            }
-            prefixes.clear();
-            return true;
+            tellGone(commits.commit(positions, deadline));
         } catch (RebalanceInProgressException e) {
             return false;
+        } catch (KafkaException e) {
+            tellUncommitted(positions, e);
         }
+        return true;
     }
 
     private void attempt(Runnable step) {
@@ -321,6 +319,6 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     }
 
     ThreadCounters.Totals totals() {
-        return counters.totals();
+        return counters.totals(System.nanoTime());
     }
 }

@@ -69,12 +69,19 @@ final class ProgressReport implements MirrorObserver {
         double interval = Math.max(seconds(now - lastNanos), 1e-3);
         return String.format(
                 Locale.ROOT,
-                "%,d records | %,.0f/s | %,.1f MB/s | %,d in flight | lag %,d",
+                "%,d records | %,.0f/s | %,.1f MB/s | %,d in flight | %s",
                 totals.acked(),
                 (totals.acked() - last.acked()) / interval,
                 (totals.bytes() - last.bytes()) / interval / 1e6,
                 totals.inFlight(),
-                totals.lag());
+                lag(totals));
+    }
+
+    static String lag(ThreadCounters.Totals totals) {
+        if (totals.lagKnown()) {
+            return String.format(Locale.ROOT, "lag %,d", totals.lag());
+        }
+        return totals.lag() == 0 ? "lag unknown" : String.format(Locale.ROOT, "lag at least %,d", totals.lag());
     }
 
     private static double seconds(long nanos) {

@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -9,10 +10,19 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p><b>Ordering:</b> none between the counters; each is stored with release, so that the writer never waits.
  */
 final class ThreadCounters {
+    /** A thread that was held up for longer does not know how far the source has got since. */
+    static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private final AtomicLong sent = new AtomicLong();
     private final AtomicLong acked = new AtomicLong();
+    private final AtomicLong dropped = new AtomicLong();
     private final AtomicLong bytes = new AtomicLong();
     private final AtomicLong behind = new AtomicLong();
+    private final AtomicLong behindNanos;
+
+    ThreadCounters(long nowNanos) {
+        behindNanos = new AtomicLong(nowNanos - FRESH_NANOS);
+    }
 
     /** Counts records handed to the producer, and the bytes of their keys and values. */
     void addSent(long records, long size) {
@@ -25,27 +35,49 @@ final class ThreadCounters {
         acked.setRelease(acked.getPlain() + records);
     }
 
-    /** Takes the number of records of the thread's partitions that it has not polled yet; counts down from there. */
-    void setBehind(long records) {
+    /** Counts records that were sent and are awaited no more, for their partition was given up. */
+    void addDropped(long records) {
+        dropped.setRelease(dropped.getPlain() + records);
+    }
+
+    /**
+     * Takes the number of records of the thread's partitions that it has not polled yet; counts down from there.
+     *
+     * @param complete whether that is all of them; false when it is known of some partitions only
+     */
+    void setBehind(long records, boolean complete, long nowNanos) {
         behind.setRelease(records);
+        behindNanos.setRelease(complete ? nowNanos : nowNanos - FRESH_NANOS);
     }
 
-    Totals totals() {
-        // Acknowledged first: read last, it could exceed what was read as sent.
+    Totals totals(long nowNanos) {
+        // What is done first: read last, it could exceed what was read as sent.
         long done = acked.getAcquire();
-        return new Totals(sent.getAcquire(), done, bytes.getAcquire(), behind.getAcquire());
+        long gone = dropped.getAcquire();
+        boolean lagKnown = nowNanos - behindNanos.getAcquire() < FRESH_NANOS;
+        return new Totals(sent.getAcquire(), done, gone, bytes.getAcquire(), behind.getAcquire(), lagKnown);
     }
 
-    /** The counters of one thread, or the sums of many, at about one moment. */
-    record Totals(long sent, long acked, long bytes, long behind) {
-        static final Totals NONE = new Totals(0, 0, 0, 0);
+    /**
+     * The counters of one thread, or the sums of many, at about one moment.
+     *
+     * @param lagKnown whether {@code behind} counts all records; if not, there are at least so many
+     */
+    record Totals(long sent, long acked, long dropped, long bytes, long behind, boolean lagKnown) {
+        static final Totals NONE = new Totals(0, 0, 0, 0, 0, true);
 
         Totals plus(Totals other) {
-            return new Totals(sent + other.sent, acked + other.acked, bytes + other.bytes, behind + other.behind);
+            return new Totals(
+                    sent + other.sent,
+                    acked + other.acked,
+                    dropped + other.dropped,
+                    bytes + other.bytes,
+                    behind + other.behind,
+                    lagKnown && other.lagKnown);
         }
 
         long inFlight() {
-            return sent - acked;
+            return sent - acked - dropped;
         }
 
         /** Records of the source that the target has not acknowledged. */

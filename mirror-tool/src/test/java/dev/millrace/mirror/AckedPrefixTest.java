@@ -82,13 +82,45 @@ class AckedPrefixTest {
 
         prefix.advance();
 
-        assertThat(prefix.hasFailed()).isTrue();
+        assertThat(prefix.isAtFailure()).isTrue();
         assertThat(prefix.position().offset()).isEqualTo(11);
         assertThat(failures)
                 .singleElement()
                 .satisfies(failure -> assertThat(failure.getMessage())
                         .contains("orders partition 3 offset 11")
                         .contains("too large"));
+    }
+
+    @Test
+    void shouldBeAwaitedUntilAllRecordsBeforeTheOneThatFailedAreAcknowledged() {
+        AckedPrefix.Page page = prefix.open(4, next(14));
+        Callback first = page.add(10);
+        Callback second = page.add(11);
+        page.add(12).onCompletion(null, new RecordTooLargeException("too large"));
+        page.add(13);
+
+        acknowledge(second);
+        prefix.advance();
+        assertThat(prefix.isAwaited()).isTrue();
+
+        acknowledge(first);
+        prefix.advance();
+        assertThat(prefix.isAwaited()).isFalse();
+        assertThat(prefix.isAtFailure()).isTrue();
+        assertThat(prefix.position().offset()).isEqualTo(12);
+    }
+
+    @Test
+    void shouldTellNobodyOfFailuresWhenItIsGivenUp() {
+        AckedPrefix.Page page = prefix.open(1, next(11));
+
+        prefix.giveUp();
+        page.add(10).onCompletion(null, new RecordTooLargeException("too large"));
+        prefix.advance();
+
+        assertThat(failures).isEmpty();
+        assertThat(prefix.isAtFailure()).isTrue();
+        assertThat(prefix.position()).isNull();
     }
 
     @RepeatedTest(50)

@@ -40,9 +40,9 @@ final class MirrorProcess implements AutoCloseable {
         }
     }
 
-    /** SIGTERM. */
+    /** SIGTERM. What it still prints can be read, unlike after {@link Process#destroy}. */
     MirrorProcess terminate() {
-        process.destroy();
+        process.toHandle().destroy();
         return this;
     }
 

@@ -9,16 +9,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.clients.consumer.OffsetCommitCallback;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,20 +25,11 @@ import org.junit.jupiter.api.Timeout;
 class MirrorThreadTest {
     private static final TopicPartition FIRST = new TopicPartition("orders", 0);
     private static final TopicPartition SECOND = new TopicPartition("orders", 1);
+    private static final TopicPartition DELETED = new TopicPartition("payments", 0);
 
-    private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
     private final AtomicBoolean rebalancing = new AtomicBoolean();
-    private final MockConsumer<byte[], byte[]> consumer = new MockConsumer<>("earliest") {
-        @Override
-        public synchronized void commitAsync(
-                Map<TopicPartition, OffsetAndMetadata> offsets, OffsetCommitCallback callback) {
-            if (rebalancing.get()) {
-                throw new RebalanceInProgressException();
-            }
-            super.commitAsync(offsets, callback); // Where the mock's synchronous commits come by, too.
-            committed.putAll(offsets);
-        }
-    };
+    private final FakeSourceConsumer consumer = new FakeSourceConsumer(rebalancing, "orders", "payments");
+    private final Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed;
     private final Map<TopicPartition, List<Callback>> sent = new HashMap<>();
     private final List<TopicPartition> ensured = new ArrayList<>();
     private final Mirror mirror = mirror(1);
@@ -51,9 +39,9 @@ class MirrorThreadTest {
     void shouldAwaitOnlyTheRecordsOfThePartitionThatIsRevoked() {
         Map<TopicPartition, OffsetAndMetadata> committedAtRevocation = new HashMap<>();
         consumer.schedulePollTask(() -> {
-            assign(FIRST, SECOND);
-            add(FIRST, 3);
-            add(SECOND, 2);
+            consumer.assign(FIRST, SECOND);
+            consumer.add(FIRST, 3);
+            consumer.add(SECOND, 2);
         });
         consumer.schedulePollTask(() -> {
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
@@ -75,8 +63,8 @@ class MirrorThreadTest {
     @Test
     void shouldCommitBeforeItLeavesTheGroup() {
         consumer.schedulePollTask(() -> {
-            assign(FIRST);
-            add(FIRST, 5);
+            consumer.assign(FIRST);
+            consumer.add(FIRST, 5);
         });
         consumer.schedulePollTask(() -> {
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
@@ -100,8 +88,8 @@ class MirrorThreadTest {
         };
         Thread other = new Thread(thread(both, idle));
         consumer.schedulePollTask(() -> {
-            assign(FIRST);
-            add(FIRST, 5);
+            consumer.assign(FIRST);
+            consumer.add(FIRST, 5);
         });
         consumer.schedulePollTask(() -> {
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
@@ -120,8 +108,8 @@ class MirrorThreadTest {
     @Test
     void shouldNotEndWellWhenItLosesWhatItHasNotCommitted() {
         consumer.schedulePollTask(() -> {
-            assign(FIRST);
-            add(FIRST, 5);
+            consumer.assign(FIRST);
+            consumer.add(FIRST, 5);
         });
         consumer.schedulePollTask(() -> {
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
@@ -139,8 +127,8 @@ class MirrorThreadTest {
     @Test
     void shouldStopTheMirrorAndCommitNothingPastARecordThatFails() {
         consumer.schedulePollTask(() -> {
-            assign(FIRST);
-            add(FIRST, 5);
+            consumer.assign(FIRST);
+            consumer.add(FIRST, 5);
         });
         consumer.schedulePollTask(() -> {
             List<Callback> callbacks = sent.get(FIRST);
@@ -160,8 +148,8 @@ class MirrorThreadTest {
     @Test
     void shouldNotWaitForARecordThatSendRefuses() {
         consumer.schedulePollTask(() -> {
-            assign(FIRST);
-            add(FIRST, 1);
+            consumer.assign(FIRST);
+            consumer.add(FIRST, 1);
         });
         MirrorObserver.Sender refusing = (record, callback) -> {
             throw new KafkaException("closed");
@@ -171,6 +159,220 @@ class MirrorThreadTest {
 
         assertThat(mirror.isRunning()).isFalse();
         assertThat(consumer.closed()).isTrue();
+    }
+
+    @Test
+    void shouldCommitWhatIsAcknowledgedAfterALaterRecordHasFailed() throws Exception {
+        Thread test = Thread.currentThread();
+        Thread target = new Thread(() -> {
+            while (test.getState() != Thread.State.TIMED_WAITING
+                    && !Thread.currentThread().isInterrupted()) {
+                Thread.onSpinWait();
+            }
+            acknowledge(sent.get(FIRST).get(0));
+            acknowledge(sent.get(FIRST).get(1));
+            acknowledge(sent.get(SECOND).get(0));
+        });
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST, SECOND);
+            consumer.add(FIRST, 5);
+            consumer.add(SECOND, 1);
+        });
+        consumer.schedulePollTask(() -> {
+            sent.get(FIRST).get(2).onCompletion(null, new RecordTooLargeException("too large"));
+            target.start();
+        });
+
+        thread.run();
+        Map<TopicPartition, OffsetAndMetadata> inTheEnd = Map.copyOf(committed);
+        target.interrupt();
+        target.join();
+
+        assertThat(inTheEnd).containsOnlyKeys(FIRST, SECOND);
+        assertThat(inTheEnd.get(FIRST).offset()).isEqualTo(2);
+        assertThat(inTheEnd.get(SECOND).offset()).isEqualTo(1);
+        assertThat(mirror.failure()).hasMessageContaining("orders partition 0 offset 2");
+    }
+
+    @Test
+    void shouldCountTheRecordThatSendRefusesAsNotAcknowledged() {
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST);
+            consumer.add(FIRST, 3);
+        });
+        MirrorObserver.Sender refusing = (record, callback) -> {
+            if (record.partition() == 0 && sent.containsKey(FIRST)) {
+                throw new KafkaException("closed");
+            }
+            send(record, callback);
+            acknowledge(callback);
+        };
+        MirrorThread thread = new MirrorThread(mirror, consumer, ensured::add, new MirrorObserver() {}, refusing);
+
+        thread.run();
+
+        assertThat(thread.totals().acked()).isEqualTo(1);
+        assertThat(thread.totals().inFlight()).isEqualTo(1);
+        assertThat(committed.get(FIRST).offset()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldCommitTheOthersWhenATopicHasGoneFromTheSource() {
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST, DELETED);
+            consumer.add(FIRST, 3);
+            consumer.add(DELETED, 2);
+        });
+        consumer.schedulePollTask(() -> {
+            sent.values().forEach(callbacks -> callbacks.forEach(MirrorThreadTest::acknowledge));
+            consumer.delete(DELETED.topic());
+            mirror.stop();
+        });
+
+        thread.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(committed).containsOnlyKeys(FIRST);
+        assertThat(committed.get(FIRST).offset()).isEqualTo(3);
+        assertThat(thread.totals().inFlight()).isZero();
+    }
+
+    @Test
+    void shouldNeitherWaitForNorFailWithTheRecordsOfATopicThatHasGoneFromTheSource() {
+        List<Long> inFlight = new ArrayList<>();
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST, DELETED);
+            consumer.add(FIRST, 3);
+            consumer.add(DELETED, 2);
+        });
+        consumer.schedulePollTask(() -> {
+            consumer.delete(DELETED.topic());
+            consumer.rebalance(List.of(FIRST));
+            inFlight.add(thread.totals().inFlight());
+            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            acknowledge(sent.get(DELETED).get(0));
+            sent.get(DELETED).get(1).onCompletion(null, new RecordTooLargeException("too large"));
+        });
+        consumer.schedulePollTask(() -> {
+            inFlight.add(thread.totals().inFlight());
+            mirror.stop();
+        });
+
+        thread.run();
+
+        assertThat(inFlight).containsExactly(5L, 0L);
+        assertThat(thread.totals().acked()).isEqualTo(4);
+        assertThat(mirror.failure()).isNull();
+        assertThat(committed).containsOnlyKeys(FIRST);
+    }
+
+    @Test
+    void shouldMirrorTheOthersWhenATopicGoesBeforeTheTargetHasIt() {
+        java.util.function.Consumer<TopicPartition> ensure = partition -> {
+            if (partition.equals(DELETED)) {
+                throw MirrorException.failed("Topic payments has gone from the source");
+            }
+        };
+        consumer.schedulePollTask(() -> {
+            consumer.delete(DELETED.topic());
+            consumer.assign(DELETED, FIRST);
+            consumer.add(FIRST, 3);
+        });
+        consumer.schedulePollTask(() -> {
+            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            mirror.stop();
+        });
+
+        new MirrorThread(mirror, consumer, ensure, new MirrorObserver() {}, this::send).run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(committed.get(FIRST).offset()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldNotSendToATargetThatWasNotMadeReadyForATopicThatIsThereAgain() {
+        List<Integer> sentBefore = new ArrayList<>();
+        java.util.function.Consumer<TopicPartition> ensure = partition -> {
+            if (consumer.subscription().contains(partition.topic())) {
+                sentBefore.add(sent.size());
+            } else {
+                throw MirrorException.failed("Topic payments has gone from the source");
+            }
+        };
+        consumer.schedulePollTask(() -> {
+            consumer.delete(DELETED.topic());
+            consumer.assign(DELETED);
+        });
+        consumer.schedulePollTask(() -> {
+            consumer.create(DELETED.topic());
+            consumer.add(DELETED, 3);
+        });
+        consumer.schedulePollTask(() -> {
+            sent.get(DELETED).forEach(MirrorThreadTest::acknowledge);
+            mirror.stop();
+        });
+
+        new MirrorThread(mirror, consumer, ensure, new MirrorObserver() {}, this::send).run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(sentBefore).containsExactly(0);
+        assertThat(committed.get(DELETED).offset()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldCountNothingInFlightOfAPartitionThatItHasLostWhenItEnds() {
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST);
+            consumer.add(FIRST, 5);
+        });
+        consumer.schedulePollTask(() -> {
+            thread.onPartitionsLost(List.of(FIRST));
+            acknowledge(sent.get(FIRST).get(0));
+        });
+        consumer.schedulePollTask(mirror::stop);
+
+        thread.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(thread.totals().acked()).isEqualTo(1);
+        assertThat(thread.totals().inFlight()).isZero();
+        assertThat(committed).isEmpty();
+    }
+
+    @Test
+    void shouldEndWellWhenTheSourceIsDownAndAllIsCommitted() {
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST);
+            consumer.add(FIRST, 5);
+        });
+        consumer.schedulePollTask(() -> sent.get(FIRST).forEach(MirrorThreadTest::acknowledge));
+        consumer.onCommit(
+                () -> { // By the thread itself, in the background.
+                    consumer.goDown();
+                    mirror.stop();
+                });
+
+        thread.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(committed.get(FIRST).offset()).isEqualTo(5);
+    }
+
+    @Test
+    void shouldEndWellWhenItLosesWhatItHasCommitted() {
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST);
+            consumer.add(FIRST, 5);
+        });
+        consumer.schedulePollTask(() -> sent.get(FIRST).forEach(MirrorThreadTest::acknowledge));
+        consumer.onCommit(() -> {
+            mirror.stop();
+            thread.onPartitionsLost(List.of(FIRST));
+        });
+
+        thread.run();
+
+        assertThat(mirror.failure()).isNull();
     }
 
     private static Mirror mirror(int threads) {
@@ -185,20 +387,6 @@ class MirrorThreadTest {
     private void send(ProducerRecord<byte[], byte[]> record, Callback callback) {
         sent.computeIfAbsent(new TopicPartition(record.topic(), record.partition()), partition -> new ArrayList<>())
                 .add(callback);
-    }
-
-    private void assign(TopicPartition... partitions) {
-        consumer.rebalance(List.of(partitions));
-        for (TopicPartition partition : partitions) {
-            consumer.updateBeginningOffsets(Map.of(partition, 0L));
-        }
-    }
-
-    private void add(TopicPartition partition, int records) {
-        for (int offset = 0; offset < records; offset++) {
-            consumer.addRecord(
-                    new ConsumerRecord<>(partition.topic(), partition.partition(), offset, null, new byte[0]));
-        }
     }
 
     private static void acknowledge(Callback callback) {

@@ -1,0 +1,56 @@
+package dev.millrace.mirror;
+
+import java.util.Collection;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * How many records of its partitions a consumer has not polled, as far as it can know. It knows the end of a partition from
+ * the last answer to a fetch, however long ago that was: so it is also watched whether answers still come.
+ *
+ * <p><b>Threads:</b> the consumer's.
+ */
+final class SourceLag {
+    private final Consumer<?, ?> consumer;
+    private Metric fetchTotal;
+    private double answers;
+    private long answeredNanos;
+
+    SourceLag(Consumer<?, ?> consumer, long nowNanos) {
+        this.consumer = consumer;
+        this.answeredNanos = nowNanos;
+    }
+
+    /** Sets how far the thread is behind. To be called about once a second. */
+    void measure(Collection<TopicPartition> partitions, ThreadCounters counters, long nowNanos) {
+        double before = answers;
+        answers = answers();
+        if (answers != before || partitions.isEmpty()) {
+            answeredNanos = nowNanos;
+        }
+        boolean complete =
+                consumer.groupMetadata().generationId() >= 0 && nowNanos - answeredNanos < ThreadCounters.FRESH_NANOS;
+        long records = 0;
+        for (TopicPartition partition : partitions) {
+            OptionalLong lag = consumer.currentLag(partition);
+            records += lag.orElse(0);
+            complete &= lag.isPresent();
+        }
+        counters.setBehind(records, complete, nowNanos);
+    }
+
+    /** The number of fetches answered so far. */
+    private double answers() {
+        if (fetchTotal == null) {
+            fetchTotal = consumer.metrics().entrySet().stream()
+                    .filter(metric -> metric.getKey().name().equals("fetch-total"))
+                    .map(Map.Entry::getValue)
+                    .findAny()
+                    .orElse(null);
+        }
+        return fetchTotal == null ? 0 : (double) fetchTotal.metricValue();
+    }
+}
