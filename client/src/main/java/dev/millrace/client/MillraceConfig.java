@@ -23,8 +23,9 @@ public final class MillraceConfig extends AbstractConfig {
     /**
      * Whether {@code send} may block until the record's topic is known; true unless set. With false the record waits instead, for
      * {@code max.block.ms} at most, and counts against {@code buffer.memory}; {@code send} blocks for memory only once the topic is
-     * known, and fails at once with {@code BufferExhaustedException} when there is none for a record that must wait. Then a
-     * record's partitioner, and its callback if it fails, run on the I/O thread. Not with {@code transactional.id}. (The wish of
+     * known, and fails at once with {@code BufferExhaustedException} when there is none for a record that must wait. Its bytes are
+     * taken when {@code send} returns. A record's partitioner, and its callback if it fails, then run on the I/O thread; keys and
+     * values that are no {@code byte[]} the partitioner sees as they are by then. Not with {@code transactional.id}. (The wish of
      * KIP-286.)
      */
     public static final String METADATA_BLOCK_CONFIG = "millrace.metadata.block";

@@ -198,7 +198,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      *
      * @throws IllegalArgumentException a negative timeout
      * @throws InterruptException interrupted while blocked; the producer goes on closing
-     * @throws KafkaException a serializer or the partitioner could not be closed; all else is
+     * @throws KafkaException a serializer, the partitioner or a metrics reporter could not be closed; all else is
      */
     @Override
     public void close(Duration timeout) {

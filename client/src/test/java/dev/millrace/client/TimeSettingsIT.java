@@ -32,8 +32,9 @@ class TimeSettingsIT {
     private static final String TOPIC = "t";
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** Whatever they are set to: the network layer gives up on every request, or the settings contradict each other. */
-    private static final Map<String, Object> UNUSABLE = Map.of("request.timeout.ms", 0, "delivery.timeout.ms", 0);
+    /** With either producer: no answer comes in time, or the settings contradict each other. */
+    private static final Map<String, Object> UNUSABLE =
+            Map.of("request.timeout.ms", 0, "delivery.timeout.ms", 0, "metadata.recovery.rebootstrap.trigger.ms", 0L);
 
     /** At which the stock producer overflows: it closes each connection at once, or waits for ever to ask for metadata again. */
     private static final List<String> TOO_LONG_FOR_STOCK = List.of("connections.max.idle.ms", "retry.backoff.ms");
@@ -82,18 +83,22 @@ class TimeSettingsIT {
 
     /** The least of those that are not negative; below 0 some have a meaning of their own. */
     private static Object smallest(ConfigDef.ConfigKey key) {
-        for (int least : new int[] {0, 1, 5_000}) {
-            try {
-                Object value = ConfigDef.parseType(key.name, Integer.toString(least), key.type);
-                if (key.validator != null) {
-                    key.validator.ensureValid(key.name, value);
-                }
-                return value;
-            } catch (ConfigException e) {
-                continue;
+        return Stream.of("0", "1", "5000")
+                .map(least -> ConfigDef.parseType(key.name, least, key.type))
+                .filter(value -> isLegal(key, value))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static boolean isLegal(ConfigDef.ConfigKey key, Object value) {
+        try {
+            if (key.validator != null) {
+                key.validator.ensureValid(key.name, value);
             }
+            return true;
+        } catch (ConfigException e) {
+            return false;
         }
-        throw new IllegalStateException("What is the least " + key.name + "?");
     }
 
     private static boolean isLong(Object value) {
