@@ -164,14 +164,16 @@ class TransactionSimulationTest {
 
     /** The newer protocol: whatever was in a transaction, its end gives a new epoch. */
     @Test
-    void shouldEndATransactionWithTheCoordinatorWhenItsOnlyRecordFailedBeforeItWasLookedAt() throws Exception {
+    void shouldStartANewEpochWhenNothingButOffsetsWereInTheTransactionAndNotEvenTheyWereSent() throws Exception {
         Run run = new Run(5, 0, 1_000_000, false, true);
         assertThat(run.await(run.state.initTransactions())).isNull();
         short epoch = run.coordinator.epoch();
 
         run.state.beginTransaction();
-        run.send();
+        TransactionCall offsets =
+                run.state.sendOffsetsToTransaction(Map.of(READ_FROM, new OffsetAndMetadata(7)), Run.group());
         run.state.recordFailed(new RecordTooLargeException("refused"));
+        assertThat(run.await(offsets)).isInstanceOf(RecordTooLargeException.class);
         run.abort();
 
         assertThat(run.coordinator.epoch()).isEqualTo((short) (epoch + 1));
