@@ -9,18 +9,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import org.apache.kafka.clients.admin.NewPartitionReassignment;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.ElectionType;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.junit.jupiter.api.AfterAll;
@@ -33,7 +30,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ClusterFaultsIT {
     private static final int PARTITIONS = 4;
     private static final int THREADS = 4;
+
+    /** For what brokers do among themselves; it says nothing of producers. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private static final Object[] SETTINGS = {"request.timeout.ms", 3_000};
+    private static final Duration RECOVERY = Promised.recovery(SETTINGS);
 
     private static KafkaCluster cluster;
 
@@ -51,20 +53,22 @@ class ClusterFaultsIT {
     void shouldDeliverEachRecordOnceAndInOrderWhenBrokersAreRestartedInTurn() throws Exception {
         // given
         String topic = topic("rolling", ProducerKind.MILLRACE, Map.of("min.insync.replicas", "2"));
-        Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(cluster.clientConfig());
+        Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(cluster.clientConfig(), SETTINGS);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
         load.start(THREADS);
 
         // when
         for (int broker = 1; broker <= cluster.brokers(); broker++) {
-            load.awaitMore(1000);
+            load.awaitMore(1000, RECOVERY);
+            cluster.stop(broker);
+            load.awaitMore(1000, RECOVERY);
             cluster.restart(broker);
             awaitFullIsr(topic);
         }
-        load.awaitMore(1000);
+        load.awaitMore(1000, RECOVERY);
         load.stop();
-        producer.close();
+        producer.close(RECOVERY);
 
         // then
         load.assertAllDelivered(cluster.clientConfig());
@@ -76,30 +80,19 @@ class ClusterFaultsIT {
     void shouldDeliverEachRecordOnceAndInOrderWhenPartitionsMove(ProducerKind kind) throws Exception {
         // given
         String topic = topic("moving", kind, Map.of());
-        Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig());
+        Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), SETTINGS);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
         load.start(THREADS);
 
         // when the leader moves, and then leaves: other replicas first, then two replicas only
         for (List<Integer> replicas : List.of(List.of(2, 3, 1), List.of(3, 1, 2), List.of(1, 2), List.of(2, 3))) {
-            load.awaitMore(500);
-            TopicPartition partition = new TopicPartition(topic, 0);
-            cluster.admin()
-                    .alterPartitionReassignments(Map.of(partition, Optional.of(new NewPartitionReassignment(replicas))))
-                    .all()
-                    .get();
-            Await.until("the partition has moved to " + replicas, PATIENCE, () -> hasMoved(partition));
-            Await.until(replicas.get(0) + " leads", PATIENCE, () -> {
-                var elected = cluster.admin()
-                        .electLeaders(ElectionType.PREFERRED, Set.of(partition))
-                        .partitions();
-                return get(elected).size() == 1 && cluster.leader(topic, 0) == replicas.get(0);
-            });
+            load.awaitMore(500, RECOVERY);
+            Leaders.move(cluster, topic, 0, replicas);
         }
-        load.awaitMore(500);
+        load.awaitMore(500, RECOVERY);
         load.stop();
-        producer.close();
+        producer.close(RECOVERY);
 
         // then
         load.assertAllDelivered(cluster.clientConfig());
@@ -111,7 +104,7 @@ class ClusterFaultsIT {
     void shouldRetryUntilThereAreEnoughReplicas(ProducerKind kind) throws Exception {
         // given
         String topic = topic("insync", kind, Map.of("min.insync.replicas", "3"));
-        Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig());
+        Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), SETTINGS);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
 
@@ -121,7 +114,8 @@ class ClusterFaultsIT {
         Await.until("the producer tries again", PATIENCE, () -> retries(producer) > 0);
         assertThat(futures.get(0)).isNotDone();
         cluster.restart(3);
-        producer.close();
+        awaitFullIsr(topic);
+        producer.close(RECOVERY);
 
         // then
         load.assertAllDelivered(cluster.clientConfig());
@@ -134,11 +128,14 @@ class ClusterFaultsIT {
         // given
         String topic = topic("deleted", kind, Map.of());
         String other = topic("undisturbed", kind, Map.of());
-        Producer<byte[], byte[]> producer = kind.create(
-                cluster.clientConfig(), "request.timeout.ms", 2000, "delivery.timeout.ms", 5000, "max.block.ms", 5000);
+        Object[] settings = {"request.timeout.ms", 2000, "delivery.timeout.ms", 5000, "max.block.ms", 5000};
+        Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), settings);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad undisturbed = new StampedLoad(producer, other, PARTITIONS);
         producer.send(recordOfAnotherRun(topic)).get();
+        Map<Integer, List<Integer>> elsewhere = IntStream.range(0, PARTITIONS)
+                .boxed()
+                .collect(Collectors.toMap(p -> p, p -> Leaders.others(cluster, topic, p)));
 
         // when
         cluster.admin().deleteTopics(List.of(topic)).all().get();
@@ -146,22 +143,22 @@ class ClusterFaultsIT {
         undisturbed.send(300, 100);
         AtomicReference<Throwable> failure = new AtomicReference<>();
         Await.until("its leader has heard of it", PATIENCE, () -> {
-            failure.set(failureOf(producer.send(recordOfAnotherRun(topic))));
+            failure.set(failureOf(producer.send(recordOfAnotherRun(topic)), Promised.outcome(settings)));
             return failure.get() != null;
         });
 
         // then
         assertThat(failure.get()).isInstanceOfAny(TimeoutException.class, UnknownTopicOrPartitionException.class);
 
-        // and when it is there again
-        cluster.createTopic(topic, PARTITIONS, 3, Map.of());
+        // and when it is there again, with other leaders
+        cluster.createTopic(topic, elsewhere, Map.of());
         Await.until(
                 "a record is acknowledged",
-                PATIENCE,
-                () -> failureOf(producer.send(recordOfAnotherRun(topic))) == null);
+                Promised.recovery(settings),
+                () -> failureOf(producer.send(recordOfAnotherRun(topic)), Promised.outcome(settings)) == null);
         StampedLoad again = new StampedLoad(producer, topic, PARTITIONS);
         again.send(300, 100);
-        producer.close();
+        producer.close(RECOVERY);
         undisturbed.assertAllDelivered(cluster.clientConfig());
         again.assertAllDelivered(cluster.clientConfig());
         leaks.assertNothingLeft();
@@ -172,9 +169,9 @@ class ClusterFaultsIT {
         return new ProducerRecord<>(topic, 0, null, new Stamp(2, 0, topic, 0, 0).encode(100));
     }
 
-    private static Throwable failureOf(Future<RecordMetadata> future) {
+    private static Throwable failureOf(Future<RecordMetadata> future, Duration within) {
         try {
-            future.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            future.get(within.toMillis(), TimeUnit.MILLISECONDS);
             return null;
         } catch (ExecutionException e) {
             return e.getCause();
@@ -189,11 +186,6 @@ class ClusterFaultsIT {
                         && metric.metricName().group().equals("producer-metrics"))
                 .mapToDouble(metric -> (double) metric.metricValue())
                 .sum();
-    }
-
-    private static boolean hasMoved(TopicPartition partition) {
-        return get(cluster.admin().listPartitionReassignments(Set.of(partition)).reassignments())
-                .isEmpty();
     }
 
     private static void awaitFullIsr(String topic) {

@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -36,15 +37,16 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What the network does to connections, and what must not become of records. */
 class NetworkFaultsIT {
     private static final int PARTITIONS = 3;
-    private static final long PATIENCE_S = 60;
+    private static final Object[] QUICK = {"request.timeout.ms", 600};
+    private static final Duration RECOVERY = Promised.recovery(QUICK);
 
     private static KafkaCluster cluster;
-    private static FaultProxy proxy;
+    private static List<FaultProxy> proxies;
 
     @BeforeAll
     static void start() {
-        cluster = KafkaCluster.builder().listeners(Listener.PROXIED).start();
-        proxy = cluster.proxy(1);
+        cluster = KafkaCluster.builder().brokers(3).listeners(Listener.PROXIED).start();
+        proxies = IntStream.rangeClosed(1, 3).mapToObj(cluster::proxy).toList();
     }
 
     @AfterAll
@@ -54,9 +56,9 @@ class NetworkFaultsIT {
 
     @AfterEach
     void heal() {
-        proxy.flow(Flow.BOTH);
-        proxy.bytesPerSecond(Long.MAX_VALUE);
-        proxy.accept();
+        flow(Flow.BOTH);
+        proxies.forEach(proxy -> proxy.bytesPerSecond(Long.MAX_VALUE));
+        proxies.forEach(FaultProxy::accept);
     }
 
     static Stream<Arguments> brokenConnections() {
@@ -69,17 +71,19 @@ class NetworkFaultsIT {
     void shouldWriteOnceAndInOrderWhenConnectionsBreak(ProducerKind kind, Fault fault) throws Exception {
         // given small batches, so that several requests are in flight
         String topic = topic("broken-" + fault, kind);
-        Producer<byte[], byte[]> producer = create(kind, "batch.size", 1000, "linger.ms", 0);
+        Object[] settings = {"batch.size", 1000, "linger.ms", 0, "request.timeout.ms", 3_000};
+        Producer<byte[], byte[]> producer = create(kind, settings);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
 
         // when
         for (int i = 0; i < 5; i++) {
-            CompletableFuture<Void> struck = proxy.atNext(ApiKeys.PRODUCE, fault);
-            load.send(300, 100);
-            struck.get(PATIENCE_S, TimeUnit.SECONDS);
+            CompletableFuture<Void> struck = proxies.get(i % 3).atNext(ApiKeys.PRODUCE, fault);
+            List<Future<RecordMetadata>> futures = load.send(300, 100);
+            struck.get(RECOVERY.toMillis(), TimeUnit.MILLISECONDS);
+            awaitAcknowledged(futures, Promised.recovery(settings));
         }
-        producer.close();
+        producer.close(Promised.recovery(settings));
 
         // then
         load.assertAllDelivered(cluster.clientConfig());
@@ -91,17 +95,19 @@ class NetworkFaultsIT {
     void shouldWriteOnceWhenOnlyTheAnswersAreMissing(ProducerKind kind) throws Exception {
         // given
         String topic = topic("unanswered", kind);
-        Producer<byte[], byte[]> producer = create(kind, "request.timeout.ms", 600);
+        Producer<byte[], byte[]> producer = create(kind, QUICK);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
-        int accepted = proxy.accepted();
+        int accepted = accepted();
 
         // when the request has timed out, and another connection is made
-        proxy.flow(Flow.REQUESTS_ONLY);
-        load.send(300, 100);
-        Await.until("the producer reconnects", Duration.ofSeconds(PATIENCE_S), () -> proxy.accepted() > accepted);
-        proxy.flow(Flow.BOTH);
-        producer.close();
+        flow(Flow.REQUESTS_ONLY);
+        List<Future<RecordMetadata>> futures = load.send(300, 100);
+        Await.until("the producer reconnects", RECOVERY, () -> accepted() > accepted);
+        moveLeaders(topic);
+        flow(Flow.BOTH);
+        awaitAcknowledged(futures, RECOVERY);
+        producer.close(RECOVERY);
 
         // then
         load.assertAllDelivered(cluster.clientConfig());
@@ -112,13 +118,14 @@ class NetworkFaultsIT {
     @EnumSource(ProducerKind.class)
     void shouldReconnectWhenTheOtherSideIsGoneWithoutAWord(ProducerKind kind) throws Exception {
         String topic = topic("half-open", kind);
-        Producer<byte[], byte[]> producer = create(kind, "request.timeout.ms", 600);
+        Producer<byte[], byte[]> producer = create(kind, QUICK);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
 
-        proxy.halfOpenAll();
-        load.send(300, 100);
-        producer.close();
+        proxies.forEach(FaultProxy::halfOpenAll);
+        List<Future<RecordMetadata>> futures = load.send(300, 100);
+        awaitAcknowledged(futures, RECOVERY);
+        producer.close(RECOVERY);
 
         load.assertAllDelivered(cluster.clientConfig());
         leaks.assertNothingLeft();
@@ -129,20 +136,18 @@ class NetworkFaultsIT {
     void shouldWriteOnceWhenTheLinkIsTooSlowForARequest(ProducerKind kind) throws Exception {
         // given
         String topic = topic("slow", kind);
-        Producer<byte[], byte[]> producer = create(kind, "request.timeout.ms", 600);
+        Producer<byte[], byte[]> producer = create(kind, QUICK);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
-        int accepted = proxy.accepted();
+        int accepted = accepted();
 
         // when
-        proxy.bytesPerSecond(20_000);
+        proxies.forEach(proxy -> proxy.bytesPerSecond(20_000));
         List<Future<RecordMetadata>> futures = load.send(3, 15_000);
-        Await.until("the producer reconnects", Duration.ofSeconds(PATIENCE_S), () -> proxy.accepted() > accepted);
-        proxy.bytesPerSecond(Long.MAX_VALUE);
-        for (Future<RecordMetadata> future : futures) {
-            future.get(PATIENCE_S, TimeUnit.SECONDS);
-        }
-        producer.close();
+        Await.until("the producer reconnects", RECOVERY, () -> accepted() > accepted);
+        proxies.forEach(proxy -> proxy.bytesPerSecond(Long.MAX_VALUE));
+        awaitAcknowledged(futures, RECOVERY);
+        producer.close(RECOVERY);
 
         // then
         load.assertAllDelivered(cluster.clientConfig());
@@ -154,43 +159,71 @@ class NetworkFaultsIT {
     void shouldFillMemoryThenFailAndThenGoOnWhenNothingPasses(ProducerKind kind) throws Exception {
         // given memory for three batches
         String topic = topic("black-hole", kind);
-        Producer<byte[], byte[]> producer = create(
-                kind,
-                "buffer.memory",
-                60_000L,
-                "batch.size",
-                20_000,
-                "max.block.ms",
-                300,
-                "request.timeout.ms",
-                500,
-                "delivery.timeout.ms",
-                5000);
+        Object[] settings = {
+            "buffer.memory",
+            60_000L,
+            "batch.size",
+            20_000,
+            "max.block.ms",
+            300,
+            "request.timeout.ms",
+            500,
+            "delivery.timeout.ms",
+            5000
+        };
+        Producer<byte[], byte[]> producer = create(kind, settings);
         LeakOracle leaks = LeakOracle.of(producer);
         Tries.untilKnown(producer, topic);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
 
         // when
-        proxy.flow(Flow.NOTHING);
+        flow(Flow.NOTHING);
         List<Future<RecordMetadata>> futures = load.send(6, 15_000);
 
         // then what found no memory has failed already, and what did fails when its time is up
         assertThat(futures.get(5)).isDone();
         for (Future<RecordMetadata> future : futures) {
-            assertThatThrownBy(() -> future.get(PATIENCE_S, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> get(future, Promised.outcome(settings)))
                     .isInstanceOf(ExecutionException.class)
                     .hasCauseInstanceOf(TimeoutException.class);
         }
 
-        // and when the network is back
-        proxy.flow(Flow.BOTH);
-        leaks.awaitFreeMemory();
+        // and when the network is back, and every partition has another leader
+        moveLeaders(topic);
+        flow(Flow.BOTH);
         Await.until(
                 "a record of every partition is acknowledged",
-                Duration.ofSeconds(PATIENCE_S),
+                Promised.recovery(settings),
                 () -> load.send(PARTITIONS, 100).stream().allMatch(Tries::isAcknowledged));
-        producer.close();
+        leaks.awaitFreeMemory();
+        producer.close(Promised.recovery(settings));
         load.assertDelivered(cluster.clientConfig());
+        leaks.assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldGoOnAtTheNewLeadersWhenOneBrokerCannotBeReached(ProducerKind kind) throws Exception {
+        // given
+        String topic = topic("cut-off", kind);
+        Producer<byte[], byte[]> producer = create(kind, QUICK);
+        LeakOracle leaks = LeakOracle.of(producer);
+        StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
+
+        // when the other brokers go on without trouble
+        int unreachable = cluster.leader(topic, 0);
+        proxies.get(unreachable - 1).flow(Flow.NOTHING);
+        List<Future<RecordMetadata>> futures = load.send(300, 100);
+        for (int p = 0; p < PARTITIONS; p++) {
+            if (cluster.leader(topic, p) == unreachable) {
+                Leaders.move(cluster, topic, p, Leaders.others(cluster, topic, p));
+            }
+        }
+
+        // then
+        awaitAcknowledged(futures, RECOVERY);
+        producer.close(RECOVERY);
+        load.assertAllDelivered(cluster.clientConfig());
         leaks.assertNothingLeft();
     }
 
@@ -212,17 +245,25 @@ class NetworkFaultsIT {
         // given a record under way, and a thread that waits for memory
         String topic = topic("gone-" + outage, kind);
         String clientId = topic;
-        Producer<byte[], byte[]> producer =
-                create(kind, "client.id", clientId, "buffer.memory", 60_000L, "batch.size", 20_000);
+        Producer<byte[], byte[]> producer = create(
+                kind,
+                "client.id",
+                clientId,
+                "buffer.memory",
+                60_000L,
+                "batch.size",
+                20_000,
+                "request.timeout.ms",
+                3_000);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
         switch (outage) {
             case REFUSED -> {
-                proxy.refuse();
-                proxy.resetAll();
+                proxies.forEach(FaultProxy::refuse);
+                proxies.forEach(FaultProxy::resetAll);
             }
-            case BLACK_HOLE -> proxy.flow(Flow.NOTHING);
-            case HALF_OPEN -> proxy.halfOpenAll();
+            case BLACK_HOLE -> flow(Flow.NOTHING);
+            case HALF_OPEN -> proxies.forEach(FaultProxy::halfOpenAll);
         }
         load.send(3, 15_000);
         BlockedCall blocked = BlockedCall.of(() -> load.send(15_000));
@@ -236,9 +277,9 @@ class NetworkFaultsIT {
 
         // and when the network is back
         heal();
-        proxy.resetAll();
+        proxies.forEach(FaultProxy::resetAll);
         assertThat(blocked.thrown()).isNull();
-        producer.close();
+        producer.close(Promised.recovery("request.timeout.ms", 3_000));
         load.assertAllDelivered(cluster.clientConfig());
         leaks.assertNothingLeft();
     }
@@ -258,13 +299,41 @@ class NetworkFaultsIT {
         return threads.getThreadCpuTime(id) - before;
     }
 
+    private static void flow(Flow flow) {
+        proxies.forEach(proxy -> proxy.flow(flow));
+    }
+
+    private static int accepted() {
+        return proxies.stream().mapToInt(FaultProxy::accepted).sum();
+    }
+
+    private static void moveLeaders(String topic) {
+        for (int p = 0; p < PARTITIONS; p++) {
+            Leaders.move(cluster, topic, p, Leaders.others(cluster, topic, p));
+        }
+    }
+
+    private static void awaitAcknowledged(List<Future<RecordMetadata>> futures, Duration within) throws Exception {
+        long endNs = System.nanoTime() + within.toNanos();
+        for (Future<RecordMetadata> future : futures) {
+            get(future, Duration.ofNanos(Math.max(0, endNs - System.nanoTime())));
+        }
+    }
+
+    private static RecordMetadata get(Future<RecordMetadata> future, Duration within) throws Exception {
+        return future.get(within.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
     private static Producer<byte[], byte[]> create(ProducerKind kind, Object... more) {
         return kind.create(cluster.clientConfig(Listener.PROXIED), more);
     }
 
     private static String topic(String name, ProducerKind kind) {
         String topic = (name + "-" + kind).toLowerCase(Locale.ROOT);
-        cluster.createTopic(topic, PARTITIONS, 1, Map.of());
+        cluster.createTopic(
+                topic,
+                Map.of(0, Leaders.from(1), 1, Leaders.from(2), 2, Leaders.from(3)),
+                Map.of()); // each broker leads one
         return topic;
     }
 }

@@ -100,9 +100,9 @@ final class StampedLoad {
     }
 
     /** Waits until so many more records are acknowledged than now. */
-    void awaitMore(long count) {
+    void awaitMore(long count, Duration within) {
         long goal = acknowledged.get() + count;
-        Await.until(count + " more records are acknowledged", PATIENCE, () -> acknowledged.get() >= goal);
+        Await.until(count + " more records are acknowledged", within, () -> acknowledged.get() >= goal);
     }
 
     /** Ends the threads; what they have sent goes on. */

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.testkit.Await;
+import dev.millrace.testkit.KafkaCluster;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
@@ -15,22 +18,42 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
-import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Topics that are deleted, created anew under another id, and given more partitions while a producer uses them. */
-class TopicLifecycleIT extends SemanticsFixture {
+/**
+ * Topics that are deleted, created anew under another id and with another leader, and given more partitions while a
+ * producer uses them.
+ */
+class TopicLifecycleIT {
+    private static final Object[] SETTINGS = {"request.timeout.ms", 3_000};
+    private static final Duration RECOVERY = Promised.recovery(SETTINGS);
+
+    private static KafkaCluster cluster;
+
+    @BeforeAll
+    static void start() {
+        cluster = KafkaCluster.builder().brokers(3).start();
+    }
+
+    @AfterAll
+    static void stop() {
+        cluster.close();
+    }
+
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldSendToTheNewTopicWhenItIsCreatedAnewWhileIdle(ProducerKind kind) throws Exception {
         // given sequences that the new topic's leader does not know
-        String topic = topic("recreated-idle", kind, 1);
-        try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "batch.size", 300)) {
+        String topic = topic("recreated-idle", kind);
+        try (Producer<byte[], byte[]> producer =
+                kind.create(ProducerKind.with(cluster.clientConfig(), SETTINGS), "batch.size", 300)) {
             for (long value = 0; value < 20; value++) {
                 send(producer, topic, value);
             }
@@ -42,9 +65,9 @@ class TopicLifecycleIT extends SemanticsFixture {
             for (long value = 100; value < 300; value++) {
                 futures.add(send(producer, topic, value));
             }
-            producer.flush();
 
             // then
+            assertThat(get(futures.get(futures.size() - 1), RECOVERY).offset()).isEqualTo(futures.size() - 1);
             for (int i = 0; i < futures.size(); i++) {
                 assertThat(futures.get(i).get().offset()).isEqualTo(i);
             }
@@ -56,7 +79,7 @@ class TopicLifecycleIT extends SemanticsFixture {
     @EnumSource(ProducerKind.class)
     void shouldKeepOrderAndLoseNothingAcknowledgedWhenATopicIsCreatedAnewUnderLoad(ProducerKind kind) throws Exception {
         // given
-        String topic = topic("recreated-busy", kind, 1);
+        String topic = topic("recreated-busy", kind);
         List<Future<RecordMetadata>> futures = new ArrayList<>();
         Semaphore window = new Semaphore(500);
         AtomicBoolean enough = new AtomicBoolean();
@@ -64,7 +87,8 @@ class TopicLifecycleIT extends SemanticsFixture {
         CountDownLatch flowingAgain = new CountDownLatch(2_000);
         AtomicBoolean recreated = new AtomicBoolean();
         long[] firstAfter = {Long.MAX_VALUE};
-        try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "batch.size", 1000)) {
+        try (Producer<byte[], byte[]> producer =
+                kind.create(ProducerKind.with(cluster.clientConfig(), SETTINGS), "batch.size", 1000)) {
             Thread sender = new Thread(() -> {
                 for (long value = 0; !enough.get(); value++) {
                     if (recreated.get()) {
@@ -78,15 +102,18 @@ class TopicLifecycleIT extends SemanticsFixture {
                 }
             });
             sender.start();
-            assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(flowing.await(RECOVERY.toMillis(), TimeUnit.MILLISECONDS))
+                    .isTrue();
 
             // when
             recreate(topic);
             recreated.set(true);
-            assertThat(flowingAgain.await(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(flowingAgain.await(RECOVERY.toMillis(), TimeUnit.MILLISECONDS))
+                    .isTrue();
             enough.set(true);
-            sender.join(60_000);
-            producer.flush();
+            sender.join(RECOVERY.toMillis());
+            assertThat(sender.isAlive()).isFalse();
+            producer.close(RECOVERY);
         }
 
         // then
@@ -109,32 +136,36 @@ class TopicLifecycleIT extends SemanticsFixture {
     @EnumSource(ProducerKind.class)
     void shouldFailInTimeWhenATopicIsDeletedAndGoOnWithOthersAndWithItOnceItIsBack(ProducerKind kind) throws Exception {
         // given
-        String topic = topic("deleted", kind, 1);
-        String other = topic("not-deleted", kind, 1);
-        try (Producer<byte[], byte[]> producer = kind.create(
-                cluster.clientConfig(),
-                "max.block.ms",
-                3_000,
-                "request.timeout.ms",
-                3_000,
-                "delivery.timeout.ms",
-                3_100,
-                "metadata.max.age.ms",
-                1_000)) {
+        String topic = topic("deleted", kind);
+        String other = topic("not-deleted", kind);
+        Object[] settings = {
+            "max.block.ms",
+            3_000,
+            "request.timeout.ms",
+            3_000,
+            "delivery.timeout.ms",
+            3_100,
+            "metadata.max.age.ms",
+            1_000
+        };
+        try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), settings)) {
             Tries.untilAcknowledged(producer, new ProducerRecord<>(topic, bytes(1)));
 
             // when
             cluster.admin().deleteTopics(List.of(topic)).all().get();
-            Await.until("the topic is gone", PATIENCE, () -> cluster.leader(topic, 0) < 0);
+            Await.until("the topic is gone", Duration.ofSeconds(60), () -> cluster.leader(topic, 0) < 0);
 
             // then
-            assertThatThrownBy(() -> send(producer, topic, 2).get(60, TimeUnit.SECONDS))
+            assertThatThrownBy(() -> get(send(producer, topic, 2), Promised.outcome(settings)))
                     .hasCauseInstanceOf(TimeoutException.class);
-            assertThat(send(producer, other, 3).get(60, TimeUnit.SECONDS).offset())
+            assertThat(get(send(producer, other, 3), Promised.outcome(settings)).offset())
                     .isZero();
 
-            cluster.createTopic(topic, 1, 1, Map.of());
-            Await.until("the topic works again", PATIENCE, () -> Tries.isAcknowledged(send(producer, topic, 4)));
+            create(topic, 2);
+            Await.until(
+                    "the topic works again",
+                    Promised.recovery(settings),
+                    () -> Tries.isAcknowledged(send(producer, topic, 4)));
         }
         assertThat(values(topic)).containsOnly(4L);
         assertThat(values(other)).containsExactly(3L);
@@ -143,16 +174,13 @@ class TopicLifecycleIT extends SemanticsFixture {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldSendToPartitionsAddedLater(ProducerKind kind) throws Exception {
-        String topic = topic("grown", kind, 1);
-        try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "metadata.max.age.ms", 60_000)) {
-            send(producer, topic, 1).get();
+        String topic = topic("grown", kind);
+        try (Producer<byte[], byte[]> producer =
+                kind.create(ProducerKind.with(cluster.clientConfig(), SETTINGS), "metadata.max.age.ms", 600_000)) {
+            get(send(producer, topic, 1), RECOVERY);
 
-            cluster.admin()
-                    .createPartitions(Map.of(topic, NewPartitions.increaseTo(3)))
-                    .all()
-                    .get();
-            RecordMetadata told = producer.send(new ProducerRecord<>(topic, 2, null, bytes(2)))
-                    .get();
+            cluster.growTopic(topic, 3);
+            RecordMetadata told = get(producer.send(new ProducerRecord<>(topic, 2, null, bytes(2))), RECOVERY);
 
             assertThat(told.partition()).isEqualTo(2);
             assertThat(producer.partitionsFor(topic)).hasSize(3);
@@ -161,7 +189,22 @@ class TopicLifecycleIT extends SemanticsFixture {
 
     private static void recreate(String topic) throws Exception {
         cluster.admin().deleteTopics(List.of(topic)).all().get();
-        cluster.createTopic(topic, 1, 1, Map.of());
+        create(topic, 2);
+    }
+
+    private static RecordMetadata get(Future<RecordMetadata> future, Duration within) throws Exception {
+        return future.get(within.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private static String topic(String name, ProducerKind kind) {
+        String topic = name + "-" + kind.name().toLowerCase(Locale.ROOT);
+        create(topic, 1);
+        return topic;
+    }
+
+    /** Of one partition, with a leader that another topic of the name did not have. */
+    private static void create(String topic, int leader) {
+        cluster.createTopic(topic, Map.of(0, Leaders.from(leader)), Map.of());
     }
 
     private static Future<RecordMetadata> send(Producer<byte[], byte[]> producer, String topic, long value) {

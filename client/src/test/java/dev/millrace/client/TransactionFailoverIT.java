@@ -9,19 +9,25 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The transaction's coordinator dies and comes back while threads send: what was committed is there, whole, and nothing else. */
+/**
+ * The transaction's coordinator, which leads partitions too, dies and comes back while threads send: every transaction
+ * that is to be committed is, in time, and is there, whole, and nothing else.
+ */
 class TransactionFailoverIT {
     private static final int SENDERS = 8;
     private static final int PARTITIONS = 6;
@@ -30,10 +36,24 @@ class TransactionFailoverIT {
     private static final String TOPIC = "survives";
     private static final String ID = "failover";
 
+    /** What every call and every record is given; {@code delivery.timeout.ms} stays longer, so no record may fail. */
+    private static final Object[] SETTINGS = {"request.timeout.ms", 3_000, "millrace.io.threads", 2};
+
+    private static final Duration FAILOVER = Promised.failover(SETTINGS);
+
+    private final ExecutorService senders = Executors.newFixedThreadPool(SENDERS);
+
+    /** Exceptions of {@code send} that came before its transaction's end had begun. */
+    private final Queue<Exception> unexpected = new ConcurrentLinkedQueue<>();
+
+    @AfterEach
+    void stopSenders() {
+        senders.shutdownNow();
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void shouldCommitEveryRecordOfItsTransactionWhenTheCoordinatorIsKilledAndRestarted(int transactionVersion)
-            throws Exception {
+    void shouldCommitEveryTransactionWhenTheCoordinatorIsKilledAndRestarted(int transactionVersion) throws Exception {
         try (KafkaCluster cluster = KafkaCluster.builder()
                 .brokers(3)
                 .feature("transaction.version", transactionVersion)
@@ -41,39 +61,34 @@ class TransactionFailoverIT {
             // given
             cluster.createTopic(TOPIC, PARTITIONS, 3, Map.of("min.insync.replicas", "2"));
             List<String> committed = new ArrayList<>();
-            ExecutorService senders = Executors.newFixedThreadPool(SENDERS);
             try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
-                    cluster.clientConfig(),
+                    ProducerKind.with(cluster.clientConfig(), SETTINGS),
                     "transactional.id",
                     ID,
                     "max.block.ms",
-                    120_000,
-                    "millrace.io.threads",
-                    2)) {
+                    FAILOVER.toMillis())) {
                 producer.initTransactions();
 
                 // when
-                int victim = 0;
+                int[] victim = {0};
                 for (int transaction = 0; transaction < TRANSACTIONS; transaction++) {
+                    Runnable meanwhile = () -> {};
                     if (transaction == TRANSACTIONS / 4) {
-                        victim = coordinator(cluster);
-                        cluster.kill(victim);
+                        victim[0] = coordinator(cluster);
+                        meanwhile = () -> cluster.kill(victim[0]);
+                    } else if (transaction == TRANSACTIONS * 3 / 4) {
+                        meanwhile = () -> cluster.restart(victim[0]);
                     }
-                    if (transaction == TRANSACTIONS * 3 / 4) {
-                        cluster.restart(victim);
-                    }
-                    committed.addAll(play(producer, senders, transaction));
+                    committed.addAll(play(producer, transaction, meanwhile));
                 }
-            } finally {
-                senders.shutdownNow();
             }
 
             // then
+            assertThat(unexpected).isEmpty();
             List<String> read = TopicContents.readCommitted(cluster, TOPIC).stream()
                     .map(r -> new String(r.value(), StandardCharsets.UTF_8))
                     .sorted()
                     .toList();
-            assertThat(committed).isNotEmpty();
             Collections.sort(committed);
             assertThat(read.equals(committed))
                     .as("%d records read, %d committed", read.size(), committed.size())
@@ -81,12 +96,16 @@ class TransactionFailoverIT {
         }
     }
 
-    /** Sends from many threads, and commits while they still send. Returns what was committed. */
-    private static List<String> play(Producer<byte[], byte[]> producer, ExecutorService senders, int transaction)
+    /**
+     * Sends from many threads, and commits while they still send, or aborts every fifth time. A commit or an abort that
+     * fails, or takes longer than was promised, fails the test. Returns what was committed.
+     */
+    private List<String> play(Producer<byte[], byte[]> producer, int transaction, Runnable meanwhile)
             throws InterruptedException {
-        ConcurrentLinkedQueue<String> accepted = new ConcurrentLinkedQueue<>();
+        Queue<String> accepted = new ConcurrentLinkedQueue<>();
         CountDownLatch some = new CountDownLatch(SENDERS * 5);
         CountDownLatch stopped = new CountDownLatch(SENDERS);
+        AtomicBoolean ending = new AtomicBoolean();
         producer.beginTransaction();
         for (int s = 0; s < SENDERS; s++) {
             int sender = s;
@@ -99,29 +118,26 @@ class TransactionFailoverIT {
                         accepted.add(value);
                         some.countDown();
                     }
-                } catch (IllegalStateException | KafkaException expected) { // the transaction is being ended
-                    assertThat(expected).isNotNull();
+                } catch (IllegalStateException | KafkaException e) {
+                    if (!ending.get()) {
+                        unexpected.add(e);
+                    }
                 } finally {
                     stopped.countDown();
                 }
             });
         }
-        assertThat(some.await(2, TimeUnit.MINUTES)).isTrue();
-        boolean committed = transaction % 5 != 4 && tryCommit(producer);
-        if (!committed) {
+        assertThat(some.await(FAILOVER.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+        meanwhile.run();
+        boolean toCommit = transaction % 5 != 4;
+        ending.set(true);
+        if (toCommit) {
+            producer.commitTransaction();
+        } else {
             producer.abortTransaction();
         }
-        assertThat(stopped.await(2, TimeUnit.MINUTES)).isTrue();
-        return committed ? List.copyOf(accepted) : Collections.emptyList();
-    }
-
-    private static boolean tryCommit(Producer<byte[], byte[]> producer) {
-        try {
-            producer.commitTransaction();
-            return true;
-        } catch (KafkaException e) { // after a failover some partition may have failed for good
-            return false;
-        }
+        assertThat(stopped.await(FAILOVER.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+        return toCommit ? List.copyOf(accepted) : List.of();
     }
 
     private static int coordinator(KafkaCluster cluster) throws Exception {

@@ -1,6 +1,7 @@
 package dev.millrace.testkit;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -13,6 +14,9 @@ import java.util.stream.Stream;
 final class BrokerSettings {
     /** Three controllers keep a majority whichever broker is killed; more would only cost time. */
     private static final int MAX_CONTROLLERS = 3;
+
+    /** What a broker killed with -9 led has no leader for so long, and its next start waits as well; 9 s by default. */
+    static final Duration SESSION_TIMEOUT = Duration.ofSeconds(3);
 
     private static final String CONTROLLER = "CONTROLLER";
     private static final Set<String> FIXED = Set.of(
@@ -125,9 +129,7 @@ final class BrokerSettings {
                 Map.entry("share.coordinator.state.topic.num.partitions", "4"),
                 Map.entry("share.coordinator.state.topic.replication.factor", replicas),
                 Map.entry("share.coordinator.state.topic.min.isr", minIsr),
-                // What a broker killed with -9 led has no leader for so long, and its next start waits as well; 9 s by
-                // default.
-                Map.entry("broker.session.timeout.ms", "3000"),
+                Map.entry("broker.session.timeout.ms", Long.toString(SESSION_TIMEOUT.toMillis())),
                 Map.entry("broker.heartbeat.interval.ms", "500"),
                 // Records of any age stay until the test is over, unless a topic says otherwise.
                 Map.entry("log.retention.ms", "-1"),

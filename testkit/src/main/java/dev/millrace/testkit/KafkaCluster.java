@@ -44,6 +44,13 @@ import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
  * in time, or is interrupted, is an {@link IllegalStateException}.
  */
 public final class KafkaCluster implements AutoCloseable {
+    /**
+     * The longest until all that a killed broker led has another leader, in a cluster of three. If it was the active
+     * controller, the others notice after 2 s and elect another within 2 s, which then gives every broker a session.
+     */
+    public static final Duration ELECTION_TIMEOUT =
+            BrokerSettings.SESSION_TIMEOUT.plusSeconds(2).plusSeconds(2);
+
     private static final Duration START_TIMEOUT = Duration.ofSeconds(90);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration TOPIC_TIMEOUT = Duration.ofSeconds(30);
@@ -204,8 +211,17 @@ public final class KafkaCluster implements AutoCloseable {
      * @throws org.apache.kafka.common.KafkaException as the brokers refuse the topic
      */
     public void createTopic(String name, int partitions, int replicationFactor, Map<String, String> configs) {
-        NewTopic topic = new NewTopic(name, partitions, (short) replicationFactor).configs(configs);
-        awaitLeaders(get(admin.createTopics(List.of(topic)).topicId(name)), name, partitions);
+        createTopic(new NewTopic(name, partitions, (short) replicationFactor).configs(configs), partitions);
+    }
+
+    /** As the other, with replicas on these brokers, by partition; the first of each leads. */
+    public void createTopic(String name, Map<Integer, List<Integer>> replicas, Map<String, String> configs) {
+        createTopic(new NewTopic(name, replicas).configs(configs), replicas.size());
+    }
+
+    private void createTopic(NewTopic topic, int partitions) {
+        Uuid id = get(admin.createTopics(List.of(topic)).topicId(topic.name()));
+        awaitLeaders(id, topic.name(), partitions);
     }
 
     /** Gives a topic more partitions, and blocks as {@link #createTopic} does. */
