@@ -3,8 +3,10 @@ package dev.millrace.mirror;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -105,7 +107,11 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         if (!records.isEmpty()) {
             observer.polled(records.count());
         }
-        for (TopicPartition partition : records.partitions()) {
+        // Where there was nothing but an aborted transaction, or marks of one's end, only the position has moved. An
+        // interceptor of the user's may have left out the positions.
+        Set<TopicPartition> partitions = new HashSet<>(records.nextOffsets().keySet());
+        partitions.addAll(records.partitions());
+        for (TopicPartition partition : partitions) {
             forward(partition, records.records(partition), records.nextOffsets().get(partition));
         }
     }
@@ -188,7 +194,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         for (TopicPartition partition : partitions) {
             AckedPrefix prefix = prefixes.get(partition);
             if (prefix != null && prefix.position() != null) {
-                positions.put(partition, prefix.position());
+                positions.put(partition, mirror.marked(prefix.position()));
             }
         }
         return positions;
