@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
@@ -26,6 +27,7 @@ final class AckedPrefixes {
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final java.util.function.Consumer<MirrorException> onFailure;
+    private final UnaryOperator<OffsetAndMetadata> marked;
     private final ThreadCounters counters;
     private final MirrorObserver observer;
     private final Map<TopicPartition, AckedPrefix> owned = new HashMap<>();
@@ -36,10 +38,15 @@ final class AckedPrefixes {
     /**
      * @param onFailure told of every record of an owned partition that could not be written, in the thread that completes
      *     it; must not block
+     * @param marked makes of a position what is committed
      */
     AckedPrefixes(
-            java.util.function.Consumer<MirrorException> onFailure, ThreadCounters counters, MirrorObserver observer) {
+            java.util.function.Consumer<MirrorException> onFailure,
+            UnaryOperator<OffsetAndMetadata> marked,
+            ThreadCounters counters,
+            MirrorObserver observer) {
         this.onFailure = onFailure;
+        this.marked = marked;
         this.counters = counters;
         this.observer = observer;
     }
@@ -117,7 +124,7 @@ final class AckedPrefixes {
         for (TopicPartition partition : partitions) {
             AckedPrefix prefix = owned.get(partition);
             if (prefix != null && prefix.position() != null) {
-                positions.put(partition, prefix.position());
+                positions.put(partition, marked.apply(prefix.position()));
             }
         }
         return positions;

@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
+import org.apache.kafka.clients.consumer.GroupProtocol;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigException;
@@ -30,10 +31,9 @@ final class ClientConfigs {
 
     private static final Map<String, Object> CONSUMER_DEFAULTS = Map.ofEntries(
             entry(ConsumerConfig.CLIENT_ID_CONFIG, "mirror-consumer"),
-            entry(ConsumerConfig.GROUP_ID_CONFIG, "millrace-mirror"),
             entry(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"),
-            // A partition that stays where it is goes on being mirrored during a rebalance.
-            entry(ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, CooperativeStickyAssignor.class.getName()),
+            // What a transaction of the source has aborted would be an ordinary record of the target.
+            entry(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed"),
             // Whatever blocks a thread ends by itself, and ends the mirror if it ends badly: see MirrorThread.
             entry(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, Integer.MAX_VALUE),
             entry(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000),
@@ -73,7 +73,7 @@ final class ClientConfigs {
     private ClientConfigs() {}
 
     /**
-     * The configuration of the mirror's consumers.
+     * The configuration of the mirror's consumers; without a group if neither the file nor the command line names one.
      *
      * @param file the user's, or null
      * @param source from the command line, or null; so is the group
@@ -83,7 +83,13 @@ final class ClientConfigs {
         Map<String, Object> config = layers(CONSUMER_DEFAULTS, file, "--consumer.config", CONSUMER_OWNED);
         putIfGiven(config, ConsumerConfig.GROUP_ID_CONFIG, group);
         putAddress(config, "--source", source, "--consumer.config");
-        ConsumerConfig unused = validated("--consumer.config", file, () -> new ConsumerConfig(config));
+        ConsumerConfig checked = validated("--consumer.config", file, () -> new ConsumerConfig(config));
+        if (GroupProtocol.CLASSIC.name().equalsIgnoreCase(checked.getString(ConsumerConfig.GROUP_PROTOCOL_CONFIG))) {
+            // A partition that stays where it is goes on being mirrored during a rebalance. The newer protocol does so
+            // of itself, and refuses to be told.
+            config.putIfAbsent(
+                    ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, CooperativeStickyAssignor.class.getName());
+        }
         return config;
     }
 
@@ -100,6 +106,11 @@ final class ClientConfigs {
         if (config.containsKey(ProducerConfig.TRANSACTIONAL_ID_CONFIG)) {
             throw MirrorException.usage("--producer.config " + file
                     + ": transactional.id is set, but the mirror writes without transactions; remove it");
+        }
+        if (config.get(ProducerConfig.ACKS_CONFIG).toString().strip().equals("0")) {
+            throw MirrorException.usage("--producer.config " + file
+                    + ": acks=0 would break the mirror, which could not tell a record that is lost from one that is"
+                    + " written; remove the line, or use acks=all");
         }
         ProducerConfig checked = validated("--producer.config", file, () -> new ProducerConfig(config));
         // Memory comes free when a record is delivered or fails, so a send that waits for it longer has another reason.

@@ -1,18 +1,26 @@
 package dev.millrace.mirror;
 
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TimeoutException;
 
@@ -50,14 +58,25 @@ final class Clusters {
     /**
      * Refuses to mirror a cluster to itself.
      *
-     * @throws MirrorException when both clients see the same cluster
+     * @throws MirrorException when both ids are the same
      */
-    static void checkDistinct(Admin source, Admin target) {
-        String id = answer(source.describeCluster().clusterId());
-        if (id != null && id.equals(answer(target.describeCluster().clusterId()))) {
-            throw MirrorException.failed("Source and target are the same cluster, " + id
+    static void checkDistinct(String sourceId, String targetId) {
+        if (sourceId.equals(targetId)) {
+            throw MirrorException.failed("Source and target are the same cluster, " + sourceId
                     + "; the mirror would read what it writes, without end");
         }
+    }
+
+    /**
+     * The name that a cluster gave itself, whatever the address it is reached by.
+     *
+     * @param config of the client, whose address stands for the name should the cluster have none
+     */
+    static String id(Admin cluster, Map<String, Object> config) {
+        String id = answer(cluster.describeCluster().clusterId());
+        return id != null
+                ? id
+                : config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG).toString();
     }
 
     /**
@@ -83,13 +102,41 @@ final class Clusters {
      * leaders of all partitions serve them, which takes a moment when they are new.
      */
     static Map<TopicPartition, Long> endOffsets(Admin cluster, String topic, int partitions) {
-        Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
-        for (int partition = 0; partition < partitions; partition++) {
-            latest.put(new TopicPartition(topic, partition), OffsetSpec.latest());
-        }
-        Map<TopicPartition, Long> ends = new HashMap<>();
-        answer(cluster.listOffsets(latest).all()).forEach((partition, end) -> ends.put(partition, end.offset()));
-        return ends;
+        return offsets(cluster, partitions(topic, partitions), OffsetSpec.latest());
+    }
+
+    /** An offset of each partition; all of them must exist. */
+    static Map<TopicPartition, Long> offsets(Admin cluster, Collection<TopicPartition> partitions, OffsetSpec which) {
+        return offsets(cluster, partitions, which, IsolationLevel.READ_UNCOMMITTED);
+    }
+
+    /** An offset of each partition as a consumer of this isolation level sees it; all of them must exist. */
+    static Map<TopicPartition, Long> offsets(
+            Admin cluster, Collection<TopicPartition> partitions, OffsetSpec which, IsolationLevel isolation) {
+        Map<TopicPartition, OffsetSpec> question = new HashMap<>();
+        partitions.forEach(partition -> question.put(partition, which));
+        Map<TopicPartition, Long> offsets = new HashMap<>();
+        answer(cluster.listOffsets(question, new ListOffsetsOptions(isolation)).all())
+                .forEach((partition, info) -> offsets.put(partition, info.offset()));
+        return offsets;
+    }
+
+    /** Those of the partitions that the cluster has. */
+    static Set<TopicPartition> existing(Admin cluster, Collection<TopicPartition> partitions) {
+        Set<String> topics = partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
+        topics.retainAll(answer(cluster.listTopics().names()));
+        Set<TopicPartition> existing = new HashSet<>();
+        answer(cluster.describeTopics(topics).allTopicNames())
+                .forEach((topic, description) -> existing.addAll(
+                        partitions(topic, description.partitions().size())));
+        existing.retainAll(partitions);
+        return existing;
+    }
+
+    private static List<TopicPartition> partitions(String topic, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(partition -> new TopicPartition(topic, partition))
+                .toList();
     }
 
     /** The pattern, made to leave out the topics a cluster keeps for itself. */
@@ -97,13 +144,27 @@ final class Clusters {
         return Pattern.compile("(?!__)(?:" + topics.pattern() + ")", topics.flags());
     }
 
-    private static <T> T answer(KafkaFuture<T> future) {
+    /** A topic's settings, its brokers' defaults among them. */
+    static Config topicConfig(Admin cluster, String topic) throws ExecutionException {
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+        return await(cluster.describeConfigs(List.of(resource)).values().get(resource));
+    }
+
+    /** What a cluster answers; for callers that go on when it refuses, as the cause then tells. */
+    static <T> T await(KafkaFuture<T> future) throws ExecutionException {
         try {
             return future.get();
-        } catch (ExecutionException e) {
-            throw e.getCause() instanceof KafkaException known ? known : new KafkaException(e.getCause());
         } catch (InterruptedException e) {
             throw new InterruptException(e);
+        }
+    }
+
+    /** What a cluster answers; throws what it says when it refuses. */
+    static <T> T answer(KafkaFuture<T> future) {
+        try {
+            return await(future);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof KafkaException known ? known : new KafkaException(e.getCause());
         }
     }
 }

@@ -3,13 +3,16 @@ package dev.millrace.mirror;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.errors.InterruptException;
 
@@ -36,6 +39,8 @@ final class Mirror {
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final CountDownLatch settling;
+    /** Written before the consumer threads start. */
+    private String mark = "";
 
     Mirror(MirrorConfig config, MirrorObserver observer) {
         this.config = config;
@@ -53,10 +58,7 @@ final class Mirror {
         try {
             Admin target = Clusters.connect("target", ClientConfigs.admin(config.producer()));
             try {
-                Clusters.checkDistinct(source, target);
-                Set<String> topics = Clusters.matching(source, config.topics());
-                observer.started(topics);
-                mirror(new TargetTopics(source, target));
+                run(source, target);
             } finally {
                 target.close(ADMIN_CLOSE_TIMEOUT);
             }
@@ -66,7 +68,31 @@ final class Mirror {
         rethrow(failure());
     }
 
-    private void mirror(TargetTopics targetTopics) {
+    private void run(Admin source, Admin target) {
+        String sourceId = Clusters.id(source, config.consumer());
+        String targetId = Clusters.id(target, config.producer());
+        Clusters.checkDistinct(sourceId, targetId);
+        Set<String> topics = Clusters.matching(source, config.topics());
+        mark = MirrorGroup.mark(targetId);
+        try (OppositeMirror opposite = new OppositeMirror(target, sourceId, topics())) {
+            opposite.refuse();
+            Map<String, Object> consumer = consumer(source, target, targetId);
+            observer.started(topics);
+            opposite.watch(this::fail);
+            mirror(consumer, new TargetTopics(source, target));
+        }
+    }
+
+    private Map<String, Object> consumer(Admin source, Admin target, String targetId) {
+        if (config.consumer().containsKey(ConsumerConfig.GROUP_ID_CONFIG)) {
+            return config.consumer();
+        }
+        String group = MirrorGroup.to(targetId);
+        new InheritedProgress(source, target, config).takeOver(group);
+        return MirrorGroup.join(config.consumer(), group);
+    }
+
+    private void mirror(Map<String, Object> consumer, TargetTopics targetTopics) {
         Producer<byte[], byte[]> producer = config.kind().create(config.producer());
         List<MirrorThread> mirrors = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
@@ -74,7 +100,7 @@ final class Mirror {
             for (int i = 0; i < config.threads(); i++) {
                 mirrors.add(new MirrorThread(
                         this,
-                        new KafkaConsumer<>(ClientConfigs.numbered(config.consumer(), i)),
+                        new KafkaConsumer<>(ClientConfigs.numbered(consumer, i)),
                         targetTopics::ensure,
                         observer,
                         observer.sender(producer)));
@@ -130,6 +156,11 @@ final class Mirror {
 
     boolean isRunning() {
         return stopping.getCount() > 0;
+    }
+
+    /** The offset as it is to be committed: so that a mirror in the opposite direction knows whose it is. */
+    OffsetAndMetadata marked(OffsetAndMetadata position) {
+        return MirrorGroup.marked(position, mark);
     }
 
     Pattern topics() {

@@ -89,7 +89,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         this.observer = observer;
         this.sender = sender;
         this.counters = new ThreadCounters(lastCommitNanos);
-        this.prefixes = new AckedPrefixes(mirror::fail, counters, observer);
+        this.prefixes = new AckedPrefixes(mirror::fail, mirror::marked, counters, observer);
         this.source = new SourceTopics(consumer);
         this.lag = new SourceLag(consumer, lastCommitNanos);
         this.commits = new OffsetCommits(consumer, source);
@@ -122,7 +122,11 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         if (!records.isEmpty()) {
             observer.polled(records.count());
         }
-        for (TopicPartition partition : records.partitions()) {
+        // Where there was nothing but an aborted transaction, or marks of one's end, only the position has moved. An
+        // interceptor of the user's may have left out the positions.
+        Set<TopicPartition> partitions = new HashSet<>(records.nextOffsets().keySet());
+        partitions.addAll(records.partitions());
+        for (TopicPartition partition : partitions) {
             forward(partition, records.records(partition), records.nextOffsets().get(partition));
         }
     }

@@ -47,7 +47,7 @@ final class RunCommand implements Callable<Integer> {
             required = true,
             order = 3,
             description = "Topics whose whole name matches this Java regular expression. Internal topics (__*) never"
-                    + " do. Missing ones are created on the target.")
+                    + " do. Missing ones are created on the target, with the settings of the source.")
     private String topics;
 
     @Option(
@@ -62,7 +62,9 @@ final class RunCommand implements Callable<Integer> {
             names = "--group",
             paramLabel = "GROUP",
             order = 5,
-            description = "Consumer group. Default: group.id of --consumer.config, or millrace-mirror.")
+            description =
+                    "Consumer group. Default: group.id of --consumer.config, or millrace-mirror-ID, where ID is the"
+                            + " cluster id of the target.")
     private String group;
 
     @Option(

@@ -6,15 +6,16 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.NewPartitions;
-import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.InvalidPartitionsException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.slf4j.Logger;
@@ -22,7 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Makes sure that a partition exists on the target before a record is sent to it: a missing topic is created with the
- * partition count of the source and the target's default replication, a smaller one grows.
+ * partition count and the {@link TopicSettings} of the source and the target's default replication, a smaller one grows.
+ * Settings of a topic that exists are left alone, with a warning where the target would delete by other rules.
  *
  * <p><b>Threads:</b> any. A rebalance makes all consumer threads ask at once, mostly for the same topics: the cache lets
  * one of them work on a topic while the others wait for its answer.
@@ -35,12 +37,17 @@ final class TargetTopics {
 
     private final Admin source;
     private final Admin target;
+    private final TopicCreator creator;
+    /** Topics whose cleanup has been compared: once is enough. */
+    private final Set<String> compared = ConcurrentHashMap.newKeySet();
+
     private final Cache<String, Integer> partitions =
             Caffeine.newBuilder().expireAfterWrite(TRUSTED).build();
 
     TargetTopics(Admin source, Admin target) {
         this.source = source;
         this.target = target;
+        this.creator = new TopicCreator(target);
     }
 
     /**
@@ -61,13 +68,21 @@ final class TargetTopics {
         try {
             int wanted = describe(source, topic)
                     .orElseThrow(() -> MirrorException.failed("Topic " + topic + " has gone from the source"));
-            int present = describe(target, topic).orElseGet(() -> create(topic, wanted));
+            int present = describe(target, topic).orElse(0);
+            if (present == 0) {
+                present = create(topic, wanted);
+            }
             if (present < wanted) {
                 grow(topic, present, wanted);
             }
             // A leader that is only about to serve may refuse a producer's first batch and take the second, which the
             // stock producer's idempotence does not survive (KAFKA-15591).
-            return Clusters.endOffsets(target, topic, Math.max(present, wanted)).size();
+            int ready = Clusters.endOffsets(target, topic, Math.max(present, wanted))
+                    .size();
+            if (compared.add(topic)) {
+                compareCleanup(topic);
+            }
+            return ready;
         } catch (ExecutionException e) {
             throw failure(topic, e.getCause());
         } catch (KafkaException e) {
@@ -75,23 +90,57 @@ final class TargetTopics {
         }
     }
 
-    private int create(String topic, int count) {
+    private int create(String topic, int count) throws ExecutionException {
+        Config settings = settings(topic);
         try {
-            await(target.createTopics(List.of(new NewTopic(topic, Optional.of(count), Optional.empty())))
-                    .all());
-            LOG.info("Created topic {} on the target, {} partitions", topic, count);
-            return count;
+            Map<String, String> taken = creator.create(topic, count, TopicSettings.toCopy(settings));
+            LOG.info(
+                    "Created topic {} on the target, {} partitions, with {}; left to the target: {}",
+                    topic,
+                    count,
+                    taken,
+                    TopicSettings.toLeave(settings));
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof TopicExistsException) {
-                return count; // Another mirror was faster, and counted the same partitions.
+            if (!(e.getCause() instanceof TopicExistsException)) {
+                throw e;
+            } // Another mirror was faster, and counted the same partitions.
+        }
+        return count;
+    }
+
+    private Config settings(String topic) throws ExecutionException {
+        try {
+            return Clusters.topicConfig(source, topic);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof TopicAuthorizationException) {
+                throw MirrorException.failed("Topic " + topic + " is missing on the target, and the mirror may not read"
+                        + " its settings on the source; allow it DescribeConfigs there, or create the topic yourself");
             }
-            throw failure(topic, e.getCause());
+            throw e;
+        }
+    }
+
+    /** A target that deletes by age or size what the source compacts would lose records. */
+    private void compareCleanup(String topic) {
+        try {
+            Set<String> here = TopicSettings.cleanupPolicies(Clusters.topicConfig(source, topic));
+            Set<String> there = TopicSettings.cleanupPolicies(Clusters.topicConfig(target, topic));
+            if (!here.equals(there)) {
+                LOG.warn(
+                        "Topic {} has cleanup.policy {} on the source, but {} on the target, which may delete what the"
+                                + " source keeps, or keep what it deletes",
+                        topic,
+                        here,
+                        there);
+            }
+        } catch (ExecutionException e) {
+            LOG.info("Cannot compare the cleanup.policy of topic {}: {}", topic, MirrorException.reason(e.getCause()));
         }
     }
 
     private void grow(String topic, int from, int to) throws ExecutionException {
         try {
-            await(target.createPartitions(Map.of(topic, NewPartitions.increaseTo(to)))
+            Clusters.await(target.createPartitions(Map.of(topic, NewPartitions.increaseTo(to)))
                     .all());
             LOG.info("Topic {} on the target grew from {} to {} partitions, as the source has", topic, from, to);
         } catch (ExecutionException e) {
@@ -104,7 +153,7 @@ final class TargetTopics {
 
     private static Optional<Integer> describe(Admin cluster, String topic) throws ExecutionException {
         try {
-            return Optional.of(await(cluster.describeTopics(List.of(topic))
+            return Optional.of(Clusters.await(cluster.describeTopics(List.of(topic))
                             .topicNameValues()
                             .get(topic))
                     .partitions()
@@ -114,14 +163,6 @@ final class TargetTopics {
                 return Optional.empty();
             }
             throw e;
-        }
-    }
-
-    private static <T> T await(KafkaFuture<T> future) throws ExecutionException {
-        try {
-            return future.get();
-        } catch (InterruptedException e) {
-            throw new InterruptException(e);
         }
     }
 

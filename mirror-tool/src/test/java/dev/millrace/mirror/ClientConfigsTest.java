@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -57,6 +59,29 @@ class ClientConfigsTest {
                 .containsEntry("ssl.truststore.location", "store")
                 .containsEntry("bootstrap.servers", "a:1")
                 .doesNotContainKeys("isolation.level", "group.id");
+    }
+
+    @Test
+    void shouldReadCommittedRecordsOnlyUnlessTheFileAsksForAll() throws IOException {
+        Path file = file("isolation.level=read_uncommitted\n");
+
+        assertThat(ClientConfigs.consumer(null, "a:1", null)).containsEntry("isolation.level", "read_committed");
+        assertThat(ClientConfigs.consumer(file, "a:1", null)).containsEntry("isolation.level", "read_uncommitted");
+    }
+
+    @Test
+    void shouldLeaveTheGroupToWhoKnowsTheTargetWhenNobodyNamesIt() {
+        assertThat(ClientConfigs.consumer(null, "a:1", null)).doesNotContainKey("group.id");
+    }
+
+    @Test
+    void shouldSetNothingThatTheNewGroupProtocolRefuses() throws IOException {
+        Map<String, Object> classic = ClientConfigs.consumer(null, "a:1", "g");
+        Map<String, Object> modern = ClientConfigs.consumer(file("group.protocol=consumer\n"), "127.0.0.1:1", "g");
+
+        assertThat(classic).containsEntry("partition.assignment.strategy", CooperativeStickyAssignor.class.getName());
+        assertThat(modern).doesNotContainKey("partition.assignment.strategy");
+        new KafkaConsumer<>(ClientConfigs.numbered(modern, 0)).close();
     }
 
     private Path file(String content) throws IOException {

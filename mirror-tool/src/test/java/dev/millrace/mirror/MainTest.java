@@ -73,6 +73,16 @@ class MainTest {
     }
 
     @Test
+    void shouldRefuseToWriteWithoutAcknowledgements() throws IOException {
+        Path file = Files.writeString(folder.resolve("client.properties"), "acks=0 \nenable.idempotence=false");
+
+        int exitCode = execute("run", "--topics=x", "--source=a:1", "--target=b:1", "--producer.config=" + file);
+
+        assertThat(exitCode).isEqualTo(2);
+        assertThat(err.toString()).hasLineCount(1).contains("acks=0 would break the mirror");
+    }
+
+    @Test
     void shouldNameAnAddressWhereNobodyAnswersAndExitWith1() {
         int exitCode = execute("run", "--source=127.0.0.1:1", "--target=127.0.0.1:2", "--topics=x");
 

@@ -1,0 +1,162 @@
+package dev.millrace.mirror;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds out whether the target has what the source has before an offset: a mirror writes a partition in order, so it has
+ * if it has the last record before the offset.
+ *
+ * <p><b>Threads:</b> one.
+ */
+final class CopyEvidence {
+    private static final Logger LOG = LoggerFactory.getLogger(CopyEvidence.class);
+
+    /** Whether the target has the records of a source partition before an offset. */
+    enum Verdict {
+        /** It has the last of them, or there are none left. */
+        PRESENT,
+        /** It has never had a record of the partition, or the offset is not one of the source's partition. */
+        ABSENT,
+        /** It has records, and the last before the offset was not found among them. */
+        UNCLEAR
+    }
+
+    /** How far before the offset a record is looked for: what stands there may be compacted, or mark a transaction. */
+    private static final int LAST_OFFSETS = 100;
+    /** How many records of the target may have the timestamp of the record looked for. */
+    private static final int SAME_TIME = 1_000;
+
+    private static final Duration POLL = Duration.ofMillis(200);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final Admin target;
+    private final KafkaConsumer<byte[], byte[]> sourceReader;
+    private final KafkaConsumer<byte[], byte[]> targetReader;
+    private final Map<TopicPartition, Long> sourceStarts;
+    private final Map<TopicPartition, Long> sourceEnds;
+    private final Map<TopicPartition, Long> sourceStableEnds;
+    private final Map<TopicPartition, Long> targetEnds;
+
+    /**
+     * @param sourceReader a consumer of the source, in no group, as the next; the caller closes both
+     * @param partitions of the source, to be judged
+     */
+    CopyEvidence(
+            Admin source,
+            Admin target,
+            KafkaConsumer<byte[], byte[]> sourceReader,
+            KafkaConsumer<byte[], byte[]> targetReader,
+            Collection<TopicPartition> partitions) {
+        this.target = target;
+        this.sourceReader = sourceReader;
+        this.targetReader = targetReader;
+        sourceStarts = Clusters.offsets(source, partitions, OffsetSpec.earliest());
+        sourceEnds = Clusters.offsets(source, partitions, OffsetSpec.latest());
+        sourceStableEnds = Clusters.offsets(source, partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED);
+        targetEnds = Clusters.offsets(target, Clusters.existing(target, partitions), OffsetSpec.latest());
+    }
+
+    /** A consumer of the cluster that this client configuration is for. */
+    static KafkaConsumer<byte[], byte[]> reader(Map<String, Object> client) {
+        Map<String, Object> config = new HashMap<>(ClientConfigs.admin(client));
+        config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+        config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+        // The mirror may have left out what was aborted, or have copied it: what was committed it has copied anyway.
+        config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    /** Judges one of the partitions. Blocks for as long as the clusters take to read a few records from. */
+    Verdict judge(TopicPartition partition, long offset) {
+        long start = sourceStarts.get(partition);
+        if (offset > sourceEnds.get(partition)) {
+            return Verdict.ABSENT; // The topic was created anew.
+        }
+        if (offset <= start) {
+            return Verdict.PRESENT;
+        }
+        long targetEnd = targetEnds.getOrDefault(partition, 0L);
+        if (targetEnd == 0) {
+            return Verdict.ABSENT;
+        }
+        try {
+            AtomicReference<ConsumerRecord<byte[], byte[]>> last = new AtomicReference<>();
+            long end = Math.min(offset, sourceStableEnds.get(partition));
+            read(sourceReader, partition, Math.max(start, end - LAST_OFFSETS), end, last::set);
+            return last.get() != null && isOnTarget(last.get(), partition, targetEnd)
+                    ? Verdict.PRESENT
+                    : Verdict.UNCLEAR;
+        } catch (KafkaException e) {
+            LOG.warn("Cannot compare {} with its copy: {}", partition, MirrorException.reason(e));
+            return Verdict.UNCLEAR;
+        }
+    }
+
+    private boolean isOnTarget(ConsumerRecord<byte[], byte[]> record, TopicPartition partition, long targetEnd) {
+        if (record.timestamp() < 0) {
+            return false; // Of the oldest format: the target has given its copy another one.
+        }
+        ListOffsetsResultInfo first =
+                Clusters.answer(target.listOffsets(Map.of(partition, OffsetSpec.forTimestamp(record.timestamp())))
+                        .partitionResult(partition));
+        if (first.timestamp() != record.timestamp()) {
+            return false;
+        }
+        AtomicBoolean isFound = new AtomicBoolean();
+        read(targetReader, partition, first.offset(), Math.min(first.offset() + SAME_TIME, targetEnd), candidate -> {
+            if (isCopy(record, candidate)) {
+                isFound.set(true);
+            }
+        });
+        return isFound.get();
+    }
+
+    private static boolean isCopy(ConsumerRecord<byte[], byte[]> record, ConsumerRecord<byte[], byte[]> copy) {
+        return copy.timestamp() == record.timestamp()
+                && Arrays.equals(copy.key(), record.key())
+                && Arrays.equals(copy.value(), record.value())
+                && copy.headers().equals(record.headers());
+    }
+
+    private static void read(
+            KafkaConsumer<byte[], byte[]> reader,
+            TopicPartition partition,
+            long from,
+            long to,
+            Consumer<ConsumerRecord<byte[], byte[]>> each) {
+        long start = System.nanoTime();
+        reader.assign(List.of(partition));
+        reader.seek(partition, from);
+        while (reader.position(partition) < to) {
+            if (System.nanoTime() - start > PATIENCE.toNanos()) {
+                throw new TimeoutException("no records of " + partition + " within " + PATIENCE.toSeconds() + " s");
+            }
+            for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
+                if (record.offset() < to) {
+                    each.accept(record);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package dev.millrace.mirror;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ConsumerGroupDescription;
+import org.apache.kafka.clients.admin.GroupListing;
+import org.apache.kafka.common.GroupState;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks on the target for a mirror that brings the same topics back to the source: the two would mirror what the other
+ * has written, without end.
+ *
+ * <p>Such a mirror is a consumer group of the target that has members, reads topics of this mirror, and is called as a
+ * mirror to the source is by default, or whose offsets carry its mark ({@link MirrorGroup}). The mark is there once it
+ * has committed, and two mirrors that start at the same moment do not see each other yet; so the target is looked at
+ * again now and then.
+ *
+ * <p><b>Threads:</b> the one that runs the mirror calls all methods; a daemon thread of its own looks again.
+ */
+final class OppositeMirror implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(OppositeMirror.class);
+    /** Soon enough to find a mirror that was started at the same moment, when it has joined its group. */
+    private static final Duration FIRST_LOOK = Duration.ofSeconds(5);
+
+    private static final Duration INTERVAL = Duration.ofSeconds(30);
+    private static final Set<GroupState> WITHOUT_MEMBERS = Set.of(GroupState.EMPTY, GroupState.DEAD);
+
+    private final Admin target;
+    private final String sourceId;
+    private final Predicate<String> isMirrored;
+    private final ScheduledExecutorService looks = Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread thread = new Thread(task, "mirror-opposite");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /**
+     * @param topics matches the whole names of those that this mirror mirrors
+     */
+    OppositeMirror(Admin target, String sourceId, Pattern topics) {
+        this.target = target;
+        this.sourceId = sourceId;
+        this.isMirrored = topics.asMatchPredicate();
+    }
+
+    /**
+     * Looks once. A target that does not let itself be looked at does not keep the mirror from running.
+     *
+     * @throws MirrorException when there is an opposite mirror
+     */
+    void refuse() {
+        try {
+            for (Map.Entry<String, Set<String>> group :
+                    readersOfMirroredTopics().entrySet()) {
+                if (isMirrorToSource(group.getKey())) {
+                    throw MirrorException.failed("Group " + group.getKey()
+                            + " on the target is that of a mirror back to"
+                            + " the source, of " + group.getValue() + ": each would mirror what the other has written,"
+                            + " without end. Stop that mirror (if it was killed, wait until its members have timed"
+                            + " out), or give the two such --topics that no topic is mirrored in both directions");
+                }
+            }
+        } catch (ExecutionException e) {
+            LOG.info("Cannot look for a mirror in the opposite direction: {}", MirrorException.reason(e.getCause()));
+        } catch (KafkaException e) {
+            LOG.info("Cannot look for a mirror in the opposite direction: {}", MirrorException.reason(e));
+        }
+    }
+
+    /**
+     * Looks again now and then, until closed.
+     *
+     * @param onFound told, in a thread of this object, what {@link #refuse} throws
+     */
+    void watch(Consumer<MirrorException> onFound) {
+        looks.scheduleWithFixedDelay(
+                () -> {
+                    try {
+                        refuse();
+                    } catch (MirrorException found) {
+                        onFound.accept(found);
+                    }
+                },
+                FIRST_LOOK.toMillis(),
+                INTERVAL.toMillis(),
+                TimeUnit.MILLISECONDS);
+    }
+
+    /** Groups with members that are assigned topics of this mirror, and these topics. */
+    private Map<String, Set<String>> readersOfMirroredTopics() throws ExecutionException {
+        List<String> active = Clusters.await(target.listGroups().valid()).stream()
+                // A broker older than 2.6 does not tell the state.
+                .filter(group ->
+                        group.groupState().filter(WITHOUT_MEMBERS::contains).isEmpty())
+                .map(GroupListing::groupId)
+                .toList();
+        Map<String, Set<String>> readers = new TreeMap<>();
+        target.describeConsumerGroups(active).describedGroups().forEach((name, description) -> {
+            Set<String> topics = answerOf(description).map(this::mirroredTopics).orElse(Set.of());
+            if (!topics.isEmpty()) {
+                readers.put(name, topics);
+            }
+        });
+        return readers;
+    }
+
+    private Set<String> mirroredTopics(ConsumerGroupDescription group) {
+        Set<String> topics = new TreeSet<>();
+        group.members().stream()
+                .flatMap(member -> member.assignment().topicPartitions().stream())
+                .map(TopicPartition::topic)
+                .filter(isMirrored)
+                .forEach(topics::add);
+        return topics;
+    }
+
+    private boolean isMirrorToSource(String group) {
+        String mark = MirrorGroup.mark(sourceId);
+        return group.equals(MirrorGroup.to(sourceId))
+                || answerOf(target.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()).stream()
+                        .flatMap(offsets -> offsets.values().stream())
+                        .anyMatch(offset -> offset != null && offset.metadata().equals(mark));
+    }
+
+    /** Empty for a group that is no consumer group, is just gone, or may not be looked at. */
+    private static <T> Optional<T> answerOf(KafkaFuture<T> future) {
+        try {
+            return Optional.of(Clusters.await(future));
+        } catch (ExecutionException e) {
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public void close() {
+        looks.shutdownNow();
+    }
+}

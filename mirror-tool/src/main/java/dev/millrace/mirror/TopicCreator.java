@@ -1,0 +1,115 @@
+package dev.millrace.mirror;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.CreateTopicsOptions;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.errors.InvalidConfigurationException;
+import org.apache.kafka.common.errors.PolicyViolationException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Creates topics on the target with settings of the source. The target may be older, or have no remote storage: it
+ * refuses some of them then, and the topic is created without these, unless they decide what the target deletes.
+ *
+ * <p><b>Threads:</b> any.
+ */
+final class TopicCreator {
+    private static final Logger LOG = LoggerFactory.getLogger(TopicCreator.class);
+
+    private final Admin target;
+
+    TopicCreator(Admin target) {
+        this.target = target;
+    }
+
+    /**
+     * Creates a topic with the target's default replication; returns the settings it has.
+     *
+     * @throws ExecutionException when it exists, or cannot be created for a reason other than its settings
+     * @throws MirrorException when the target refuses a setting that the topic cannot do without
+     */
+    Map<String, String> create(String topic, int partitions, Map<String, String> settings) throws ExecutionException {
+        try {
+            send(topic, partitions, settings, false);
+            return settings;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof PolicyViolationException) {
+                throw refused(topic, settings, e.getCause());
+            }
+            if (!(e.getCause() instanceof InvalidConfigurationException)) {
+                throw e;
+            }
+        }
+        Map<String, String> accepted = accepted(topic, partitions, settings);
+        send(topic, partitions, accepted, false);
+        return accepted;
+    }
+
+    /** Adds one setting after the other to a topic that is only validated, until no further one is taken. */
+    private Map<String, String> accepted(String topic, int partitions, Map<String, String> settings)
+            throws ExecutionException {
+        Map<String, String> accepted = new TreeMap<>();
+        Map<String, Throwable> refused = new TreeMap<>();
+        boolean grows = true;
+        while (grows) { // One may be valid only together with another that is tried after it.
+            grows = false;
+            refused.clear();
+            for (Map.Entry<String, String> setting : settings.entrySet()) {
+                if (accepted.putIfAbsent(setting.getKey(), setting.getValue()) != null) {
+                    continue;
+                }
+                Throwable refusal = refusal(topic, partitions, accepted);
+                if (refusal == null) {
+                    grows = true;
+                } else {
+                    accepted.remove(setting.getKey());
+                    refused.put(setting.getKey(), refusal);
+                }
+            }
+        }
+        refused.forEach((name, why) -> {
+            if (TopicSettings.isIndispensable(name)) {
+                throw refused(topic, Map.of(name, settings.get(name)), why);
+            }
+            LOG.warn(
+                    "The target refuses {}={}, which topic {} has on the source; it is created without: {}",
+                    name,
+                    settings.get(name),
+                    topic,
+                    MirrorException.reason(why));
+        });
+        return accepted;
+    }
+
+    private Throwable refusal(String topic, int partitions, Map<String, String> settings) throws ExecutionException {
+        try {
+            send(topic, partitions, settings, true);
+            return null;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof InvalidConfigurationException refusal) {
+                return refusal;
+            }
+            throw e;
+        }
+    }
+
+    private void send(String topic, int partitions, Map<String, String> settings, boolean onlyValidate)
+            throws ExecutionException {
+        NewTopic wanted = new NewTopic(topic, Optional.of(partitions), Optional.empty()).configs(settings);
+        Clusters.await(target.createTopics(List.of(wanted), new CreateTopicsOptions().validateOnly(onlyValidate))
+                .all());
+    }
+
+    private static MirrorException refused(String topic, Map<String, String> settings, Throwable why) {
+        return MirrorException.failed(
+                "The target refuses topic " + topic + " with the settings of the source, " + settings
+                        + "; create it there as it should be, and the mirror will leave it so",
+                why);
+    }
+}

@@ -1,0 +1,248 @@
+package dev.millrace.mirror;
+
+import static dev.millrace.mirror.MirrorFixture.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.testkit.Comparison;
+import dev.millrace.testkit.KafkaCluster;
+import dev.millrace.testkit.TopicDigest;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Several mirrors of the same clusters: whose progress is whose, and who may run beside whom. */
+@Timeout(180)
+class MirrorGroupsIT {
+    private static final Duration STOP = Duration.ofSeconds(40);
+    private static final String OLD_GROUP = "--group=millrace-mirror";
+    private static final int PARTITIONS = 3;
+    private static final int RECORDS = 1_000;
+
+    private static MirrorFixture clusters;
+
+    private final long seed = System.nanoTime();
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void startClusters() {
+        clusters = new MirrorFixture();
+    }
+
+    @AfterAll
+    static void stopClusters() {
+        clusters.close();
+    }
+
+    @Test
+    void shouldCallItsGroupAfterTheTargetAndGoOnWhereTheOldGroupHasStopped() throws Exception {
+        String topic = topic("inherited");
+        clusters.fill(topic, PARTITIONS, RECORDS, seed);
+        try (MirrorProcess old = mirror(topic, OLD_GROUP)) {
+            await("all is committed", () -> committed("millrace-mirror", topic) >= RECORDS, old);
+            assertThat(old.terminate().awaitExit(STOP)).as(old.output()).isZero();
+        }
+        clusters.fill(topic, PARTITIONS, RECORDS, seed + 1);
+
+        try (MirrorProcess mirror = mirror(topic)) {
+            await("the rest too", () -> committed(groupTo(clusters.target()), topic) >= 2 * RECORDS, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+            assertThat(mirror.output())
+                    .contains("goes on where group millrace-mirror of an earlier version has stopped");
+        }
+
+        assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
+    }
+
+    @Test
+    void shouldMirrorEverythingToASecondTargetWhateverTheOldGroupHasReached() throws Exception {
+        String topic = topic("fanned");
+        clusters.fill(topic, PARTITIONS, RECORDS, seed);
+        try (KafkaCluster second = KafkaCluster.builder().start();
+                MirrorProcess old = mirror(topic, OLD_GROUP)) {
+            await("the old group is at work", () -> committed("millrace-mirror", topic) >= RECORDS, old);
+            try (MirrorProcess mirror = mirror(clusters.source(), second, topic)) {
+                await("all is committed", () -> committed(groupTo(second), topic) >= RECORDS, old, mirror);
+                assertThat(mirror.terminate().awaitExit(STOP))
+                        .as(mirror.output())
+                        .isZero();
+                assertThat(mirror.output()).contains("of which this target has nothing");
+            }
+            Comparison comparison = TopicDigest.read(clusters.source().clientConfig(), topic)
+                    .compare(TopicDigest.read(second.clientConfig(), topic));
+            assertThat(comparison).as("seed %d", seed).matches(Comparison::isExact);
+        }
+    }
+
+    @Test
+    void shouldNotGuessWhoseProgressItIsWhenTheTargetHasOtherRecords() throws Exception {
+        String topic = topic("ambiguous");
+        clusters.fill(topic, PARTITIONS, RECORDS, seed);
+        MirrorFixture.get(clusters.source()
+                .admin()
+                .alterConsumerGroupOffsets(
+                        "millrace-mirror", Map.of(new TopicPartition(topic, 1), new OffsetAndMetadata(100)))
+                .all());
+        clusters.target().createTopic(topic, PARTITIONS, 1, Map.of());
+        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
+                clusters.target().clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
+            MirrorFixture.get(producer.send(new ProducerRecord<>(topic, 1, null, new byte[1])));
+        }
+
+        try (MirrorProcess mirror = mirror(topic)) {
+            assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
+            assertThat(mirror.output())
+                    .contains(topic, "--group millrace-mirror;", "--group " + groupTo(clusters.target()));
+        }
+    }
+
+    @Test
+    void shouldNotRunBesideAMirrorOfTheOldGroupToTheSameTarget() throws Exception {
+        String topic = topic("relieved");
+        clusters.fill(topic, PARTITIONS, RECORDS, seed);
+        try (MirrorProcess old = mirror(topic, OLD_GROUP)) {
+            await("all is committed", () -> committed("millrace-mirror", topic) >= RECORDS, old);
+
+            try (MirrorProcess mirror = mirror(topic)) {
+                assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
+                assertThat(mirror.output()).contains("still runs in group millrace-mirror");
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseAMirrorBackOfTheSameTopicsButNotOfOthers() throws Exception {
+        String topic = topic("forth");
+        clusters.target().createTopic("back", 1, 1, Map.of());
+        clusters.fill(topic, PARTITIONS, RECORDS, seed);
+        try (MirrorProcess forth = mirror(topic)) {
+            await("it is at work", () -> clusters.mirrored(topic) >= RECORDS, forth);
+
+            try (MirrorProcess back = mirror(clusters.target(), clusters.source(), "forth|back")) {
+                assertThat(back.awaitExit(STOP)).as(back.output()).isEqualTo(1);
+                assertThat(back.output()).contains("without end", groupTo(clusters.target()), "[forth]", "--topics");
+            }
+            try (MirrorProcess back = mirror(clusters.target(), clusters.source(), "back")) {
+                await("it creates its topic", () -> MirrorFixture.partitions(clusters.source(), "back") == 1, back);
+                assertThat(back.terminate().awaitExit(STOP)).as(back.output()).isZero();
+            }
+        }
+
+        assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
+    }
+
+    @Test
+    void shouldStopMirrorsInBothDirectionsThatStartedTogetherInGroupsOfAnyName() throws Exception {
+        String topic = topic("circle");
+        clusters.fill(topic, PARTITIONS, RECORDS, seed);
+        clusters.target().createTopic(topic, PARTITIONS, 1, Map.of());
+
+        try (MirrorProcess forth = mirror(topic, "--group=forth");
+                MirrorProcess back = mirror(clusters.target(), clusters.source(), topic, "--group=back")) {
+            // Looked for every 30 s. The first that finds the other ends; the other may then have nobody to find.
+            await("one has ended", () -> !forth.isAlive() || !back.isAlive());
+            MirrorProcess ended = forth.isAlive() ? back : forth;
+            assertThat(ended.awaitExit(STOP)).as(ended.output()).isEqualTo(1);
+            assertThat(ended.output()).contains("without end", "[circle]");
+        }
+    }
+
+    @Test
+    void shouldRefuseToMirrorAClusterToItself() throws Exception {
+        String topic = topic("itself");
+
+        try (MirrorProcess mirror = mirror(clusters.source(), clusters.source(), topic)) {
+            assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
+            assertThat(mirror.output()).contains("the same cluster");
+        }
+    }
+
+    @Test
+    void shouldMirrorWithTheNewGroupProtocol() throws Exception {
+        String topic = topic("modern");
+        clusters.fill(topic, PARTITIONS, RECORDS, seed);
+        Path file = Files.writeString(folder.resolve("consumer.properties"), "group.protocol=consumer\n");
+        String[] more = {"--threads=2", "--consumer.config=" + file};
+
+        try (MirrorProcess first = mirror(topic, more)) {
+            await("all is mirrored", () -> clusters.mirrored(topic) == RECORDS, first);
+            try (MirrorProcess second = mirror(topic, more)) {
+                await("partitions change hands", () -> members(groupTo(clusters.target())) == 4, first, second);
+                clusters.fill(topic, PARTITIONS, RECORDS, seed + 1);
+                await(
+                        "the rest is committed too",
+                        () -> committed(groupTo(clusters.target()), topic) == 2 * RECORDS,
+                        first,
+                        second);
+                assertThat(second.terminate().awaitExit(STOP))
+                        .as(second.output())
+                        .isZero();
+            }
+            assertThat(first.terminate().awaitExit(STOP)).as(first.output()).isZero();
+        }
+
+        assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
+    }
+
+    /** A topic on the source. */
+    private static String topic(String name) {
+        clusters.source().createTopic(name, PARTITIONS, 1, Map.of());
+        return name;
+    }
+
+    private static MirrorProcess mirror(String topics, String... more) {
+        return mirror(clusters.source(), clusters.target(), topics, more);
+    }
+
+    /** Without a group, unless it is among the further options. */
+    private static MirrorProcess mirror(KafkaCluster from, KafkaCluster to, String topics, String... more) {
+        List<String> args = new ArrayList<>(List.of(
+                "run",
+                "--source=" + from.bootstrapServers(),
+                "--target=" + to.bootstrapServers(),
+                "--topics=" + topics));
+        args.addAll(List.of(more));
+        return MirrorProcess.start(args.toArray(String[]::new));
+    }
+
+    private static String groupTo(KafkaCluster target) {
+        return "millrace-mirror-"
+                + MirrorFixture.get(target.admin().describeCluster().clusterId());
+    }
+
+    private static long committed(String group, String topic) {
+        return MirrorFixture.get(clusters.source()
+                        .admin()
+                        .listConsumerGroupOffsets(group)
+                        .partitionsToOffsetAndMetadata())
+                .entrySet()
+                .stream()
+                .filter(entry -> entry.getKey().topic().equals(topic))
+                .mapToLong(entry -> entry.getValue().offset())
+                .sum();
+    }
+
+    private static int members(String group) {
+        return MirrorFixture.get(clusters.source()
+                        .admin()
+                        .describeConsumerGroups(List.of(group))
+                        .all())
+                .get(group)
+                .members()
+                .size();
+    }
+}

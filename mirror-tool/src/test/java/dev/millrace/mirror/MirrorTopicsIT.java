@@ -1,0 +1,147 @@
+package dev.millrace.mirror;
+
+import static dev.millrace.mirror.MirrorFixture.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What topics and transactions of the source become on the target. */
+@Timeout(120)
+class MirrorTopicsIT {
+    private static final Duration STOP = Duration.ofSeconds(40);
+
+    private static MirrorFixture clusters;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void startClusters() {
+        clusters = new MirrorFixture();
+    }
+
+    @AfterAll
+    static void stopClusters() {
+        clusters.close();
+    }
+
+    @Test
+    void shouldCreateMissingTopicsWithTheSettingsOfTheSource() throws Exception {
+        String topic = "configured";
+        Map<String, String> copied =
+                Map.of("cleanup.policy", "compact", "max.message.bytes", "2000000", "retention.ms", "-1");
+        Map<String, String> settings = new HashMap<>(copied);
+        settings.put("leader.replication.throttled.replicas", "0:1");
+        settings.put("follower.replication.throttled.replicas", "0:1");
+        clusters.source().createTopic(topic, 2, 1, settings);
+
+        String output = mirrorUntilCommitted(topic, 2, 1_000);
+
+        Config created = Clusters.topicConfig(clusters.target().admin(), topic);
+        assertThat(TopicSettings.toCopy(created)).isEqualTo(copied);
+        assertThat(TopicSettings.toLeave(created)).isEmpty();
+        assertThat(output).contains("Created topic configured").doesNotContain("which may delete");
+    }
+
+    @Test
+    void shouldLeaveAnExistingTopicAsItIsAndWarnWhenItDeletesByOtherRules() throws Exception {
+        String topic = "existing";
+        clusters.source().createTopic(topic, 2, 1, Map.of("cleanup.policy", "compact"));
+        clusters.target().createTopic(topic, 2, 1, Map.of("segment.bytes", "2000000"));
+
+        String output = mirrorUntilCommitted(topic, 2, 1_000);
+
+        assertThat(TopicSettings.toCopy(Clusters.topicConfig(clusters.target().admin(), topic)))
+                .isEqualTo(Map.of("segment.bytes", "2000000"));
+        assertThat(output).containsOnlyOnce("existing has cleanup.policy [compact] on the source, but [delete]");
+    }
+
+    @Test
+    void shouldMirrorCommittedTransactionsOnlyAndCommitPastTheOthers() throws Exception {
+        String topic = "transactional";
+        clusters.source().createTopic(topic, 1, 1, Map.of());
+        sendInTransactions(topic);
+        long end = Clusters.endOffsets(clusters.source().admin(), topic, 1).values().stream()
+                .mapToLong(Long::longValue)
+                .sum();
+
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, ProducerKind.MILLRACE)) {
+            await("its end is committed", () -> clusters.committed(topic) == end, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+
+        assertThat(end).isEqualTo(10 + 1 + 10 + 1);
+        assertThat(clusters.mirrored(topic)).isEqualTo(10);
+    }
+
+    @Test
+    void shouldMirrorAbortedTransactionsWhenAskedTo() throws Exception {
+        String topic = "dirty";
+        clusters.source().createTopic(topic, 1, 1, Map.of());
+        sendInTransactions(topic);
+        Path file = Files.writeString(folder.resolve("consumer.properties"), "isolation.level=read_uncommitted\n");
+
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, ProducerKind.MILLRACE, "--consumer.config=" + file)) {
+            await("all is mirrored", () -> clusters.mirrored(topic) == 20, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+    }
+
+    /** Ten records that are committed, and then ten that are aborted. */
+    private static void sendInTransactions(String topic) {
+        Map<String, Object> config = clusters.source().clientConfig();
+        config.put("transactional.id", topic);
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
+            producer.initTransactions();
+            for (boolean isCommitted : new boolean[] {true, false}) {
+                producer.beginTransaction();
+                for (int i = 0; i < 10; i++) {
+                    MirrorFixture.get(producer.send(new ProducerRecord<>(topic, 0, null, new byte[] {(byte) i})));
+                }
+                if (isCommitted) {
+                    producer.commitTransaction();
+                } else {
+                    producer.abortTransaction();
+                }
+            }
+        }
+    }
+
+    /** Returns what the mirror printed. */
+    private static String mirrorUntilCommitted(String topic, int partitions, int records) throws Exception {
+        fillWithKeys(topic, partitions, records);
+        try (MirrorProcess mirror = clusters.mirror(topic, 2, ProducerKind.MILLRACE)) {
+            await("all is committed", () -> clusters.committed(topic) >= records, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+            return mirror.output();
+        }
+    }
+
+    /** A compacted topic takes no other records. */
+    private static void fillWithKeys(String topic, int partitions, int records) {
+        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
+                clusters.source().clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
+            for (int i = 0; i < records; i++) {
+                byte[] key = Integer.toString(i).getBytes(StandardCharsets.UTF_8);
+                Future<RecordMetadata> unused = producer.send(new ProducerRecord<>(topic, i % partitions, key, key));
+            }
+        }
+    }
+}
