@@ -5,6 +5,7 @@ import java.util.function.Consumer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
@@ -32,14 +33,14 @@ public final class Main implements Runnable {
         return new CommandLine(new Main())
                 .addSubcommand(new RunCommand(onSignal))
                 .addSubcommand(new DemoCommand())
-                .setCaseInsensitiveEnumValuesAllowed(true)
+                .addSubcommand(new HelpCommand())
                 .setParameterExceptionHandler(Main::explainUsage)
                 .setExecutionExceptionHandler(Main::explainFailure);
     }
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "What to do? Give a command: run or demo");
+        throw new ParameterException(spec.commandLine(), "What to do? Give a command: run, demo or help");
     }
 
     private static int explainUsage(ParameterException e, String[] args) {
@@ -53,7 +54,7 @@ public final class Main implements Runnable {
         PrintWriter err = command.getErr();
         err.println(command.getCommandSpec().qualifiedName() + ": "
                 + (e instanceof MirrorException ? e.getMessage() : MirrorException.reason(e)));
-        if (command.getCommand() instanceof RunCommand run && run.isVerbose()) {
+        if (Logs.isVerbose()) {
             e.printStackTrace(err);
         }
         return e instanceof MirrorException known ? known.exitCode() : ExitCode.SOFTWARE;
