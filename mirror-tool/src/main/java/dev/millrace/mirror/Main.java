@@ -21,7 +21,17 @@ public final class Main implements Runnable {
     private CommandLine.Model.CommandSpec spec;
 
     public static void main(String[] args) {
-        Shutdown.exit(commandLine(Shutdown::onSignal).execute(args));
+        int exitCode = ExitCode.SOFTWARE;
+        try {
+            exitCode = commandLine(Shutdown::onSignal).execute(args);
+        } catch (Throwable failure) { // An Error: picocli takes care of exceptions only.
+            System.err.println("mirror: " + MirrorException.reason(failure));
+            if (Logs.isVerbose()) {
+                failure.printStackTrace();
+            }
+        } finally {
+            Shutdown.exit(exitCode); // Even if there is no memory to say why: a signal's hook waits for it.
+        }
     }
 
     /**

@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +18,20 @@ class MainProcessTest {
 
     @TempDir
     private Path folder;
+
+    @Test
+    void shouldEndWith1WhenAnErrorEndsTheMainThread() throws Exception {
+        Path broken = folder.resolve(Clusters.class.getName().replace('.', '/') + ".class");
+        Files.createDirectories(broken.getParent());
+        Files.createFile(broken); // As in a jar that was cut short.
+        String classPath = folder + File.pathSeparator + System.getProperty("java.class.path");
+
+        try (MirrorProcess mirror =
+                MirrorProcess.startWith(classPath, "run", "--source=" + NOBODY, "--target=" + NOBODY, "--topics=x")) {
+            assertThat(mirror.awaitExit(PATIENCE)).isEqualTo(1);
+            assertThat(mirror.output()).hasLineCount(1).contains("ClassFormatError", "is a jar missing");
+        }
+    }
 
     @Test
     void shouldWarnOfAMisspeltSettingWithDateAndTimeBeforeAnythingElse() throws Exception {
