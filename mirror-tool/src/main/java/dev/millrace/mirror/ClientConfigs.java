@@ -17,8 +17,7 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.GroupProtocol;
 import org.apache.kafka.clients.producer.ProducerConfig;
-import org.apache.kafka.common.config.AbstractConfig;
-import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -27,7 +26,9 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * user's file, the command line. A file that contradicts what the mirror's promises rest on is refused.
  */
 final class ClientConfigs {
-    private static final Pattern ADDRESSES = Pattern.compile("[^,\\s]+:\\d{1,5}(\\s*,\\s*[^,\\s]+:\\d{1,5})*");
+    private static final Pattern ADDRESSES = Pattern.compile("[^,\\s]+:\\d+(\\s*,\\s*[^,\\s]+:\\d+)*");
+    private static final Pattern PORT = Pattern.compile(":(\\d+)\\s*(?:,|$)");
+    private static final int LAST_PORT = 65_535;
 
     private static final Map<String, Object> CONSUMER_DEFAULTS = Map.ofEntries(
             entry(ConsumerConfig.CLIENT_ID_CONFIG, "mirror-consumer"),
@@ -82,6 +83,7 @@ final class ClientConfigs {
     static Map<String, Object> consumer(Path file, String source, String group) {
         Map<String, Object> config = layers(CONSUMER_DEFAULTS, file, "--consumer.config", CONSUMER_OWNED);
         putIfGiven(config, ConsumerConfig.GROUP_ID_CONFIG, group);
+        refuseBlankGroup(config, group, file);
         putAddress(config, "--source", source, "--consumer.config");
         ConsumerConfig checked = validated("--consumer.config", file, () -> new ConsumerConfig(config));
         if (GroupProtocol.CLASSIC.name().equalsIgnoreCase(checked.getString(ConsumerConfig.GROUP_PROTOCOL_CONFIG))) {
@@ -183,19 +185,42 @@ final class ClientConfigs {
             throw MirrorException.usage(
                     "Which cluster? Give " + option + " HOST:PORT, or bootstrap.servers in the file of " + fileOption);
         }
-        if (!ADDRESSES.matcher(address.toString().strip()).matches()) {
-            throw MirrorException.usage((given == null ? fileOption + " bootstrap.servers=" : option + " ") + address
-                    + ": HOST:PORT[,HOST:PORT...] is expected");
+        String addresses = address.toString().strip();
+        if (!ADDRESSES.matcher(addresses).matches()) {
+            throw MirrorException.usage(
+                    addressOption(option, given, fileOption) + address + ": HOST:PORT[,HOST:PORT...] is expected");
+        }
+        PORT.matcher(addresses).results().map(port -> port.group(1)).forEach(port -> {
+            if (port.length() > 5 || Integer.parseInt(port) < 1 || Integer.parseInt(port) > LAST_PORT) {
+                throw MirrorException.usage(addressOption(option, given, fileOption) + address + ": there is no port "
+                        + port + "; ports are numbers from 1 to " + LAST_PORT);
+            }
+        });
+    }
+
+    /** Where an address comes from, and what precedes it there. */
+    static String addressOption(String option, String given, String fileOption) {
+        return given == null ? fileOption + " bootstrap.servers=" : option + " ";
+    }
+
+    private static void refuseBlankGroup(Map<String, Object> config, String given, Path file) {
+        Object group = config.get(ConsumerConfig.GROUP_ID_CONFIG);
+        if (group != null && group.toString().isBlank()) {
+            throw MirrorException.usage((given == null ? "--consumer.config " + file + ": group.id=" : "--group ''")
+                    + ": the name of a consumer group is expected; leave it out for the default");
         }
     }
 
-    /** Lets Kafka check the values, for a message that names the file instead of the client that would not start. */
-    private static <C extends AbstractConfig> C validated(String option, Path file, Supplier<C> check) {
+    /**
+     * Lets Kafka check the values, for a message that names the file instead of the client that would not start.
+     *
+     * @throws MirrorException when Kafka refuses them
+     */
+    static <T> T validated(String option, Path file, Supplier<T> check) {
         try {
             return check.get();
-        } catch (ConfigException e) {
-            throw MirrorException.usage(
-                    (file == null ? "Configuration" : option + " " + file) + ": " + MirrorException.reason(e));
+        } catch (KafkaException e) {
+            throw MirrorException.refused(file == null ? "Configuration" : option + " " + file, e);
         }
     }
 }

@@ -91,8 +91,8 @@ final class Clusters {
         if (matching.isEmpty()) {
             String names = all.stream().limit(SHOWN_NAMES).collect(Collectors.joining(", "));
             String some = all.isEmpty() ? "" : ": " + names + (all.size() > SHOWN_NAMES ? ", ..." : "");
-            throw MirrorException.failed("--topics '" + topics + "' matches none of the source's " + all.size()
-                    + " topics" + some + "; it must match a whole name");
+            throw MirrorException.failed("--topics '" + topics + "' matches none of the source's "
+                    + Words.count(all.size(), "topic") + some + "; it must match a whole name");
         }
         return matching;
     }

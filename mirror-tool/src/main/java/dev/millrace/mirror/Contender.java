@@ -1,6 +1,7 @@
 package dev.millrace.mirror;
 
 import java.util.Locale;
+import picocli.CommandLine.ITypeConverter;
 
 /** A mirror that the demo can run: this one with either producer, or another altogether. */
 enum Contender {
@@ -28,6 +29,14 @@ enum Contender {
         return label();
     }
 
+    /** For picocli, whose own errors name the constants. */
+    static final class Parser implements ITypeConverter<Contender> {
+        @Override
+        public Contender convert(String text) {
+            return Words.parse(values(), text);
+        }
+    }
+
     boolean isMirrorMaker() {
         return this == MIRRORMAKER1 || this == MIRRORMAKER1_TUNED;
     }
@@ -39,8 +48,7 @@ enum Contender {
 
     /** One run of it, in words. */
     String describe(int threads) {
-        String unit = isMirrorMaker() ? " stream" : " thread";
         String who = isMirrorMaker() ? title : label() + " producer";
-        return who + ", " + threads + unit + (threads == 1 ? "" : "s");
+        return who + ", " + Words.count(threads, isMirrorMaker() ? "stream" : "thread");
     }
 }

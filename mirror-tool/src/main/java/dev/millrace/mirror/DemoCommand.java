@@ -63,6 +63,7 @@ final class DemoCommand implements Callable<Integer> {
             names = "--producers",
             paramLabel = "NAME",
             split = ",",
+            converter = Contender.Parser.class,
             defaultValue = "stock,millrace",
             order = 4,
             description = "What to compare, one or more of stock and millrace (this mirror, with either producer) and"
@@ -94,6 +95,7 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        Logs.terse();
         DemoPlan plan = plan();
         if (report != null && !curve) {
             throw MirrorException.usage("--report " + report + ": only --curve writes one");

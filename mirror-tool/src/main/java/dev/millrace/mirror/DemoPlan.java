@@ -3,7 +3,6 @@ package dev.millrace.mirror;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.TreeSet;
 
 /**
@@ -60,13 +59,14 @@ record DemoPlan(long records, int size, List<Integer> threads, List<Contender> c
         int count = runs().size();
         long seconds = START_SECONDS + count * (RUN_SECONDS + records * Math.max(100, size) / BYTES_PER_SECOND);
         String time = seconds <= 90 ? (seconds + 9) / 10 * 10 + " seconds" : (seconds + 59) / 60 + " minutes";
-        return String.format(Locale.ROOT, "%d runs of %,d records: about %s on two idle cores", count, records, time);
+        return Words.count(count, "run") + " of " + Words.count(records, "record") + ": about " + time
+                + " on two idle cores";
     }
 
     /** The load, in words. */
     String load() {
-        return String.format(
-                Locale.ROOT, "%,d records of %,d bytes in %d partitions, snappy", records, size, Demo.PARTITIONS);
+        return Words.count(records, "record") + " of " + Words.count(size, "byte") + " in " + Demo.PARTITIONS
+                + " partitions, snappy";
     }
 
     /** How the figures came about. */

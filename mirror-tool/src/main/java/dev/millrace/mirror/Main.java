@@ -5,6 +5,7 @@ import java.util.function.Consumer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
@@ -20,7 +21,17 @@ public final class Main implements Runnable {
     private CommandLine.Model.CommandSpec spec;
 
     public static void main(String[] args) {
-        Shutdown.exit(commandLine(Shutdown::onSignal).execute(args));
+        int exitCode = ExitCode.SOFTWARE;
+        try {
+            exitCode = commandLine(Shutdown::onSignal).execute(args);
+        } catch (Throwable failure) { // An Error: picocli takes care of exceptions only.
+            System.err.println("mirror: " + MirrorException.reason(failure));
+            if (Logs.isVerbose()) {
+                failure.printStackTrace();
+            }
+        } finally {
+            Shutdown.exit(exitCode); // Even if there is no memory to say why: a signal's hook waits for it.
+        }
     }
 
     /**
@@ -32,14 +43,14 @@ public final class Main implements Runnable {
         return new CommandLine(new Main())
                 .addSubcommand(new RunCommand(onSignal))
                 .addSubcommand(new DemoCommand())
-                .setCaseInsensitiveEnumValuesAllowed(true)
+                .addSubcommand(new HelpCommand())
                 .setParameterExceptionHandler(Main::explainUsage)
                 .setExecutionExceptionHandler(Main::explainFailure);
     }
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "What to do? Give a command: run or demo");
+        throw new ParameterException(spec.commandLine(), "What to do? Give a command: run, demo or help");
     }
 
     private static int explainUsage(ParameterException e, String[] args) {
@@ -53,7 +64,7 @@ public final class Main implements Runnable {
         PrintWriter err = command.getErr();
         err.println(command.getCommandSpec().qualifiedName() + ": "
                 + (e instanceof MirrorException ? e.getMessage() : MirrorException.reason(e)));
-        if (command.getCommand() instanceof RunCommand run && run.isVerbose()) {
+        if (Logs.isVerbose()) {
             e.printStackTrace(err);
         }
         return e instanceof MirrorException known ? known.exitCode() : ExitCode.SOFTWARE;

@@ -187,11 +187,8 @@ final class Mirror {
     }
 
     private static void rethrow(Throwable failure) {
-        if (failure instanceof MirrorException known) {
-            throw known;
-        }
         if (failure != null) {
-            throw MirrorException.failed("The mirror stopped", failure);
+            throw MirrorException.stopped(failure);
         }
     }
 }

@@ -9,7 +9,7 @@ import java.util.Locale;
  * <p><b>Threads:</b> one.
  */
 final class ProgressBar implements AutoCloseable {
-    private static final int WIDTH = 30;
+    private static final int WIDTH = 20; // With the label and the percentage it fits into 80 columns.
 
     private final PrintStream out;
     private final String label;

@@ -1,39 +1,43 @@
 package dev.millrace.mirror;
 
 import java.io.PrintStream;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells how a mirror gets on: on a terminal in one line that is rewritten, otherwise in a log line now and then.
+ * Tells how a mirror gets on: on a terminal in one line that is rewritten, otherwise in log lines.
  *
  * <p><b>Threads:</b> the one that runs the mirror.
  */
 final class ProgressReport implements MirrorObserver {
     private static final Logger LOG = LoggerFactory.getLogger(ProgressReport.class);
-    private static final long LOG_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final MirrorConfig config;
     private final PrintStream out;
+    private final Duration interval;
     private long startNanos;
     private long lastNanos;
     private ThreadCounters.Totals last = ThreadCounters.Totals.NONE;
 
-    ProgressReport(MirrorConfig config, PrintStream out) {
+    /**
+     * @param interval between two lines, in whole seconds; zero for none
+     */
+    ProgressReport(MirrorConfig config, PrintStream out, Duration interval) {
         this.config = config;
         this.out = out;
+        this.interval = interval;
     }
 
     @Override
     public void started(Set<String> topics) {
         LOG.info(
-                "Mirroring {} with {} threads and the {} producer",
-                topics.size() == 1 ? "topic " + topics.iterator().next() : topics.size() + " topics",
-                config.threads(),
-                config.kind().label());
+                "Mirroring {} with {} and the {} producer",
+                topics.size() == 1 ? "topic " + topics.iterator().next() : Words.count(topics.size(), "topic"),
+                Words.count(config.threads(), "thread"),
+                config.kind());
         startNanos = System.nanoTime();
         lastNanos = startNanos;
     }
@@ -41,10 +45,11 @@ final class ProgressReport implements MirrorObserver {
     @Override
     public void progress(ThreadCounters.Totals totals) {
         long now = System.nanoTime();
+        if (interval.isZero() || now - lastNanos < interval.toNanos()) {
+            return;
+        }
         if (Terminal.isTerminal()) {
             Terminal.rewrite(out, line(totals, now));
-        } else if (now - lastNanos < LOG_INTERVAL_NANOS) {
-            return;
         } else {
             LOG.info(line(totals, now));
         }
@@ -59,22 +64,23 @@ final class ProgressReport implements MirrorObserver {
         }
         LOG.info(String.format(
                 Locale.ROOT,
-                "Mirrored %,d records in %.1f s; %,d sent but not acknowledged",
-                totals.acked(),
+                "Mirrored %s in %.1f s; %,d sent but not acknowledged",
+                Words.count(totals.acked(), "record"),
                 seconds(System.nanoTime() - startNanos),
                 totals.inFlight()));
     }
 
     private String line(ThreadCounters.Totals totals, long now) {
-        double interval = Math.max(seconds(now - lastNanos), 1e-3);
+        double seconds = Math.max(seconds(now - lastNanos), 1e-3);
         return String.format(
                 Locale.ROOT,
-                "%,d records | %,.0f/s | %,.1f MB/s | %,d in flight | %s",
-                totals.acked(),
-                (totals.acked() - last.acked()) / interval,
-                (totals.bytes() - last.bytes()) / interval / 1e6,
-                totals.inFlight(),
-                lag(totals));
+                // A narrow terminal cuts off the end.
+                "%s | %s | %,.0f/s | %,.1f MB/s | %,d in flight",
+                Words.count(totals.acked(), "record"),
+                lag(totals),
+                (totals.acked() - last.acked()) / seconds,
+                (totals.bytes() - last.bytes()) / seconds / 1e6,
+                totals.inFlight());
     }
 
     static String lag(ThreadCounters.Totals totals) {

@@ -1,10 +1,9 @@
 package dev.millrace.mirror;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
-import java.util.regex.Pattern;
-import java.util.regex.PatternSyntaxException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -23,10 +22,13 @@ import picocli.CommandLine.Option;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:stopped by SIGTERM or SIGINT, all that was read is written and committed",
-            "1:a cluster cannot be reached, no topic matches, or a record could not be written",
-            "2:the command line or a file it names is wrong"
+            "1:a cluster does not answer, no topic matches, or a record could not be written",
+            "2:the command line or a file it names is wrong: an option, a setting, a port, a host that does not exist"
         })
 final class RunCommand implements Callable<Integer> {
+    private static final Duration TERMINAL_STATUS = Duration.ofSeconds(1);
+    private static final Duration LOG_STATUS = Duration.ofSeconds(30);
+
     @Option(
             names = "--source",
             paramLabel = "HOST:PORT",
@@ -46,8 +48,9 @@ final class RunCommand implements Callable<Integer> {
             paramLabel = "REGEX",
             required = true,
             order = 3,
-            description = "Topics whose whole name matches this Java regular expression. Internal topics (__*) never"
-                    + " do. Missing ones are created on the target, with the settings of the source.")
+            description = "Topics whose whole name matches this Java regular expression, or one of several with commas"
+                    + " between them. Internal topics (__*) never do. Missing ones are created on the target, with the"
+                    + " settings of the source.")
     private String topics;
 
     @Option(
@@ -84,13 +87,25 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--producer",
             paramLabel = "millrace|stock",
+            converter = ProducerKind.Parser.class,
             defaultValue = "millrace",
             order = 8,
             description = "Producer to write with: Millrace's, or that of kafka-clients, to compare."
                     + " Default: ${DEFAULT-VALUE}.")
     private ProducerKind kind;
 
-    @Option(names = "--verbose", order = 9, description = "Log what the Kafka clients do, and stack traces.")
+    @Option(
+            names = "--status",
+            paramLabel = "SECONDS",
+            order = 9,
+            description = "Time between two lines that tell how far the mirror is; on a terminal the line is rewritten."
+                    + " 0: no such lines. Default: 1 on a terminal, else 30.")
+    private Integer status;
+
+    @Option(
+            names = "--verbose",
+            order = 10,
+            description = "Log what the Kafka clients do, each time they do it, and stack traces.")
     private boolean verbose;
 
     private final Consumer<Runnable> onSignal;
@@ -106,16 +121,16 @@ final class RunCommand implements Callable<Integer> {
     public Integer call() {
         if (verbose) {
             Logs.verbose();
+        } else {
+            Logs.terse();
         }
         MirrorConfig config = config();
-        Mirror mirror = new Mirror(config, new ProgressReport(config, System.err));
+        ClientCheck.checkConsumer(config.consumer(), consumerConfig, source);
+        ClientCheck.checkProducer(config.producer(), kind, producerConfig, target);
+        Mirror mirror = new Mirror(config, new ProgressReport(config, System.err, statusInterval()));
         onSignal.accept(mirror::stop);
         mirror.run();
         return 0;
-    }
-
-    boolean isVerbose() {
-        return verbose;
     }
 
     /**
@@ -127,20 +142,22 @@ final class RunCommand implements Callable<Integer> {
         if (threads < 1) {
             throw MirrorException.usage("--threads " + threads + ": at least 1 is needed");
         }
+        if (status != null && status < 0) {
+            throw MirrorException.usage(
+                    "--status " + status + ": a number of seconds is expected, or 0 for no status lines");
+        }
         return new MirrorConfig(
-                pattern(),
+                TopicPattern.parse(topics),
                 threads,
                 kind,
                 ClientConfigs.consumer(consumerConfig, source, group),
                 ClientConfigs.producer(producerConfig, target));
     }
 
-    private Pattern pattern() {
-        try {
-            return Pattern.compile(topics);
-        } catch (PatternSyntaxException e) {
-            throw MirrorException.usage("--topics '" + topics + "': " + e.getDescription() + " at character "
-                    + e.getIndex() + "; a Java regular expression is expected, such as orders or logs-.*");
+    private Duration statusInterval() {
+        if (status != null) {
+            return Duration.ofSeconds(status);
         }
+        return Terminal.isTerminal() ? TERMINAL_STATUS : LOG_STATUS;
     }
 }

@@ -4,7 +4,12 @@ import java.io.PrintStream;
 
 /** The line at the bottom of a terminal that is rewritten. */
 final class Terminal {
-    private static final int WIDTH = 100;
+    /** Clears the rest of the line, so that what is written at its start stands alone. */
+    static final String CLEAR_REST = "\u001b[K";
+    /** What does not fit into the width, whatever that is by now, is cut off: a wrapped line could not be rewritten. */
+    private static final String WRAP_OFF = "\u001b[?7l";
+
+    private static final String WRAP_ON = "\u001b[?7h";
 
     private Terminal() {}
 
@@ -15,7 +20,7 @@ final class Terminal {
 
     /** Rewrites the line, and leaves the cursor at its start, so that a log line takes its place. */
     static void rewrite(PrintStream out, String line) {
-        out.printf("%-" + WIDTH + "s\r", line);
+        out.print(WRAP_OFF + line + CLEAR_REST + WRAP_ON + "\r");
         out.flush();
     }
 }

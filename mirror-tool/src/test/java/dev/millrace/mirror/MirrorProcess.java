@@ -24,12 +24,16 @@ final class MirrorProcess implements AutoCloseable {
     }
 
     static MirrorProcess start(String... args) {
+        return startWith(System.getProperty("java.class.path"), args);
+    }
+
+    static MirrorProcess startWith(String classPath, String... args) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx512m",
                 "-XX:TieredStopAtLevel=1", // Starts sooner, and these runs are short.
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath,
                 Main.class.getName()));
         command.addAll(Arrays.asList(args));
         try {
