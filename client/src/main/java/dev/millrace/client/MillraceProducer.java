@@ -40,7 +40,8 @@ import org.slf4j.LoggerFactory;
  * hand. It is constructed, configured and used like {@code KafkaProducer}; what it cannot do yet it refuses.
  *
  * <p><b>Threads:</b> all methods by any thread. Callbacks run on the I/O thread, those of one partition one at a time in
- * the order of offsets; a slow callback holds up everything behind it.
+ * the order of offsets; a slow callback holds up everything behind it. What a callback or an interceptor throws there is logged, an
+ * {@code Error} too, and changes nothing for any record.
  *
  * @param <K> type of the keys
  * @param <V> type of the values

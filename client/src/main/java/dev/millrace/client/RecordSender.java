@@ -192,12 +192,10 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         ProducerRecord<K, V> record = waited.record();
         TopicImage topic = image.topic(record.topic());
         if (waited.chosenPartition() < 0) {
+            // What it throws must not stop the I/O thread, and all records with it.
             try {
                 waited.choosePartition(choose(waited, image));
-            } catch (
-                    Throwable
-                            t) { // the application's partitioner; it must not stop the I/O thread, and all records with
-                // it
+            } catch (Throwable t) { // the application's partitioner
                 return fail(waited, cannotBeSent(record, t));
             }
         }

@@ -4,10 +4,10 @@ import dev.millrace.client.accumulator.FailureLog;
 import dev.millrace.client.delivery.DeliveryCallback;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.clients.producer.internals.ProducerInterceptors;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Headers;
@@ -46,19 +46,19 @@ public final class Interceptors<K, V> implements AutoCloseable {
             return callback;
         }
         return (DeliveryCallback) (metadata, error, certainty) -> {
-            tellEach(interceptor -> interceptor.onAcknowledgement(metadata, error, headers));
+            tell(metadata, error, headers);
             if (callback != null) {
                 DeliveryCallback.call(callback, metadata, error, certainty);
             }
         };
     }
 
-    private void tellEach(Consumer<ProducerInterceptors<K, V>> call) {
+    private void tell(RecordMetadata metadata, Exception error, Headers headers) {
         for (ProducerInterceptors<K, V> interceptor : chain) {
             try {
-                call.accept(interceptor);
-            } catch (Throwable t) { // its caller and the other records need their outcome
-                FailureLog.error(log, "An interceptor threw in {}", "onAcknowledgement", t);
+                interceptor.onAcknowledgement(metadata, error, headers);
+            } catch (Throwable t) { // the record's caller and the other records need their outcome
+                FailureLog.error(log, "An interceptor threw, told of a record of {}", metadata.topic(), t);
             }
         }
     }
@@ -70,7 +70,13 @@ public final class Interceptors<K, V> implements AutoCloseable {
      * @param partition where it should have gone, as far as that is known; null only without a record
      */
     public void onRefused(ProducerRecord<K, V> record, TopicPartition partition, Exception reason) {
-        tellEach(interceptor -> interceptor.onSendError(record, partition, reason));
+        for (ProducerInterceptors<K, V> interceptor : chain) {
+            try {
+                interceptor.onSendError(record, partition, reason);
+            } catch (Throwable t) { // as above
+                FailureLog.error(log, "An interceptor threw, told of a record refused for {}", partition, t);
+            }
+        }
     }
 
     @Override

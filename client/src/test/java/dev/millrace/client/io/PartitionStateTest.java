@@ -10,11 +10,13 @@ import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.accumulator.RecordFuture;
+import dev.millrace.client.delivery.DeliveryCertainty;
+import dev.millrace.client.io.BrokerLink.ProduceAnswer;
 import java.lang.reflect.Field;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
@@ -24,6 +26,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class PartitionStateTest {
     private static final Uuid TOPIC_ID = new Uuid(1, 1);
     private static final int NODE = 1;
+    private static final SenderSettings SETTINGS =
+            new SenderSettings(0, 1_000, 1, new Backoff(10, 100), 1000, 5, true, 60_000, 600_000, true, 300_000);
     private static final ProducerId ID = new ProducerId(7, (short) 0);
 
     private final ReadyQueues ready = ReadyQueues.forThreads(1);
@@ -146,24 +150,62 @@ class PartitionStateTest {
         return futures;
     }
 
-    /** Stands for an OutOfMemoryError where the next batch is noted, once. */
+    @Test
+    void shouldNotSayNotPersistedOfWhatTheBrokerHasWrittenWhenAnErrorMeetsItsAnswer() throws Exception {
+        // given
+        RecordFuture future = appendCountingCallbacks(new ArrayList<>(), 100).get(0);
+        PartitionState state = state(TransactionShare.NONE);
+        FinishedBatch batch = sendNext(state);
+
+        // when
+        breakSentBatches(state);
+        Completion completion = new Completion(SETTINGS, new NoMetrics());
+        assertThatThrownBy(() -> completion.apply(state, new ProduceAnswer(batch, null, 5, -1), 0))
+                .isInstanceOf(InternalError.class);
+
+        // then
+        state.abandonInFlight();
+        state.fail(Long.MAX_VALUE, any -> new KafkaException("The end"));
+        state.deliverDecided();
+        assertThat(future.certainty()).isEqualTo(DeliveryCertainty.POSSIBLY_PERSISTED);
+    }
+
+    /** Stands for an OutOfMemoryError at the next batch that is noted, or the next look at all of them, once. */
     private static void breakSentBatches(PartitionState state) throws ReflectiveOperationException {
         Field sent = PartitionState.class.getDeclaredField("sent");
         sent.setAccessible(true);
         Field batches = SentBatches.class.getDeclaredField("batches");
         batches.setAccessible(true);
-        AtomicBoolean broken = new AtomicBoolean(true);
-        batches.set(sent.get(state), new ArrayDeque<FinishedBatch>() {
-            private static final long serialVersionUID = 1;
+        BrokenDeque broken = new BrokenDeque();
+        for (FinishedBatch batch : (SentBatches) sent.get(state)) {
+            broken.addLast(batch);
+        }
+        broken.throwsNext = true;
+        batches.set(sent.get(state), broken);
+    }
 
-            @Override
-            public void addLast(FinishedBatch batch) {
-                if (broken.getAndSet(false)) {
-                    throw new InternalError("thrown on purpose");
-                }
-                super.addLast(batch);
+    private static final class BrokenDeque extends ArrayDeque<FinishedBatch> {
+        private static final long serialVersionUID = 1;
+        private boolean throwsNext;
+
+        @Override
+        public void addLast(FinishedBatch batch) {
+            throwOnce();
+            super.addLast(batch);
+        }
+
+        @Override
+        public Iterator<FinishedBatch> iterator() {
+            throwOnce();
+            return super.iterator();
+        }
+
+        private void throwOnce() {
+            if (throwsNext) {
+                throwsNext = false;
+                throw new InternalError("thrown on purpose");
             }
-        });
+        }
     }
 
     private static FinishedBatch sendNext(PartitionState state) {
@@ -189,10 +231,8 @@ class PartitionStateTest {
 
     private PartitionState state(TransactionShare share) {
         List<PartitionState> states = new ArrayList<>();
-        SenderSettings settings =
-                new SenderSettings(0, 1_000, 1, new Backoff(10, 100), 1000, 5, true, 60_000, 600_000, true, 300_000);
         accumulator.forEachQueue(
-                ready.get(0), queue -> states.add(new PartitionState(queue, settings, new NoMetrics(), share)));
+                ready.get(0), queue -> states.add(new PartitionState(queue, SETTINGS, new NoMetrics(), share)));
         return states.get(0);
     }
 }
