@@ -95,7 +95,7 @@ class MirrorProgressIT {
         }
 
         assertThat(clusters.compare("gone-kept")).as("seed %d", seed).matches(Comparison::isExact);
-        assertThat(clusters.committed(topics)).isEqualTo(clusters.mirrored("gone-kept"));
+        assertThat(committed(topics, "gone-kept")).isEqualTo(clusters.mirrored("gone-kept"));
     }
 
     @Test
@@ -111,10 +111,9 @@ class MirrorProgressIT {
             await("some of the other, too", () -> clusters.mirrored("late-deleted") > 0, mirror);
             delete("late-deleted");
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
-            assertThat(mirror.output()).contains("Topic late-deleted has gone from the source");
         }
 
-        assertThat(clusters.committed(topics)).isEqualTo(clusters.mirrored("late-kept"));
+        assertThat(committed(topics, "late-kept")).isEqualTo(clusters.mirrored("late-kept"));
     }
 
     @Test
@@ -135,6 +134,13 @@ class MirrorProgressIT {
                 clusters.source().restart(1);
             }
         }
+    }
+
+    private static long committed(String group, String topic) {
+        return clusters.positions(group).entrySet().stream()
+                .filter(entry -> entry.getKey().topic().equals(topic))
+                .mapToLong(entry -> entry.getValue().offset())
+                .sum();
     }
 
     private static void delete(String topic) {

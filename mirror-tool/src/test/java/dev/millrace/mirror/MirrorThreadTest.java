@@ -213,7 +213,6 @@ class MirrorThreadTest {
             }
             acknowledge(sent.get(FIRST).get(0));
             acknowledge(sent.get(FIRST).get(1));
-            acknowledge(sent.get(SECOND).get(0));
         });
         consumer.schedulePollTask(() -> {
             consumer.assign(FIRST, SECOND);
@@ -221,6 +220,7 @@ class MirrorThreadTest {
             consumer.add(SECOND, 1);
         });
         consumer.schedulePollTask(() -> {
+            acknowledge(sent.get(SECOND).get(0));
             sent.get(FIRST).get(2).onCompletion(null, new RecordTooLargeException("too large"));
             target.start();
         });
