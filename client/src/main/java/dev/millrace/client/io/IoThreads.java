@@ -115,7 +115,9 @@ public final class IoThreads {
                 run(workers.get(i), i == 0, onEnd);
             }
         }
-        awaitUninterruptibly(all);
+        if (awaitUninterruptibly(all)) {
+            Thread.currentThread().interrupt(); // it is the application's
+        }
     }
 
     private void run(IoThread worker, boolean isFirst, Runnable onEnd) {
@@ -156,7 +158,8 @@ public final class IoThreads {
         IoThread.quietly(() -> log.error("An I/O thread failed; all records without an outcome fail with it", failure));
     }
 
-    private static void awaitUninterruptibly(CountDownLatch latch) {
+    /** Tells whether the thread was interrupted meanwhile. */
+    private static boolean awaitUninterruptibly(CountDownLatch latch) {
         boolean interrupted = false;
         boolean ended = false;
         while (!ended) {
@@ -168,9 +171,7 @@ public final class IoThreads {
                 interrupted = true;
             }
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        return interrupted;
     }
 
     private RuntimeException reasonToFail() {
