@@ -84,8 +84,7 @@ final class ProducerSettings {
     /** As configured; or, when it is not set, at least what lingering and a request may take. */
     private static int deliveryTimeoutMs(ProducerConfig config) {
         long sumMs = (long) lingerMs(config) + config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG);
-        int neededMs =
-                (int) Math.min(sumMs, Integer.MAX_VALUE); // more than the longest that can be set is not asked for
+        int neededMs = (int) Math.min(sumMs, Integer.MAX_VALUE); // the longest that can be set
         int givenMs = config.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG);
         if (givenMs < neededMs && config.originals().containsKey(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG)) {
             throw new ConfigException(

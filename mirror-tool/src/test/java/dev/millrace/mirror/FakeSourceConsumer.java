@@ -1,15 +1,18 @@
 package dev.millrace.mirror;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetCommitCallback;
@@ -30,6 +33,7 @@ final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
     final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
     final AtomicBoolean rebalancing;
     private final Set<String> topics = new HashSet<>();
+    private final Queue<ConsumerRecords<byte[], byte[]>> scripted = new ArrayDeque<>();
     private boolean down;
     private Runnable onCommit = () -> {};
 
@@ -49,6 +53,17 @@ final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
 
     void goDown() {
         down = true;
+    }
+
+    /** Lets a poll return this, in place of what was added. */
+    void returnNext(ConsumerRecords<byte[], byte[]> records) {
+        scripted.add(records);
+    }
+
+    @Override
+    public synchronized ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+        ConsumerRecords<byte[], byte[]> added = super.poll(timeout);
+        return scripted.isEmpty() ? added : scripted.remove();
     }
 
     /** Sets what to do after each commit that succeeds. */

@@ -80,8 +80,8 @@ class MirrorIT {
             mirror.terminate().awaitExit(STOP);
         }
 
-        // Last copies are in order because the second mirror gets partitions when the first one's session is over, seconds
-        // after its death. A member that is lost but lives on would be another matter: nothing keeps it from writing.
+        // Last copies are in order: the second mirror gets the partitions only when the first one's session is over,
+        // seconds after its death. A member that is lost but lives on could still write; the Keep work is to fence it.
         Comparison comparison = clusters.compare(topic);
         assertThat(comparison).as("seed %d", seed).matches(Comparison::isCompleteWithDuplicates);
         assertThat(comparison.doubled()).isLessThanOrEqualTo(records - committed);

@@ -3,14 +3,13 @@ package dev.millrace.mirror;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -80,38 +79,22 @@ class MirrorThreadTest {
 
     @Test
     void shouldCommitPastAnAbortedTransactionThatIsFollowedByNothing() {
-        Queue<ConsumerRecords<byte[], byte[]>> polled = new ArrayDeque<>();
-        MockConsumer<byte[], byte[]> transactional = new MockConsumer<>("earliest") {
-            @Override
-            public synchronized ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
-                ConsumerRecords<byte[], byte[]> unused = super.poll(timeout);
-                return polled.isEmpty() ? ConsumerRecords.empty() : polled.remove();
-            }
-
-            @Override
-            public synchronized void commitAsync(
-                    Map<TopicPartition, OffsetAndMetadata> offsets, OffsetCommitCallback callback) {
-                super.commitAsync(offsets, callback);
-                committed.putAll(offsets);
-            }
-        };
-        transactional.schedulePollTask(() -> {
-            transactional.rebalance(List.of(FIRST, SECOND));
-            transactional.updateBeginningOffsets(Map.of(FIRST, 0L, SECOND, 0L));
-            polled.add(new ConsumerRecords<>(
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST, SECOND);
+            consumer.returnNext(new ConsumerRecords<>(
                     Map.of(
                             FIRST,
                             List.of(new ConsumerRecord<>(FIRST.topic(), FIRST.partition(), 0, null, new byte[0]))),
                     Map.of(FIRST, new OffsetAndMetadata(1), SECOND, new OffsetAndMetadata(12))));
-            polled.add(new ConsumerRecords<>(Map.of(), Map.of(FIRST, new OffsetAndMetadata(7))));
+            consumer.returnNext(new ConsumerRecords<>(Map.of(), Map.of(FIRST, new OffsetAndMetadata(7))));
         });
-        transactional.schedulePollTask(() -> assertThat(sent.get(FIRST)).hasSize(1));
-        transactional.schedulePollTask(() -> {
+        consumer.schedulePollTask(() -> assertThat(sent.get(FIRST)).hasSize(1));
+        consumer.schedulePollTask(() -> {
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
             mirror.stop();
         });
 
-        thread(mirror, transactional).run();
+        thread.run();
 
         assertThat(mirror.failure()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(7);

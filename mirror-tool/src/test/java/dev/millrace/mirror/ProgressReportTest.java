@@ -95,7 +95,7 @@ class ProgressReportTest {
     }
 
     private static ThreadCounters.Totals totals(long records) {
-        return new ThreadCounters.Totals(records, records, 100 * records, 9_000);
+        return new ThreadCounters.Totals(records, records, 0, 100 * records, 9_000, true);
     }
 
     private List<String> logged() {

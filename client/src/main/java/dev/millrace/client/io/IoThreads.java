@@ -116,7 +116,9 @@ public final class IoThreads {
                 run(workers.get(i), i == 0, onEnd);
             }
         }
-        awaitUninterruptibly(all);
+        if (awaitUninterruptibly(all)) {
+            Thread.currentThread().interrupt(); // it is the application's
+        }
     }
 
     private void run(IoThread worker, boolean isFirst, Runnable onEnd) {
@@ -161,7 +163,8 @@ public final class IoThreads {
         }
     }
 
-    private static void awaitUninterruptibly(CountDownLatch latch) {
+    /** Tells whether the thread was interrupted meanwhile. */
+    private static boolean awaitUninterruptibly(CountDownLatch latch) {
         boolean interrupted = false;
         boolean ended = false;
         while (!ended) {
@@ -173,9 +176,7 @@ public final class IoThreads {
                 interrupted = true;
             }
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        return interrupted;
     }
 
     private RuntimeException reasonToFail() {

@@ -48,7 +48,7 @@ public final class MetadataRefresh implements Errand {
     private long notBeforeMs = Long.MIN_VALUE;
     private long completeNotBeforeMs = Long.MIN_VALUE;
 
-    /** When it is asked for anew although nobody has asked for it; not without a pause, even at a {@code metadata.max.age.ms} of 0. */
+    /** By {@code metadata.max.age.ms}, but not without a pause. */
     private long tooOldFromMs = Long.MAX_VALUE;
 
     /** Written by the I/O thread, read by whoever looks at metrics. */
@@ -145,7 +145,7 @@ public final class MetadataRefresh implements Errand {
     }
 
     private long completeDueMs() {
-        return allNeeded ? completeNotBeforeMs : tooOldFromMs;
+        return allNeeded ? Math.min(completeNotBeforeMs, tooOldFromMs) : tooOldFromMs;
     }
 
     private void ask(Node node, long nowMs) {

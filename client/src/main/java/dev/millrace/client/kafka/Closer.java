@@ -16,12 +16,10 @@ public final class Closer {
         this.failure = failure;
     }
 
-    /** Null is closed already. */
+    /** Never throws. */
     public void close(AutoCloseable part) {
         try {
-            if (part != null) {
-                part.close();
-            }
+            part.close();
         } catch (Throwable t) { // an Error, too, must not leave the others open
             note(t);
         }
