@@ -50,14 +50,19 @@ final class ThreadTransactions implements TransactionShare {
     @Override
     public void apply(Drainer drainer) {
         View view = state.view();
+        if (view.phase() == TransactionPhase.FATAL_ERROR) {
+            drainer.failAll(Long.MAX_VALUE, view.error());
+        }
+        if (settled == view.number()) {
+            return; // it may be over since we looked: what is unsent now belongs to the next
+        }
         switch (view.phase()) {
-            case FATAL_ERROR -> drainer.failAll(Long.MAX_VALUE, view.error());
             case ABORTABLE_ERROR -> drainer.failUnsent(view.error());
             case ABORTING -> drainer.failUnsent(new TransactionAbortedException());
             default -> {}
         }
         boolean open = view.phase() == TransactionPhase.IN_TRANSACTION && !state.isClosed();
-        if (settled != view.number() && !open && state.hasAllSends() && drainer.isIdle()) {
+        if (!open && state.hasAllSends() && drainer.isIdle()) {
             settled = view.number();
             wakeFirst.run();
         }

@@ -12,6 +12,7 @@ import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicRegistry;
+import java.lang.reflect.Field;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -183,6 +184,43 @@ class TransactionSimulationTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
+    void shouldNotFailARecordOfTheNextTransactionWhenAThreadStillSeesTheAbort(boolean explicit) throws Exception {
+        // given an abort for which the second thread has done its part
+        Run run = Run.ofTwoThreads(explicit);
+        assertThat(run.await(run.state.initTransactions())).isNull();
+        run.state.beginTransaction();
+        for (int p = 0; p < PARTITIONS; p++) {
+            run.append(p);
+        }
+        TransactionCall abort = run.state.abortTransaction();
+        while (!run.shares.get(1).isSettled(run.state.view().number())) {
+            run.ioThreads.get(1).runOnce();
+        }
+        run.inTransaction.values().forEach(List::clear);
+
+        // when the thread looks at the transaction, and a record of the next one is there before it has done what
+        // follows
+        run.append(1);
+        run.shares.get(1).apply(drainerOf(run.ioThreads.get(1)));
+
+        // then the record goes with the next transaction
+        while (run.state.view().phase() == TransactionPhase.ABORTING) {
+            run.ioThreads.get(0).runOnce();
+        }
+        assertThat(run.await(abort)).isNull();
+        run.state.beginTransaction();
+        assertThat(run.await(run.state.commitTransaction())).isNull();
+        assertThat(run.cluster.committed(1)).isEqualTo(run.inTransaction.get(1)).hasSize(1);
+    }
+
+    private static Drainer drainerOf(IoThread thread) throws ReflectiveOperationException {
+        Field drainer = IoThread.class.getDeclaredField("drainer");
+        drainer.setAccessible(true);
+        return (Drainer) drainer.get(thread);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
     void shouldFindDoubledRecordsWhenBrokersDoNotCheckSequences(boolean explicit) throws Exception {
         // the twin: with such brokers the same faults must be visible to the same checks
         int different = 0;
@@ -208,6 +246,7 @@ class TransactionSimulationTest {
         private final Accumulator accumulator;
         private final TransactionState state;
         private final List<IoThread> ioThreads = new ArrayList<>();
+        private final List<ThreadTransactions> shares = new ArrayList<>();
         private final Map<Integer, List<Long>> committed = new HashMap<>();
         private final Map<Integer, List<Long>> inTransaction = new HashMap<>();
         private OffsetAndMetadata committedOffset;
@@ -256,7 +295,6 @@ class TransactionSimulationTest {
             MetadataRefresh metadata = new MetadataRefresh(contexts.get(0), settings);
             ProducerIds ids = new ProducerIds(contexts.get(0), ready, settings);
             Enrolment enrolment = new Enrolment(() -> {});
-            List<ThreadTransactions> shares = new ArrayList<>();
             TransactionDriver driver =
                     new TransactionDriver(state, enrolment, shares, ids, contexts.get(0), settings.retryBackoff());
             for (IoContext context : contexts) {
@@ -267,6 +305,16 @@ class TransactionSimulationTest {
             for (int p = 0; p < PARTITIONS; p++) {
                 committed.put(p, new ArrayList<>());
                 inTransaction.put(p, new ArrayList<>());
+            }
+        }
+
+        /** Without faults. */
+        static Run ofTwoThreads(boolean explicit) {
+            for (long seed = 1; ; seed++) {
+                Run run = new Run(seed, 0, 1_000_000, explicit, true);
+                if (run.ioThreads.size() == 2) {
+                    return run;
+                }
             }
         }
 
@@ -315,8 +363,11 @@ class TransactionSimulationTest {
         }
 
         private void append() throws InterruptedException {
+            append(random.nextInt(PARTITIONS));
+        }
+
+        private void append(int partition) throws InterruptedException {
             long value = nextValue++;
-            int partition = random.nextInt(PARTITIONS);
             byte[] bytes = ByteBuffer.allocate(Long.BYTES + random.nextInt(60))
                     .putLong(value)
                     .array();
