@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Holds the table of semantics in DESIGN.md to the tests that are there. */
+/** Holds the tables of docs/semantics.md to the tests that are there. */
 class SemanticsTableTest {
     private static final Path ROOT = root();
     private static final String HEADING = "## Semantics and the tests that hold them";
@@ -133,10 +133,10 @@ class SemanticsTableTest {
     private record Row(String what, List<String> tests) {}
 
     private static List<Row> rows() {
-        String design = read(ROOT.resolve("DESIGN.md"));
-        assertThat(design).contains(HEADING);
+        String page = read(ROOT.resolve("docs/semantics.md"));
+        assertThat(page).contains(HEADING);
         String section =
-                design.substring(design.indexOf(HEADING) + HEADING.length()).split("\n## ", -1)[0];
+                page.substring(page.indexOf(HEADING) + HEADING.length()).split("\n## ", -1)[0];
         List<Row> rows = new ArrayList<>();
         for (String line : section.split("\n", -1)) {
             String[] cells = line.split("\\|", -1);
@@ -173,7 +173,7 @@ class SemanticsTableTest {
         return methods;
     }
 
-    /** Where DESIGN.md is: the module's parent folder, or this one if tests run from there. */
+    /** Where the pages are: the module's parent folder, or this one if tests run from there. */
     private static Path root() {
         Path here = Path.of("").toAbsolutePath();
         return Files.exists(here.resolve("DESIGN.md")) ? here : here.getParent();
