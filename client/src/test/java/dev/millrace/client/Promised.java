@@ -13,7 +13,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  */
 final class Promised {
     /** What a busy machine may add: threads that get no CPU, a broker's code that runs for the first time. */
-    private static final Duration STALL = Duration.ofSeconds(5);
+    private static final Duration STALL = Duration.ofSeconds(10);
 
     /** Backoffs are at most a fifth longer than their setting. */
     private static final double JITTER = 1.2;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
@@ -44,8 +44,8 @@ final class CopyEvidence {
 
     /** How far before the offset a record is looked for: what stands there may be compacted, or mark a transaction. */
     private static final int LAST_OFFSETS = 100;
-    /** How many records of the target may have the timestamp of the record looked for. */
-    private static final int SAME_TIME = 1_000;
+    /** How far before the target's end the copy is looked for: a mirror that has stopped wrote it as one of its last. */
+    private static final int LAST_COPIES = 200_000;
 
     private static final Duration POLL = Duration.ofMillis(200);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -103,7 +103,10 @@ final class CopyEvidence {
         try {
             AtomicReference<ConsumerRecord<byte[], byte[]>> last = new AtomicReference<>();
             long end = Math.min(offset, sourceStableEnds.get(partition));
-            read(sourceReader, partition, Math.max(start, end - LAST_OFFSETS), end, last::set);
+            read(sourceReader, partition, Math.max(start, end - LAST_OFFSETS), end, record -> {
+                last.set(record);
+                return true;
+            });
             return last.get() != null && isOnTarget(last.get(), partition, targetEnd)
                     ? Verdict.PRESENT
                     : Verdict.UNCLEAR;
@@ -120,14 +123,17 @@ final class CopyEvidence {
         ListOffsetsResultInfo first =
                 Clusters.answer(target.listOffsets(Map.of(partition, OffsetSpec.forTimestamp(record.timestamp())))
                         .partitionResult(partition));
-        if (first.timestamp() != record.timestamp()) {
-            return false;
+        if (first.offset() < 0) {
+            return false; // All are older.
         }
         AtomicBoolean isFound = new AtomicBoolean();
-        read(targetReader, partition, first.offset(), Math.min(first.offset() + SAME_TIME, targetEnd), candidate -> {
-            if (isCopy(record, candidate)) {
+        // Timestamps need not rise: a record with this one is somewhere after the first that is not older.
+        read(targetReader, partition, Math.max(first.offset(), targetEnd - LAST_COPIES), targetEnd, candidate -> {
+            boolean isMatch = isCopy(record, candidate);
+            if (isMatch) {
                 isFound.set(true);
             }
+            return !isMatch;
         });
         return isFound.get();
     }
@@ -139,12 +145,13 @@ final class CopyEvidence {
                 && copy.headers().equals(record.headers());
     }
 
+    /** Reads on while {@code goesOn} says so of each record, at most up to {@code to}. */
     private static void read(
             KafkaConsumer<byte[], byte[]> reader,
             TopicPartition partition,
             long from,
             long to,
-            Consumer<ConsumerRecord<byte[], byte[]>> each) {
+            Predicate<ConsumerRecord<byte[], byte[]>> goesOn) {
         long start = System.nanoTime();
         reader.assign(List.of(partition));
         reader.seek(partition, from);
@@ -153,8 +160,8 @@ final class CopyEvidence {
                 throw new TimeoutException("no records of " + partition + " within " + PATIENCE.toSeconds() + " s");
             }
             for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
-                if (record.offset() < to) {
-                    each.accept(record);
+                if (record.offset() >= to || !goesOn.test(record)) {
+                    return;
                 }
             }
         }

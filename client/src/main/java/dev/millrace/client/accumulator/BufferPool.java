@@ -21,7 +21,7 @@ public final class BufferPool {
     private static final int PLENTY = 16;
 
     /** Memory is plentiful while such a part of what is free is enough for all; the rest is for the batches after the next. */
-    private static final int SHARED_PART = 2;
+    private static final int SHARED_PART = 3;
 
     /**
      * Once memory is used up, waiting threads are woken when this part of all memory is free again: woken for each batch that
