@@ -105,8 +105,22 @@ class ArchitectureTest {
 
     @Test
     void shouldLetDependenciesGoOneWay() {
+        assertNoDependency(
+                ROOT + ".memory..",
+                ROOT,
+                ROOT + ".accumulator..",
+                ROOT + ".delivery..",
+                ROOT + ".io..",
+                ROOT + ".kafka..",
+                ROOT + ".metadata..");
         assertNoDependency(ROOT + ".accumulator..", ROOT + ".io..", ROOT + ".kafka..", ROOT + ".metadata..", ROOT);
-        assertNoDependency(ROOT + ".metadata..", ROOT + ".io..", ROOT + ".kafka..", ROOT + ".accumulator..", ROOT);
+        assertNoDependency(
+                ROOT + ".metadata..",
+                ROOT + ".io..",
+                ROOT + ".kafka..",
+                ROOT + ".accumulator..",
+                ROOT + ".memory..",
+                ROOT);
         assertNoDependency(ROOT + ".io..", ROOT + ".kafka..", ROOT);
         assertNoDependency(ROOT + ".kafka..", ROOT);
     }

@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.memory.BufferPool;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -64,7 +65,7 @@ public final class Accumulator {
     /** Memory for a batch that the record opens; null if it found room elsewhere while it waited. */
     byte[] acquire(BatchSizing sizing, EncodableRecord record, long maxBlockMs, BooleanSupplier stillNeeded)
             throws InterruptedException {
-        int size = pool.sizeFor(sizing, RecordEncoder.batchSizeUpperBound(record));
+        int size = pool.sizeFor(sizing.usual(), sizing.most(), RecordEncoder.batchSizeUpperBound(record));
         return pool.acquire(size, maxBlockMs, stillNeeded);
     }
 

@@ -1,5 +1,7 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.memory.BufferPool;
+
 /**
  * How large a partition's next batch may be, and how large it should be at least when memory is scarce: so large as a batch that
  * was sent before it was full, twice as large after one that was full, half as large after one that left three quarters of that

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.accumulator.SealCause;
+import dev.millrace.client.memory.BufferPool;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.errors.TransactionAbortedException;

@@ -3,6 +3,7 @@ package dev.millrace.client.accumulator;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import dev.millrace.client.memory.BufferPool;
 import org.apache.kafka.common.TopicPartition;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;

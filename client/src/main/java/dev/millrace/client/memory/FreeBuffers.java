@@ -1,4 +1,4 @@
-package dev.millrace.client.accumulator;
+package dev.millrace.client.memory;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
  * <p><b>Ordering:</b> {@code bytes} is raised before a buffer is put in and lowered after one is taken out: it never tells
  * less than there is.
  */
-final class KeptBuffers {
+final class FreeBuffers {
     /** Smaller batches would not save anything worth the requests that they cost. */
     private static final int MIN_SIZE = 1 << 10;
 
@@ -30,7 +30,7 @@ final class KeptBuffers {
     private final AtomicLong bytes = new AtomicLong();
 
     /** Keeps nothing yet, and never anything larger than {@code total}. */
-    KeptBuffers(long total, int batchSize) {
+    FreeBuffers(long total, int batchSize) {
         IntStream halves = IntStream.iterate(batchSize / 2, size -> size >= MIN_SIZE, size -> size / 2);
         IntStream quarters = IntStream.rangeClosed(QUARTERS, MAX_FACTOR * QUARTERS)
                 .mapToLong(quarter -> (long) batchSize * quarter / QUARTERS)

@@ -1,4 +1,4 @@
-package dev.millrace.client.accumulator;
+package dev.millrace.client.memory;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,7 +36,7 @@ public final class BufferPool {
     private final int batchSize;
     private final AtomicLong available;
     private final AtomicInteger partitionsInUse = new AtomicInteger();
-    private final KeptBuffers kept;
+    private final FreeBuffers kept;
     private final MemoryWaiters waiters;
 
     /**
@@ -50,7 +50,7 @@ public final class BufferPool {
         this.total = total;
         this.batchSize = batchSize;
         this.available = new AtomicLong(total);
-        this.kept = new KeptBuffers(total, batchSize);
+        this.kept = new FreeBuffers(total, batchSize);
         this.waiters = new MemoryWaiters(size -> tryReserve(size, 0), this::isShort, onPressure, LOOK_NS);
     }
 
@@ -58,14 +58,16 @@ public final class BufferPool {
      * How large a buffer to ask for. While memory is plentiful, so large as the batch may become, or at least
      * {@code batch.size}; otherwise as the partition's last batches suggest.
      *
+     * @param usual what the partition's last batches needed, bytes
+     * @param most what the batch may become, bytes
      * @param needed bytes that the batch must have at least
      */
-    int sizeFor(BatchSizing sizing, int needed) {
+    public int sizeFor(int usual, int most, int needed) {
         long share = share();
-        int most = kept.atMost(sizing.most());
-        int wanted = sizing.usual();
-        if (most <= share) {
-            wanted = most;
+        int largest = kept.atMost(most);
+        int wanted = usual;
+        if (largest <= share) {
+            wanted = largest;
         } else if (batchSize <= share) {
             wanted = Math.max(wanted, batchSize);
         }
@@ -82,12 +84,12 @@ public final class BufferPool {
     }
 
     /** How many partitions have a batch that no I/O thread has taken yet. */
-    int partitionsInUse() {
+    public int partitionsInUse() {
         return partitionsInUse.get();
     }
 
     /** Tells of partitions that have such a batch again, or have none any more. */
-    void addPartitionsInUse(int change) {
+    public void addPartitionsInUse(int change) {
         partitionsInUse.addAndGet(change);
     }
 
@@ -100,7 +102,7 @@ public final class BufferPool {
      * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within that time
      * @throws org.apache.kafka.common.KafkaException the pool was closed
      */
-    byte[] acquire(int size, long maxBlockMs, BooleanSupplier stillNeeded) throws InterruptedException {
+    public byte[] acquire(int size, long maxBlockMs, BooleanSupplier stillNeeded) throws InterruptedException {
         int wanted = size < batchSize ? kept.atLeast(size) : size;
         if (!tryReserveBesideWaiters(wanted) && !waiters.await(wanted, maxBlockMs, stillNeeded)) {
             return null;
@@ -131,7 +133,7 @@ public final class BufferPool {
      *
      * @param used how many bytes, from the start, are to be kept
      */
-    byte[] trim(byte[] buffer, int used) {
+    public byte[] trim(byte[] buffer, int used) {
         int size = kept.atLeast(used);
         boolean affordable = buffer.length <= batchSize && batchSize <= share();
         if (affordable || size > buffer.length / 2) {
@@ -145,7 +147,7 @@ public final class BufferPool {
     }
 
     /** Gives back what {@link #acquire} returned. */
-    void release(byte[] buffer) {
+    public void release(byte[] buffer) {
         release(buffer, buffer.length);
     }
 
@@ -154,7 +156,7 @@ public final class BufferPool {
      *
      * @param reserved how much of it; not the buffer's length if the batch was split
      */
-    void release(byte[] buffer, int reserved) {
+    public void release(byte[] buffer, int reserved) {
         if (buffer.length == reserved) {
             kept.keep(buffer);
         }
@@ -162,7 +164,7 @@ public final class BufferPool {
     }
 
     /** Takes memory without a buffer, if there is some that nobody waits for. */
-    boolean reserve(int size) {
+    public boolean reserve(int size) {
         if (!tryReserveBesideWaiters(size)) {
             return false;
         }
@@ -171,7 +173,7 @@ public final class BufferPool {
     }
 
     /** Gives back what {@link #reserve} took. */
-    void unreserve(long size) {
+    public void unreserve(long size) {
         giveBack(size);
     }
 
@@ -200,7 +202,7 @@ public final class BufferPool {
     }
 
     /** Tells waiting threads to ask again whether they still need memory; call it after a batch was opened. */
-    void onOpened() {
+    public void onOpened() {
         if (!waiters.isEmpty()) {
             waiters.wakeSatisfied();
         }
@@ -212,7 +214,7 @@ public final class BufferPool {
     }
 
     /** Whether a thread waits for more than there is; one about to be served is no shortage. */
-    boolean isShort() {
+    public boolean isShort() {
         return available.get() < waiters.firstWants();
     }
 
@@ -235,7 +237,7 @@ public final class BufferPool {
         return total;
     }
 
-    int batchSize() {
+    public int batchSize() {
         return batchSize;
     }
 }

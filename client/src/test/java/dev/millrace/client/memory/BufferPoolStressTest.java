@@ -1,8 +1,10 @@
-package dev.millrace.client.accumulator;
+package dev.millrace.client.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.accumulator.Seed;
+import dev.millrace.client.accumulator.Workers;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;

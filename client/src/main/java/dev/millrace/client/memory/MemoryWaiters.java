@@ -1,4 +1,4 @@
-package dev.millrace.client.accumulator;
+package dev.millrace.client.memory;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
