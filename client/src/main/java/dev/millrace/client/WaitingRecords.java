@@ -3,7 +3,7 @@ package dev.millrace.client;
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.delivery.DeliveryFuture;
-import dev.millrace.client.io.Errand;
+import dev.millrace.client.io.IoTask;
 import dev.millrace.client.metadata.ClusterImage;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -31,7 +31,7 @@ import org.apache.kafka.common.KafkaException;
  * <p><b>Bounds:</b> they count against {@code buffer.memory}, each for {@code max.block.ms} at most. To open a batch when all memory is
  * taken by waiting records, some of theirs is given back early: one batch's worth.
  */
-final class WaitingRecords<K, V> implements Errand {
+final class WaitingRecords<K, V> implements IoTask {
     /** How long to wait for memory before trying again, while none comes back. */
     private static final long MEMORY_RETRY_MS = 5;
 

@@ -13,13 +13,13 @@ import dev.millrace.client.memory.BufferPool;
  */
 final class BatchSizing {
     /** Batches compress one a little better, one a little worse: stay below {@code batch.size} with most. */
-    private static final double SAFETY = 1.05;
+    private static final double RATIO_MARGIN = 1.05;
 
     /** Of a better ratio than expected so much is believed at once; of a worse one everything. */
-    private static final double BELIEF = 0.25;
+    private static final double BETTER_RATIO_WEIGHT = 0.25;
 
     /** A batch that needed so small a part of the usual size says that this is too large. */
-    private static final int NEARLY_EMPTY = 4;
+    private static final int SHRINK_BELOW_SHARE = 4;
 
     private final int batchSize;
     private volatile int usual;
@@ -37,7 +37,7 @@ final class BatchSizing {
 
     /** What compression is expected to make {@code batch.size} of, in bytes before it. */
     int most() {
-        return (int) Math.min(Integer.MAX_VALUE, Math.max(batchSize, batchSize / (ratio * SAFETY)));
+        return (int) Math.min(Integer.MAX_VALUE, Math.max(batchSize, batchSize / (ratio * RATIO_MARGIN)));
     }
 
     /** A batch with so much room was too small for the next record. */
@@ -49,10 +49,10 @@ final class BatchSizing {
     void onFinished(int used, int size, boolean full) {
         if (full) {
             double seen = (double) size / used;
-            ratio = seen > ratio ? Math.min(1, seen) : ratio + (seen - ratio) * BELIEF;
+            ratio = seen > ratio ? Math.min(1, seen) : ratio + (seen - ratio) * BETTER_RATIO_WEIGHT;
         } else if (used > usual) {
             usual = used;
-        } else if (used < usual / NEARLY_EMPTY) {
+        } else if (used < usual / SHRINK_BELOW_SHARE) {
             usual = usual / 2;
         }
     }

@@ -22,29 +22,29 @@ final class IoThread {
     private static final long ATTEMPT_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final IoContext context;
-    private final List<Errand> errands;
+    private final List<IoTask> tasks;
     private final TransactionShare transactions;
     private final Drainer drainer;
 
-    /** Runs {@code errands} beside its own work. */
+    /** Runs {@code tasks} beside its own work. */
     IoThread(
             IoContext context,
             SenderSettings settings,
             ProducerIds ids,
             MetadataRefresh metadata,
             TransactionShare transactions,
-            Errand... errands) {
+            IoTask... tasks) {
         this.transactions = transactions;
         this.context = context;
-        this.errands = new ArrayList<>(List.of(errands));
+        this.tasks = new ArrayList<>(List.of(tasks));
         this.drainer = new Drainer(context, settings, ids, metadata, transactions);
         context.link().onDisconnect(metadata::onDisconnect);
         context.ready().onWake(context.link()::wakeup);
     }
 
     /** Before the thread is started. */
-    void add(Errand errand) {
-        errands.add(errand);
+    void add(IoTask task) {
+        tasks.add(task);
     }
 
     void runOnce() {
@@ -52,8 +52,8 @@ final class IoThread {
         drainer.collect(nowMs);
         transactions.apply(drainer);
         long waitMs = Long.MAX_VALUE;
-        for (Errand errand : errands) {
-            waitMs = Math.min(waitMs, errand.runIfDue(nowMs));
+        for (IoTask task : tasks) {
+            waitMs = Math.min(waitMs, task.runIfDue(nowMs));
         }
         waitMs = Math.min(waitMs, drainer.drain(nowMs));
         if (waitMs > 0 && context.ready().trySleep(Deadlines.plus(nowMs, waitMs))) {
@@ -78,7 +78,7 @@ final class IoThread {
     /** Closes the connections and fails every record without an outcome. The accumulator is closed already. */
     void end(RuntimeException reason) {
         quietly(context.link()::close);
-        errands.forEach(errand -> insist(() -> errand.onEnd(reason)));
+        tasks.forEach(task -> insist(() -> task.onEnd(reason)));
         insist(() -> failRest(reason));
     }
 

@@ -50,16 +50,16 @@ public final class IoThreads {
         first = contexts.get(0);
         metadata = new MetadataRefresh(first, settings);
         ProducerIds ids = new ProducerIds(first, ready, settings);
-        Enrolment enrolment = new Enrolment(first.ready()::wake);
-        List<ThreadTransactions> shares = new ArrayList<>();
+        TransactionPartitions partitions = new TransactionPartitions(first.ready()::wake);
+        List<IoThreadTransactionShare> shares = new ArrayList<>();
         driver = transactions.map(
-                state -> new TransactionDriver(state, enrolment, shares, ids, first, settings.retryBackoff()));
-        Errand idErrand = driver.isPresent() ? driver.get() : ids;
+                state -> new TransactionDriver(state, partitions, shares, ids, first, settings.retryBackoff()));
+        IoTask idTask = driver.isPresent() ? driver.get() : ids;
         for (IoContext context : contexts) {
-            transactions.ifPresent(state -> shares.add(new ThreadTransactions(state, enrolment, first.ready()::wake)));
+            transactions.ifPresent(state -> shares.add(new IoThreadTransactionShare(state, partitions, first.ready()::wake)));
             TransactionShare share = shares.isEmpty() ? TransactionShare.NONE : shares.get(workers.size());
-            Errand[] errands = workers.isEmpty() ? new Errand[] {metadata, idErrand} : new Errand[0];
-            workers.add(new IoThread(context, settings, ids, metadata, share, errands));
+            IoTask[] tasks = workers.isEmpty() ? new IoTask[] {metadata, idTask} : new IoTask[0];
+            workers.add(new IoThread(context, settings, ids, metadata, share, tasks));
         }
         driver.ifPresent(transactional -> first.link().onDisconnect(refusal -> {
             metadata.onDisconnect(refusal);
@@ -71,8 +71,8 @@ public final class IoThreads {
     }
 
     /** Gives the first thread something else to do. Before {@link #start}. */
-    public void add(Errand errand) {
-        workers.get(0).add(errand);
+    public void add(IoTask task) {
+        workers.get(0).add(task);
     }
 
     /** Asks the cluster what the application's threads want to know. */

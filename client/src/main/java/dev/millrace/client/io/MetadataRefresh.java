@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * <p><b>Ordering:</b> a request is noted by a volatile store before the first I/O thread is woken, and cleared before the
  * topics to ask for are read, so that none is overlooked.
  */
-public final class MetadataRefresh implements Errand {
+public final class MetadataRefresh implements IoTask {
     private static final Logger log = LoggerFactory.getLogger(MetadataRefresh.class);
 
     /** How long until it is worth asking again whether a broker can be reached. */

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * <p><b>Ordering:</b> id and epoch are one immutable pair, replaced by compare-and-set: of several partitions that want a
  * new epoch at the same time, one gets it for all.
  */
-final class ProducerIds implements Errand {
+final class ProducerIds implements IoTask {
     private static final Logger log = LoggerFactory.getLogger(ProducerIds.class);
 
     private final BrokerLink link;

@@ -27,13 +27,13 @@ import org.apache.kafka.common.errors.UnsupportedVersionException;
  *
  * <p><b>Threads:</b> the first I/O thread's.
  */
-final class TransactionDriver implements Errand {
+final class TransactionDriver implements IoTask {
     /** The coordinator is still at the end of the transaction before: it will not be long. */
     private static final long CONCURRENT_WAIT_MS = 20;
 
     private final TransactionState state;
-    private final Enrolment enrolment;
-    private final List<ThreadTransactions> shares;
+    private final TransactionPartitions partitions;
+    private final List<IoThreadTransactionShare> shares;
     private final ProducerIds ids;
     private final IoContext context;
     private final TransactionLink link;
@@ -61,13 +61,13 @@ final class TransactionDriver implements Errand {
 
     TransactionDriver(
             TransactionState state,
-            Enrolment enrolment,
-            List<ThreadTransactions> shares,
+            TransactionPartitions partitions,
+            List<IoThreadTransactionShare> shares,
             ProducerIds ids,
             IoContext context,
             Backoff backoff) {
         this.state = state;
-        this.enrolment = enrolment;
+        this.partitions = partitions;
         this.shares = shares;
         this.ids = ids;
         this.context = context;
@@ -80,7 +80,7 @@ final class TransactionDriver implements Errand {
     public long runIfDue(long nowMs) {
         View view = collectWanted();
         if (state.offsets().peek() != null) {
-            enrolment.startIfImplicit();
+            partitions.startIfImplicit();
         }
         failOffsetsOf(view);
         if (state.isClosed() && view.phase().isOngoing() && isSettled(view)) {
@@ -100,7 +100,7 @@ final class TransactionDriver implements Errand {
     /** The view comes after what is wanted: a partition of a transaction begun in between would be taken for an old one. */
     private View collectWanted() {
         List<PartitionState> wanted = new ArrayList<>();
-        for (PartitionState p = enrolment.pollWanted(); p != null; p = enrolment.pollWanted()) {
+        for (PartitionState p = partitions.pollWanted(); p != null; p = partitions.pollWanted()) {
             wanted.add(p);
         }
         View view = state.view();
@@ -163,7 +163,7 @@ final class TransactionDriver implements Errand {
 
     private long askOffsets(OffsetsCall head, long nowMs) {
         String group = head.group.groupId();
-        if (enrolment.isExplicit() && !head.added) {
+        if (partitions.isExplicit() && !head.added) {
             return ask(coordinator, node -> addOffsets(node, head, nowMs), nowMs);
         }
         if (groupCoordinator == null || !groupCoordinator.isOfGroup(group)) {
@@ -181,7 +181,7 @@ final class TransactionDriver implements Errand {
                 onAnswer(
                         nothing -> {
                             head.added = true;
-                            enrolment.start();
+                            partitions.start();
                         },
                         error -> {
                             head.asked = TransactionErrors.isRepeated(Request.ADD_OFFSETS, error);
@@ -217,7 +217,7 @@ final class TransactionDriver implements Errand {
     }
 
     private long askEnd(View view, long nowMs) {
-        if (!enrolment.isStarted()) {
+        if (!partitions.isStarted()) {
             afterEnd();
             return 0;
         }
@@ -232,7 +232,7 @@ final class TransactionDriver implements Errand {
 
     private void startNewEpoch(Node node, Request request, long nowMs) {
         TransactionLink.Handler<ProducerId> handler = onAnswer(this::goOnUnder, error -> {
-            if (error instanceof UnsupportedVersionException && !enrolment.needsNewEpoch()) {
+            if (error instanceof UnsupportedVersionException && !partitions.needsNewEpoch()) {
                 completeEnd(); // a coordinator before Kafka 2.5; no sequence is missing, so the old epoch will do
             } else {
                 onError(request, error);
@@ -270,7 +270,7 @@ final class TransactionDriver implements Errand {
 
     private void onId(ProducerId id) {
         ids.replace(id);
-        enrolment.reset(link.chooseProtocol());
+        partitions.reset(link.chooseProtocol());
         state.initialized();
     }
 
@@ -280,7 +280,7 @@ final class TransactionDriver implements Errand {
      */
     private void afterEnd() {
         nextIsExplicit = link.chooseProtocol();
-        bumping = enrolment.isExplicit() && (!nextIsExplicit || enrolment.needsNewEpoch() || state.hasFailedRecord());
+        bumping = partitions.isExplicit() && (!nextIsExplicit || partitions.needsNewEpoch() || state.hasFailedRecord());
         if (!bumping) {
             completeEnd();
         }
@@ -288,13 +288,13 @@ final class TransactionDriver implements Errand {
 
     private void completeEnd() {
         bumping = false;
-        enrolment.reset(nextIsExplicit);
+        partitions.reset(nextIsExplicit);
         state.ended();
     }
 
     private void onPartitions(long transaction, Map<TopicPartition, ApiException> refused) {
         if (refused.isEmpty()) {
-            enrolment.start();
+            partitions.start();
             for (PartitionState p : adding) {
                 p.enrol(transaction);
                 p.queue().lookAgain();
@@ -305,7 +305,7 @@ final class TransactionDriver implements Errand {
         }
         if (!TransactionErrors.isNothingAdded(refused.values())) {
             mayBeAdded = true;
-        } else if (!mayBeAdded || enrolment.isStarted()) {
+        } else if (!mayBeAdded || partitions.isStarted()) {
             addLater(); // so that the end need not wait for a topic that may be gone for good
         }
         Set<String> forbidden = new HashSet<>();
@@ -361,7 +361,7 @@ final class TransactionDriver implements Errand {
             case ABORT -> {
                 // Not for any other: where the transaction is still open, to ask for an epoch would fence ourselves.
                 if (verdict.told() instanceof UnknownProducerIdException) {
-                    enrolment.needNewEpoch();
+                    partitions.needNewEpoch();
                 }
                 state.failAbortably(verdict.told());
             }
@@ -371,7 +371,7 @@ final class TransactionDriver implements Errand {
 
     private void backOff(KafkaException error) {
         failures++;
-        boolean first = error instanceof ConcurrentTransactionsException && !enrolment.isStarted();
+        boolean first = error instanceof ConcurrentTransactionsException && !partitions.isStarted();
         notBeforeMs = context.clock().nowMs() + (first ? CONCURRENT_WAIT_MS : backoff.delayMs(failures));
     }
 

@@ -18,25 +18,25 @@ import java.util.function.LongConsumer;
  */
 public final class BufferPool {
     /** A batch larger than {@code batch.size} gets at most such a part of what is free: it is an expense of the rich. */
-    private static final int PLENTY = 16;
+    private static final int LARGE_BATCH_SHARE = 16;
 
     /** Memory is plentiful while such a part of what is free is enough for all; the rest is for the batches after the next. */
-    private static final int SHARED_PART = 2;
+    private static final int PLANNED_SHARE = 2;
 
     /**
      * Once memory is used up, waiting threads are woken when this part of all memory is free again: woken for each batch that
      * comes back, they would write a record or two before the next wait.
      */
-    private static final int REFILL = 2;
+    private static final int WAKE_AT_FREE_SHARE = 2;
 
     /** What else is in use may not come back for long, if its broker is gone: then memory is given out this often. */
-    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long RECHECK_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final long total;
     private final int batchSize;
     private final AtomicLong available;
     private final AtomicInteger partitionsInUse = new AtomicInteger();
-    private final FreeBuffers kept;
+    private final FreeBuffers freeBuffers;
     private final MemoryWaiters waiters;
 
     /**
@@ -50,8 +50,8 @@ public final class BufferPool {
         this.total = total;
         this.batchSize = batchSize;
         this.available = new AtomicLong(total);
-        this.kept = new FreeBuffers(total, batchSize);
-        this.waiters = new MemoryWaiters(size -> tryReserve(size, 0), this::isShort, onPressure, LOOK_NS);
+        this.freeBuffers = new FreeBuffers(total, batchSize);
+        this.waiters = new MemoryWaiters(size -> tryReserve(size, 0), this::isShort, onPressure, RECHECK_NS);
     }
 
     /**
@@ -63,24 +63,24 @@ public final class BufferPool {
      * @param needed bytes that the batch must have at least
      */
     public int sizeFor(int usual, int most, int needed) {
-        long share = share();
-        int largest = kept.atMost(most);
+        long share = fairShare();
+        int largest = freeBuffers.sizeAtMost(most);
         int wanted = usual;
         if (largest <= share) {
             wanted = largest;
         } else if (batchSize <= share) {
             wanted = Math.max(wanted, batchSize);
         }
-        if (wanted > batchSize && wanted <= available.get() / PLENTY) {
-            return Math.max(needed, kept.atMost(wanted));
+        if (wanted > batchSize && wanted <= available.get() / LARGE_BATCH_SHARE) {
+            return Math.max(needed, freeBuffers.sizeAtMost(wanted));
         }
-        return Math.max(needed, kept.atLeast(Math.min(wanted, batchSize)));
+        return Math.max(needed, freeBuffers.sizeAtLeast(Math.min(wanted, batchSize)));
     }
 
     /** What the partitions in use, and one more, could each have now. */
-    private long share() {
-        long free = available.get() - waiters.allWant();
-        return free / SHARED_PART / (partitionsInUse() + 1);
+    private long fairShare() {
+        long free = available.get() - waiters.bytesWanted();
+        return free / PLANNED_SHARE / (partitionsInUse() + 1);
     }
 
     /** How many partitions have a batch that no I/O thread has taken yet. */
@@ -103,13 +103,13 @@ public final class BufferPool {
      * @throws org.apache.kafka.common.KafkaException the pool was closed
      */
     public byte[] acquire(int size, long maxBlockMs, BooleanSupplier stillNeeded) throws InterruptedException {
-        int wanted = size < batchSize ? kept.atLeast(size) : size;
-        if (!tryReserveBesideWaiters(wanted) && !waiters.await(wanted, maxBlockMs, stillNeeded)) {
+        int wanted = size < batchSize ? freeBuffers.sizeAtLeast(size) : size;
+        if (!tryReserveUnclaimed(wanted) && !waiters.await(wanted, maxBlockMs, stillNeeded)) {
             return null;
         }
         byte[] buffer = null;
         try {
-            buffer = keptOrNew(wanted);
+            buffer = takeOrAllocate(wanted);
             return buffer;
         } finally {
             if (buffer == null) { // the heap is used up: what was reserved must not stay so
@@ -118,10 +118,10 @@ public final class BufferPool {
         }
     }
 
-    private byte[] keptOrNew(int size) {
-        byte[] buffer = kept.take(size);
+    private byte[] takeOrAllocate(int size) {
+        byte[] buffer = freeBuffers.take(size);
         if (buffer == null) {
-            kept.shrinkTo(available.get()); // what is kept counts as available
+            freeBuffers.shrinkTo(available.get()); // what is freeBuffers counts as available
             buffer = new byte[size];
         }
         return buffer;
@@ -134,14 +134,14 @@ public final class BufferPool {
      * @param used how many bytes, from the start, are to be kept
      */
     public byte[] trim(byte[] buffer, int used) {
-        int size = kept.atLeast(used);
-        boolean affordable = buffer.length <= batchSize && batchSize <= share();
+        int size = freeBuffers.sizeAtLeast(used);
+        boolean affordable = buffer.length <= batchSize && batchSize <= fairShare();
         if (affordable || size > buffer.length / 2) {
             return buffer;
         }
-        byte[] smaller = keptOrNew(size);
+        byte[] smaller = takeOrAllocate(size);
         System.arraycopy(buffer, 0, smaller, 0, used);
-        kept.keep(buffer);
+        freeBuffers.add(buffer);
         giveBack(buffer.length - size);
         return smaller;
     }
@@ -158,17 +158,17 @@ public final class BufferPool {
      */
     public void release(byte[] buffer, int reserved) {
         if (buffer.length == reserved) {
-            kept.keep(buffer);
+            freeBuffers.add(buffer);
         }
         giveBack(reserved);
     }
 
     /** Takes memory without a buffer, if there is some that nobody waits for. */
     public boolean reserve(int size) {
-        if (!tryReserveBesideWaiters(size)) {
+        if (!tryReserveUnclaimed(size)) {
             return false;
         }
-        kept.shrinkTo(available.get());
+        freeBuffers.shrinkTo(available.get());
         return true;
     }
 
@@ -179,15 +179,15 @@ public final class BufferPool {
 
     private void giveBack(long size) {
         long free = available.addAndGet(size);
-        int first = waiters.firstWants();
-        if (first > 0 && free >= Math.max(first, total / REFILL)) {
+        int first = waiters.firstWanted();
+        if (first > 0 && free >= Math.max(first, total / WAKE_AT_FREE_SHARE)) {
             waiters.wakeFirst();
         }
     }
 
     /** What is left is enough for all who wait: to queue up behind them would only make the queue last for ever. */
-    private boolean tryReserveBesideWaiters(int size) {
-        return tryReserve(size, waiters.allWant());
+    private boolean tryReserveUnclaimed(int size) {
+        return tryReserve(size, waiters.bytesWanted());
     }
 
     private boolean tryReserve(int size, long leave) {
@@ -215,7 +215,7 @@ public final class BufferPool {
 
     /** Whether a thread waits for more than there is; one about to be served is no shortage. */
     public boolean isShort() {
-        return available.get() < waiters.firstWants();
+        return available.get() < waiters.firstWanted();
     }
 
     /** Sets what is told how long a thread has waited for memory, nanoseconds; it must not block. */

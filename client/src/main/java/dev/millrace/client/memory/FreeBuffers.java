@@ -43,14 +43,14 @@ final class FreeBuffers {
     }
 
     /** The smallest size that is kept and not less than this one; this one itself if there is none. */
-    int atLeast(int size) {
+    int sizeAtLeast(int size) {
         int found = Arrays.binarySearch(sizes, size);
         int next = -found - 1;
         return found >= 0 || next == sizes.length ? size : sizes[next];
     }
 
     /** The largest size that is kept and not more than this one, or the smallest of all. */
-    int atMost(int size) {
+    int sizeAtMost(int size) {
         int found = Arrays.binarySearch(sizes, size);
         return found >= 0 ? size : sizes[Math.max(0, -found - 2)];
     }
@@ -58,10 +58,10 @@ final class FreeBuffers {
     /** The buffer of exactly this size that came back last, the likeliest to be in a cache still; null if there is none. */
     byte[] take(int size) {
         int found = Arrays.binarySearch(sizes, size);
-        return found < 0 ? null : counted(queues.get(found).pollFirst());
+        return found < 0 ? null : uncount(queues.get(found).pollFirst());
     }
 
-    private byte[] counted(byte[] buffer) {
+    private byte[] uncount(byte[] buffer) {
         if (buffer != null) {
             bytes.addAndGet(-buffer.length);
         }
@@ -69,7 +69,7 @@ final class FreeBuffers {
     }
 
     /** Keeps the buffer if it is of one of the sizes. */
-    void keep(byte[] buffer) {
+    void add(byte[] buffer) {
         int found = Arrays.binarySearch(sizes, buffer.length);
         if (found >= 0) {
             bytes.addAndGet(buffer.length);
@@ -80,7 +80,7 @@ final class FreeBuffers {
     /** Gives buffers to the garbage collector until at most so many bytes are kept, the largest first. */
     void shrinkTo(long maxBytes) {
         for (int i = sizes.length - 1; i >= 0 && bytes.get() > maxBytes; ) {
-            if (counted(queues.get(i).pollLast()) == null) {
+            if (uncount(queues.get(i).pollLast()) == null) {
                 i--;
             }
         }

@@ -16,31 +16,31 @@ import org.apache.kafka.common.KafkaException;
  * small ones. This is the slow path: it may lock.
  *
  * <p><b>Threads:</b> any.
- * <p><b>Ordering:</b> {@code firstWants} is set before the first look at the memory; see {@link BufferPool}. {@code allWant}
+ * <p><b>Ordering:</b> {@code firstWanted} is set before the first look at the memory; see {@link BufferPool}. {@code bytesWanted}
  * is written under the lock; who reads a smaller sum came before the one that it lacks.
  */
 final class MemoryWaiters {
     private final IntPredicate tryReserve;
     private final BooleanSupplier isShort;
     private final Runnable onPressure;
-    private final long lookNs;
+    private final long recheckNs;
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
     private boolean closed;
-    private volatile int firstWants;
-    private final AtomicLong allWant = new AtomicLong();
+    private volatile int firstWanted;
+    private final AtomicLong bytesWanted = new AtomicLong();
     private volatile LongConsumer onWaited = nanoseconds -> {};
 
-    /** The first looks every {@code lookNs} whether there is enough for it, although nobody has woken it. */
-    MemoryWaiters(IntPredicate tryReserve, BooleanSupplier isShort, Runnable onPressure, long lookNs) {
-        this.lookNs = lookNs;
+    /** The first looks every {@code recheckNs} whether there is enough for it, although nobody has woken it. */
+    MemoryWaiters(IntPredicate tryReserve, BooleanSupplier isShort, Runnable onPressure, long recheckNs) {
+        this.recheckNs = recheckNs;
         this.tryReserve = tryReserve;
         this.isShort = isShort;
         this.onPressure = onPressure;
     }
 
     boolean isEmpty() {
-        return firstWants == 0;
+        return firstWanted == 0;
     }
 
     /** Sets what is told of every wait, in nanoseconds, by the thread that waited. */
@@ -59,13 +59,13 @@ final class MemoryWaiters {
     }
 
     /** Bytes that all in the queue wait for. */
-    long allWant() {
-        return allWant.get();
+    long bytesWanted() {
+        return bytesWanted.get();
     }
 
     /** Bytes that the first in the queue waits for; 0 if nobody waits. */
-    int firstWants() {
-        return firstWants;
+    int firstWanted() {
+        return firstWanted;
     }
 
     /**
@@ -80,8 +80,8 @@ final class MemoryWaiters {
         try {
             Waiter self = new Waiter(size, lock.newCondition(), stillNeeded);
             queue.addLast(self);
-            allWant.addAndGet(size);
-            showFirst();
+            bytesWanted.addAndGet(size);
+            publishFirst();
             try {
                 if (isFirst(self)) {
                     onPressure.run();
@@ -97,13 +97,13 @@ final class MemoryWaiters {
                         throw new BufferExhaustedException("Failed to allocate " + size + " bytes within the configured"
                                 + " max blocking time " + maxBlockMs + " ms; buffer.memory is used up.");
                     }
-                    remainingNs -= await(self.turn, isFirst(self) ? Math.min(remainingNs, lookNs) : remainingNs);
+                    remainingNs -= await(self.turn, isFirst(self) ? Math.min(remainingNs, recheckNs) : remainingNs);
                 }
                 return false;
             } finally {
                 queue.remove(self);
-                allWant.addAndGet(-size);
-                showFirst();
+                bytesWanted.addAndGet(-size);
+                publishFirst();
                 signalFirst(); // it may be served now, and has to look from now on
                 if (isShort.getAsBoolean()) {
                     onPressure.run();
@@ -166,8 +166,8 @@ final class MemoryWaiters {
         }
     }
 
-    private void showFirst() {
-        firstWants = queue.isEmpty() ? 0 : queue.peekFirst().size;
+    private void publishFirst() {
+        firstWanted = queue.isEmpty() ? 0 : queue.peekFirst().size;
     }
 
     private void signalFirst() {

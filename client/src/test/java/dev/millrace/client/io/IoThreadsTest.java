@@ -73,7 +73,7 @@ class IoThreadsTest {
         thread.runOnce();
         assertThat(io.brokers.pending()).isNotEmpty();
         AtomicInteger errandEnds = new AtomicInteger();
-        thread.add(new Errand() {
+        thread.add(new IoTask() {
             @Override
             public long runIfDue(long nowMs) {
                 return Long.MAX_VALUE;

@@ -246,7 +246,7 @@ class TransactionSimulationTest {
         private final Accumulator accumulator;
         private final TransactionState state;
         private final List<IoThread> ioThreads = new ArrayList<>();
-        private final List<ThreadTransactions> shares = new ArrayList<>();
+        private final List<IoThreadTransactionShare> shares = new ArrayList<>();
         private final Map<Integer, List<Long>> committed = new HashMap<>();
         private final Map<Integer, List<Long>> inTransaction = new HashMap<>();
         private OffsetAndMetadata committedOffset;
@@ -294,13 +294,13 @@ class TransactionSimulationTest {
             }
             MetadataRefresh metadata = new MetadataRefresh(contexts.get(0), settings);
             ProducerIds ids = new ProducerIds(contexts.get(0), ready, settings);
-            Enrolment enrolment = new Enrolment(() -> {});
+            TransactionPartitions partitions = new TransactionPartitions(() -> {});
             TransactionDriver driver =
-                    new TransactionDriver(state, enrolment, shares, ids, contexts.get(0), settings.retryBackoff());
+                    new TransactionDriver(state, partitions, shares, ids, contexts.get(0), settings.retryBackoff());
             for (IoContext context : contexts) {
-                shares.add(new ThreadTransactions(state, enrolment, () -> {}));
-                Errand[] errands = ioThreads.isEmpty() ? new Errand[] {metadata, driver} : new Errand[0];
-                ioThreads.add(new IoThread(context, settings, ids, metadata, shares.get(shares.size() - 1), errands));
+                shares.add(new IoThreadTransactionShare(state, partitions, () -> {}));
+                IoTask[] tasks = ioThreads.isEmpty() ? new IoTask[] {metadata, driver} : new IoTask[0];
+                ioThreads.add(new IoThread(context, settings, ids, metadata, shares.get(shares.size() - 1), tasks));
             }
             for (int p = 0; p < PARTITIONS; p++) {
                 committed.put(p, new ArrayList<>());

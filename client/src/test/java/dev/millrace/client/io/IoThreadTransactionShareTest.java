@@ -15,18 +15,18 @@ import org.apache.kafka.common.errors.TransactionAbortedException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class ThreadTransactionsTest {
+class IoThreadTransactionShareTest {
     /** By the newer protocol the stock producer ends such a transaction with the coordinator, which gives a new epoch. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldCountTheTransactionAsStartedWhenItsRecordFailedBeforeItWasLookedAt(boolean explicit) throws Exception {
-        Enrolment enrolment = new Enrolment(() -> {});
-        enrolment.reset(explicit);
-        ThreadTransactions share = new ThreadTransactions(new TransactionState("id", () -> {}), enrolment, () -> {});
+        TransactionPartitions partitions = new TransactionPartitions(() -> {});
+        partitions.reset(explicit);
+        IoThreadTransactionShare share = new IoThreadTransactionShare(new TransactionState("id", () -> {}), partitions, () -> {});
 
         share.failed(failedBatch());
 
-        assertThat(enrolment.isStarted()).isEqualTo(!explicit);
+        assertThat(partitions.isStarted()).isEqualTo(!explicit);
     }
 
     private static FinishedBatch failedBatch() throws InterruptedException {

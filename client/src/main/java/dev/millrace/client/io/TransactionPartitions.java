@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * <p><b>Threads:</b> {@code admits} by the partition's I/O thread, {@code batchFailed} by any; the rest by the first.
  * <p><b>Ordering:</b> all words are volatile. A partition is enrolled before its thread is made to look at it again.
  */
-final class Enrolment {
+final class TransactionPartitions {
     private final Queue<PartitionState> wanted = new ConcurrentLinkedQueue<>();
     private final Runnable wakeFirst;
     private volatile boolean explicit;
@@ -18,7 +18,7 @@ final class Enrolment {
     private volatile boolean needsNewEpoch;
 
     /** Calls {@code wakeFirst} when there is a partition to add. */
-    Enrolment(Runnable wakeFirst) {
+    TransactionPartitions(Runnable wakeFirst) {
         this.wakeFirst = wakeFirst;
     }
 

@@ -11,15 +11,15 @@ import org.apache.kafka.common.errors.TransactionAbortedException;
  * <p><b>Ordering:</b> {@code settled} is volatile; who reads the transaction's number in it sees that every record of it
  * has its outcome, and nothing of it is in flight. That stays so: its sends are all through, and no other can be let in.
  */
-final class ThreadTransactions implements TransactionShare {
+final class IoThreadTransactionShare implements TransactionShare {
     private final TransactionState state;
-    private final Enrolment enrolment;
+    private final TransactionPartitions partitions;
     private final Runnable wakeFirst;
     private volatile long settled;
 
-    ThreadTransactions(TransactionState state, Enrolment enrolment, Runnable wakeFirst) {
+    IoThreadTransactionShare(TransactionState state, TransactionPartitions partitions, Runnable wakeFirst) {
         this.state = state;
-        this.enrolment = enrolment;
+        this.partitions = partitions;
         this.wakeFirst = wakeFirst;
     }
 
@@ -30,7 +30,7 @@ final class ThreadTransactions implements TransactionShare {
 
     @Override
     public boolean admits(PartitionState partition) {
-        return enrolment.admits(partition, state.view().number());
+        return partitions.admits(partition, state.view().number());
     }
 
     @Override
@@ -40,9 +40,9 @@ final class ThreadTransactions implements TransactionShare {
 
     @Override
     public void failed(FinishedBatch batch) {
-        enrolment.startIfImplicit(); // it may have failed before anyone asked whether it may go
+        partitions.startIfImplicit(); // it may have failed before anyone asked whether it may go
         if (batch.sequence() != FinishedBatch.NO_SEQUENCE) {
-            enrolment.needNewEpoch();
+            partitions.needNewEpoch();
         }
         state.recordFailed(batch.error());
     }
