@@ -107,7 +107,7 @@ final class WaitingRecords<K, V> implements IoTask {
     WaitingRecord<K, V> add(ProducerRecord<K, V> record, EncodableRecord encoded, Callback callback) {
         WaitingRecord<K, V> waiting = new WaitingRecord<>(
                 record, encoded, callback, deadlineMs(), topics.image().version());
-        if (!accumulator.reserve(waiting.size())) {
+        if (!accumulator.pool().tryReserve(waiting.size())) {
             throw new BufferExhaustedException("A record of " + waiting.size()
                     + " bytes cannot wait for its topic to be known: buffer.memory is used up.");
         }
@@ -125,7 +125,7 @@ final class WaitingRecords<K, V> implements IoTask {
         } finally {
             lock.unlock();
             if (!joined) {
-                accumulator.unreserve(waiting.size());
+                accumulator.pool().unreserve(waiting.size());
             }
         }
         if (!joined) {
@@ -273,7 +273,7 @@ final class WaitingRecords<K, V> implements IoTask {
                 leave(first, sink.append(first, image));
                 return true;
             } catch (BufferExhaustedException e) {
-                if (!lend(Math.max(first.size(), accumulator.batchSize()))) {
+                if (!lend(Math.max(first.size(), accumulator.pool().batchSize()))) {
                     return false;
                 }
             }
@@ -289,7 +289,7 @@ final class WaitingRecords<K, V> implements IoTask {
                 return false;
             }
             lentBytes += lending;
-            accumulator.unreserve(lending);
+            accumulator.pool().unreserve(lending);
             return true;
         } finally {
             lock.unlock();
@@ -340,7 +340,7 @@ final class WaitingRecords<K, V> implements IoTask {
             long lent = Math.min(lentBytes, first.size());
             lentBytes -= lent;
             waitingBytes -= first.size();
-            accumulator.unreserve(first.size() - lent);
+            accumulator.pool().unreserve(first.size() - lent);
         } finally {
             lock.unlock();
         }

@@ -47,7 +47,7 @@ class ArchitectureTest {
             Map.entry("ProducerSensors.onRefused", "only for a record that is refused"),
             Map.entry("ProducerSensors.onMemoryExhausted", "only for a record that is refused"),
             Map.entry("TransactionState.refuseSend", "no transaction is open: throws"),
-            Map.entry("TransactionState.recordFailed", "the record is refused, and its transaction with it"),
+            Map.entry("TransactionState.onRecordFailed", "the record is refused, and its transaction with it"),
             Map.entry("SendGate.exit -> Runnable.run", "only while a transaction is being ended"),
             Map.entry("MemoryWaiters.await", "memory used up: waits for it"),
             Map.entry("MemoryWaiters.wakeFirst", "only while someone waits for memory"),
@@ -171,7 +171,7 @@ class ArchitectureTest {
                 .as("the walk gets to where a record goes")
                 .contains(
                         "TopicLookup.known",
-                        "SendGate.enter",
+                        "SendGate.tryEnter",
                         "StickyPartitions.next",
                         "PartitionLoad.shares",
                         "PartitionQueue.append",

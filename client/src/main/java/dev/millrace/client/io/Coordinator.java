@@ -47,7 +47,7 @@ final class Coordinator {
         return other.equals(group);
     }
 
-    /** Only after {@link #readyInMs} was 0. */
+    /** Only after {@link #connect} was 0. */
     Node node() {
         return node;
     }
@@ -58,7 +58,7 @@ final class Coordinator {
     }
 
     /** Milliseconds until it is worth calling again; 0 when a request can be sent to {@link #node} now. */
-    long readyInMs(long nowMs) {
+    long connect(long nowMs) {
         if (node == null) {
             return find(nowMs);
         }

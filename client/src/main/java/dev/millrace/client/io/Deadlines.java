@@ -13,7 +13,7 @@ final class Deadlines {
     private final PriorityQueue<Deadline> queue = new PriorityQueue<>(Comparator.comparingLong(d -> d.dueMs));
 
     /** Makes sure that the partition comes up by {@code dueMs}. */
-    void by(Deadline deadline, long dueMs) {
+    void scheduleBy(Deadline deadline, long dueMs) {
         if (deadline.queued) {
             if (deadline.dueMs <= dueMs) {
                 return;

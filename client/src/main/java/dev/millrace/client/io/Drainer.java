@@ -108,7 +108,7 @@ final class Drainer {
 
     /** At each of those offered so far, once: with a callback that always sends again there would be no end of them. */
     private void lookAtOffered(long nowMs) {
-        if (ready.takeMissed()) {
+        if (ready.pollMissed()) {
             accumulator.forEachQueue(ready, queue -> lookAt(stateOf(queue), nowMs));
         }
         for (PartitionQueue queue = ready.poll(); queue != null; queue = ready.poll()) {
@@ -160,19 +160,19 @@ final class Drainer {
         looks++;
         p.failUnwritable();
         p.deliverDecided();
-        p.settleSequences(ids);
+        p.closeSequenceGap(ids);
         if (p.isIdle()) {
             return;
         }
         metadata.noteUse(p.topic());
         long expiryMs = Deadlines.plus(p.oldestCreatedMs(), settings.deliveryTimeoutMs());
-        expiring.by(p.expiring, Math.max(expiryMs, nowMs + 1)); // a writer may hold up what is due already
-        if (p.inLane || !transactions.admits(p)) {
+        expiring.scheduleBy(p.expiring, Math.max(expiryMs, nowMs + 1)); // a writer may hold up what is due already
+        if (p.inLane || !transactions.tryAdmit(p)) {
             return;
         }
         TopicImage topic = image.topic(p.topic());
         if (topic != null && p.partition() < topic.partitions()) {
-            p.led(topic.id(), topic.leaderEpoch(p.partition()));
+            p.updateLeader(topic.id(), topic.leaderEpoch(p.partition()));
         }
         Node leader = image.leader(p.topic(), p.partition());
         int node = leader == null ? TopicImage.NO_LEADER : leader.id();
@@ -184,16 +184,16 @@ final class Drainer {
             } else {
                 lanes.computeIfAbsent(leader.id(), id -> new ArrayDeque<>()).add(p);
             }
-        } else if (p.wantsOpenBatch(node, nowMs)) {
-            lingering.by(p.lingering, Deadlines.plus(p.queue().oldestCreatedMs(), settings.lingerMs()));
+        } else if (p.isOpenBatchNext(node, nowMs)) {
+            lingering.scheduleBy(p.lingering, Deadlines.plus(p.queue().oldestCreatedMs(), settings.lingerMs()));
         } else if (hasSomethingFor(p, node, Long.MAX_VALUE)) {
-            backingOff.by(p.backingOff, p.notBeforeMs());
+            backingOff.scheduleBy(p.backingOff, p.notBeforeMs());
         }
     }
 
     private boolean hasSomethingFor(PartitionState p, int node, long nowMs) {
         return p.candidate(node, nowMs) != null
-                || (p.wantsOpenBatch(node, nowMs) && whyDue(p.queue(), node, nowMs) != null);
+                || (p.isOpenBatchNext(node, nowMs) && whyDue(p.queue(), node, nowMs) != null);
     }
 
     /** Why the open batch goes now, or null if it waits for more records. */
@@ -213,7 +213,7 @@ final class Drainer {
 
     /** The partition's next batch. An open one is sealed only here, so that it fills up while its broker is busy. */
     private FinishedBatch nextBatch(PartitionState p, int node, ProducerId newest, long nowMs) {
-        if (p.wantsOpenBatch(node, nowMs)) {
+        if (p.isOpenBatchNext(node, nowMs)) {
             SealCause cause = whyDue(p.queue(), node, nowMs);
             if (cause != null) {
                 p.queue().sealOldest(cause);
@@ -228,7 +228,7 @@ final class Drainer {
     }
 
     private void expire(PartitionState p, long nowMs) {
-        p.fail(
+        p.failOpenedBefore(
                 nowMs - settings.deliveryTimeoutMs() + 1,
                 batch -> new TimeoutException("Expiring " + batch.count()
                         + " record(s) for " + batch.partition() + ": " + (nowMs - batch.createdMs())
@@ -300,9 +300,9 @@ final class Drainer {
         long size = 0;
         while (!lane.isEmpty()) {
             PartitionState p = lane.peek();
-            boolean admitted = !p.isIdle() && transactions.admits(p);
+            boolean admitted = !p.isIdle() && transactions.tryAdmit(p);
             ProducerId newest =
-                    ids.current(); // read behind admits(): a transaction's batch must not go under an older epoch
+                    ids.current(); // read after tryAdmit(): a transaction's batch must not go under an older epoch
             FinishedBatch batch = admitted && newest.isKnown() ? nextBatch(p, node.id(), newest, nowMs) : null;
             if (batch != null && size > 0 && size + batch.size() > settings.maxRequestSize()) {
                 break;
@@ -336,7 +336,7 @@ final class Drainer {
         long nowMs = clock.nowMs();
         images.apply(leaders, endpoints);
         for (int i = 0; i < answers.size(); i++) {
-            completion.apply(senders.get(i), answers.get(i), nowMs);
+            completion.handleAnswer(senders.get(i), answers.get(i), nowMs);
             if (answers.get(i).error() instanceof InvalidMetadataException) {
                 metadata.request();
             }
@@ -348,7 +348,7 @@ final class Drainer {
 
     /** Fails every record without an outcome whose batch was opened before {@code createdBeforeMs}. */
     void failAll(long createdBeforeMs, RuntimeException reason) {
-        accumulator.forEachQueue(ready, queue -> stateOf(queue).fail(createdBeforeMs, batch -> reason));
+        accumulator.forEachQueue(ready, queue -> stateOf(queue).failOpenedBefore(createdBeforeMs, batch -> reason));
         deliverDecided();
     }
 

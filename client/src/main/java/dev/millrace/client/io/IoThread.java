@@ -50,7 +50,7 @@ final class IoThread {
     void runOnce() {
         long nowMs = context.clock().nowMs();
         drainer.collect(nowMs);
-        transactions.apply(drainer);
+        transactions.enforcePhase(drainer);
         long waitMs = Long.MAX_VALUE;
         for (IoTask task : tasks) {
             waitMs = Math.min(waitMs, task.runIfDue(nowMs));
@@ -58,7 +58,7 @@ final class IoThread {
         waitMs = Math.min(waitMs, drainer.drain(nowMs));
         if (waitMs > 0 && context.ready().trySleep(Deadlines.plus(nowMs, waitMs))) {
             context.link().poll(waitMs, nowMs);
-            context.ready().awake();
+            context.ready().markAwake();
         } else {
             context.link().poll(0, nowMs);
         }
@@ -67,7 +67,7 @@ final class IoThread {
     /** Whether every record of its partitions has an outcome, no transaction needs the thread, and the link may be closed. */
     boolean isIdle() {
         return drainer.isIdle()
-                && transactions.mayEnd()
+                && transactions.isReadyToEnd()
                 && context.link().isQuiet(context.clock().nowMs());
     }
 
@@ -77,9 +77,9 @@ final class IoThread {
 
     /** Closes the connections and fails every record without an outcome. The accumulator is closed already. */
     void end(RuntimeException reason) {
-        quietly(context.link()::close);
-        tasks.forEach(task -> insist(() -> task.onEnd(reason)));
-        insist(() -> failRest(reason));
+        runQuietly(context.link()::close);
+        tasks.forEach(task -> runUntilItSucceeds(() -> task.onEnd(reason)));
+        runUntilItSucceeds(() -> failRest(reason));
     }
 
     private void failRest(RuntimeException reason) {
@@ -92,7 +92,7 @@ final class IoThread {
     }
 
     /** Takes one step of the end: what it throws must not keep the others from being taken. */
-    static void quietly(Runnable step) {
+    static void runQuietly(Runnable step) {
         attempt(step);
     }
 
@@ -100,7 +100,7 @@ final class IoThread {
      * Takes a step of the end without which records have no outcome, again while it throws: memory may be used up, and come back. If
      * it never succeeds the thread ends all the same, for somebody may wait for that in {@code close}.
      */
-    static void insist(Runnable step) {
+    static void runUntilItSucceeds(Runnable step) {
         for (int i = 0; i < ATTEMPTS && !attempt(step); i++) {
             LockSupport.parkNanos(ATTEMPT_WAIT_NS);
         }

@@ -29,8 +29,8 @@ final class IoThreadTransactionShare implements TransactionShare {
     }
 
     @Override
-    public boolean admits(PartitionState partition) {
-        return partitions.admits(partition, state.view().number());
+    public boolean tryAdmit(PartitionState partition) {
+        return partitions.tryAdmit(partition, state.view().number());
     }
 
     @Override
@@ -39,16 +39,16 @@ final class IoThreadTransactionShare implements TransactionShare {
     }
 
     @Override
-    public void failed(FinishedBatch batch) {
+    public void onFailed(FinishedBatch batch) {
         partitions.startIfImplicit(); // it may have failed before anyone asked whether it may go
         if (batch.sequence() != FinishedBatch.NO_SEQUENCE) {
             partitions.needNewEpoch();
         }
-        state.recordFailed(batch.error());
+        state.onRecordFailed(batch.error());
     }
 
     @Override
-    public void apply(Drainer drainer) {
+    public void enforcePhase(Drainer drainer) {
         View view = state.view();
         if (view.phase() == TransactionPhase.FATAL_ERROR) {
             drainer.failAll(Long.MAX_VALUE, view.error());
@@ -73,7 +73,7 @@ final class IoThreadTransactionShare implements TransactionShare {
     }
 
     @Override
-    public boolean mayEnd() {
+    public boolean isReadyToEnd() {
         return !state.view().phase().isOngoing();
     }
 }

@@ -136,7 +136,7 @@ public final class IoThreads {
                     Thread.currentThread().getName(),
                     t);
         } finally {
-            IoThread.insist(end);
+            IoThread.runUntilItSucceeds(end);
             countDown(isFirst); // whoever waits in close() must not wait for ever
         }
     }
@@ -157,9 +157,9 @@ public final class IoThreads {
         RuntimeException reason = reasonToFail();
         worker.end(reason);
         if (isFirst) {
-            driver.ifPresent(transactional -> IoThread.insist(() -> transactional.end(reason)));
+            driver.ifPresent(transactional -> IoThread.runUntilItSucceeds(() -> transactional.end(reason)));
             awaitUninterruptibly(others);
-            IoThread.quietly(onEnd);
+            IoThread.runQuietly(onEnd);
         }
     }
 

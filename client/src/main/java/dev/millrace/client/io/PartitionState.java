@@ -44,7 +44,7 @@ final class PartitionState {
     private boolean leaderAccepted;
 
     /** Counts what {@link #leaderAccepted} is about: an answer to what was sent before says nothing of the present leader. */
-    private int leadership;
+    private int leaderTerm;
 
     private long notBeforeMs = Long.MIN_VALUE;
 
@@ -53,7 +53,7 @@ final class PartitionState {
     private int nextAcknowledged;
 
     private volatile long wantedIn;
-    private volatile long enrolledIn;
+    private volatile long addedIn;
 
     /** A batch's fate at the broker will never be known: no new sequences until it is clear whether there is a gap. */
     private boolean unresolved;
@@ -73,7 +73,7 @@ final class PartitionState {
     // ---- transactions: asked for by its own thread, enrolled by the first ----
 
     /** Notes that the partition is to be added to this transaction; false if it was noted before. */
-    boolean wantIn(long transaction) {
+    boolean markWanted(long transaction) {
         boolean isNew = wantedIn != transaction;
         wantedIn = transaction;
         return isNew;
@@ -83,13 +83,13 @@ final class PartitionState {
         return wantedIn == transaction;
     }
 
-    void enrol(long transaction) {
-        enrolledIn = transaction;
+    void markAdded(long transaction) {
+        addedIn = transaction;
     }
 
     /** The last transaction that it was added to. */
-    long enrolledIn() {
-        return enrolledIn;
+    long addedIn() {
+        return addedIn;
     }
 
     /** Whether a gap in the sequences is one in a transaction, so that what is behind it cannot go under a new epoch. */
@@ -110,19 +110,19 @@ final class PartitionState {
     }
 
     /**
-     * What the image says of the partition now. After another leadership, were it the same broker's again, and in a topic created
+     * What the image says of the partition now. After another leaderTerm, were it the same broker's again, and in a topic created
      * anew, nobody may know the producer's history.
      */
-    void led(Uuid nowTopicId, int nowLeaderEpoch) {
+    void updateLeader(Uuid nowTopicId, int nowLeaderEpoch) {
         if (nowLeaderEpoch != leaderEpoch || !nowTopicId.equals(topicId)) {
             leaderEpoch = nowLeaderEpoch;
             topicId = nowTopicId;
-            newLeadership();
+            onNewLeader();
         }
     }
 
-    private void newLeadership() {
-        leadership++;
+    private void onNewLeader() {
+        leaderTerm++;
         leaderAccepted = false;
     }
 
@@ -142,7 +142,7 @@ final class PartitionState {
     }
 
     /** Whether the open batch would be {@link #candidate} if it were sealed now. */
-    boolean wantsOpenBatch(int node, long nowMs) {
+    boolean isOpenBatchNext(int node, long nowMs) {
         return !isBlocked(node, nowMs)
                 && !unresolved
                 && queue.hasRecords()
@@ -163,20 +163,20 @@ final class PartitionState {
     void send(FinishedBatch batch, int node, ProducerId newest) {
         if (node != leader) {
             leader = node;
-            newLeadership();
+            onNewLeader();
         }
-        stampIfNew(batch, newest);
-        batch.sent(leadership);
+        stampAndMoveIfNew(batch, newest);
+        batch.markSent(leaderTerm);
         inFlight++;
     }
 
     /** Splits {@link #candidate}, of more than one record, because no request may be as large; there is another then. */
     void splitUnsent(FinishedBatch batch, ProducerId newest) {
-        stampIfNew(batch, newest);
-        split(batch);
+        stampAndMoveIfNew(batch, newest);
+        replaceByParts(batch);
     }
 
-    private void stampIfNew(FinishedBatch batch, ProducerId newest) {
+    private void stampAndMoveIfNew(FinishedBatch batch, ProducerId newest) {
         if (batch == queue.peek()) {
             stamp(batch, newest);
             moveToSent(batch);
@@ -203,7 +203,7 @@ final class PartitionState {
 
     private void stamp(FinishedBatch batch, int sequence) {
         if (transactions.isTransactional()) {
-            batch.joinTransaction();
+            batch.setTransactional();
         }
         batch.stamp(producerId.id(), producerId.epoch(), sequence);
     }
@@ -215,15 +215,15 @@ final class PartitionState {
 
     // ---- what came back ----
 
-    /** The batch's request is answered or lost; {@code nothingWritten} as in {@link FinishedBatch#settled}. */
-    void settled(FinishedBatch batch, boolean nothingWritten) {
-        batch.settled(nothingWritten);
+    /** The batch's request is answered or lost; {@code nothingWritten} as in {@link FinishedBatch#onSettled}. */
+    void onSettled(FinishedBatch batch, boolean nothingWritten) {
+        batch.onSettled(nothingWritten);
         inFlight--;
     }
 
     /** The broker has the batch. Call it before the batch is decided. */
-    void accepted(FinishedBatch batch) {
-        if (isFirstUndecided(batch) && batch.sentUnder() == leadership) {
+    void onAccepted(FinishedBatch batch) {
+        if (isFirstUndecided(batch) && batch.sentInTerm() == leaderTerm) {
             leaderAccepted = true;
             notBeforeMs = Long.MIN_VALUE;
         }
@@ -233,20 +233,20 @@ final class PartitionState {
     }
 
     /** The batch stays, to be sent again after {@code backoffUntilMs}. */
-    void refused(long backoffUntilMs) {
+    void backOffUntil(long backoffUntilMs) {
         leaderAccepted = false;
         notBeforeMs = backoffUntilMs;
     }
 
     /** The broker finds the batch too large. */
-    void tooLarge(FinishedBatch batch) {
+    void splitTooLarge(FinishedBatch batch) {
         leaderAccepted = false;
-        split(batch);
+        replaceByParts(batch);
     }
 
     /** Smaller batches take the place of this one, and its sequences. */
-    private void split(FinishedBatch batch) {
-        batch.split(parts -> {
+    private void replaceByParts(FinishedBatch batch) {
+        batch.splitIntoParts(parts -> {
             int sequence = batch.sequence();
             for (FinishedBatch part : parts) {
                 stamp(part, sequence);
@@ -257,7 +257,7 @@ final class PartitionState {
     }
 
     /** The batch failed for good; it may have been written all the same, or its sequence may be missing. */
-    void failed(FinishedBatch batch) {
+    void onFailed(FinishedBatch batch) {
         leaderAccepted = false;
         unresolved |= idempotent && batch.sequence() != FinishedBatch.NO_SEQUENCE;
     }
@@ -266,7 +266,7 @@ final class PartitionState {
      * The broker did not expect this batch's sequence. If no earlier one is on its way any more, it waits for one that
      * will never come: then neither this batch nor any later one was written, so they can go under a new epoch.
      */
-    void unexpected(FinishedBatch batch) {
+    void onUnexpectedSequence(FinishedBatch batch) {
         needsNewEpoch |= isFirstUndecided(batch);
     }
 
@@ -288,15 +288,15 @@ final class PartitionState {
         boolean blocked = false;
         for (Iterator<FinishedBatch> it = sent.iterator(); it.hasNext(); ) {
             FinishedBatch batch = it.next();
-            blocked |= idempotent && !batch.decided();
-            if (batch.decided() && !batch.inFlight()) {
+            blocked |= idempotent && !batch.isDecided();
+            if (batch.isDecided() && !batch.isInFlight()) {
                 batch.release();
             }
-            if (batch.decided() && !blocked) {
-                if (!batch.delivered()) {
+            if (batch.isDecided() && !blocked) {
+                if (!batch.isDelivered()) {
                     deliver(batch);
                 }
-                if (!batch.inFlight()) {
+                if (!batch.isInFlight()) {
                     it.remove();
                 }
             }
@@ -304,8 +304,8 @@ final class PartitionState {
     }
 
     private void deliver(FinishedBatch batch) {
-        if (!batch.accepted()) {
-            transactions.failed(batch);
+        if (!batch.isAccepted()) {
+            transactions.onFailed(batch);
             countFailed(batch);
         }
         batch.deliver();
@@ -320,7 +320,7 @@ final class PartitionState {
     }
 
     /** Once nothing is in flight: closes a gap in the sequences by a new epoch, or finds that there is none. */
-    void settleSequences(ProducerIds ids) {
+    void closeSequenceGap(ProducerIds ids) {
         if (!idempotent || inFlight > 0) {
             return;
         }
@@ -348,7 +348,7 @@ final class PartitionState {
         unresolved = false;
         leaderAccepted = false;
         for (FinishedBatch batch : sent) {
-            if (!batch.decided()) {
+            if (!batch.isDecided()) {
                 stamp(batch, nextSequence);
                 nextSequence = sequenceAfter(nextSequence, batch.count());
             }
@@ -371,9 +371,9 @@ final class PartitionState {
     }
 
     /** Fails every batch opened before {@code createdBeforeMs}, the oldest first. Deliver them afterwards. */
-    void fail(long createdBeforeMs, Failure reason) {
+    void failOpenedBefore(long createdBeforeMs, Failure reason) {
         for (FinishedBatch batch : sent) {
-            if (!batch.decided() && batch.createdMs() < createdBeforeMs) {
+            if (!batch.isDecided() && batch.createdMs() < createdBeforeMs) {
                 unresolved |= idempotent; // its sequence was sent, or is missing before that of another part
                 batch.decide(-1, -1, reason.of(batch));
             }
@@ -381,7 +381,7 @@ final class PartitionState {
         failUnsent(createdBeforeMs, reason);
     }
 
-    /** As {@link #fail}, but only batches that have no sequence yet. */
+    /** As {@link #failOpenedBefore}, but only batches that have no sequence yet. */
     void failUnsent(long createdBeforeMs, Failure reason) {
         while (queue.hasRecords() && queue.oldestCreatedMs() < createdBeforeMs) {
             queue.sealOldest(SealCause.FAILURE);
@@ -407,7 +407,7 @@ final class PartitionState {
 
     /** After the connections are gone: nothing can be in flight any more. */
     void abandonInFlight() {
-        sent.forEach(batch -> batch.settled(false));
+        sent.forEach(batch -> batch.onSettled(false));
         inFlight = 0;
     }
 

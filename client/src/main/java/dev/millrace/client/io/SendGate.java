@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
  * Lets sends in while a transaction is open, without a lock and without a write shared by all threads, and tells when all
  * that were let in have come out again.
  *
- * <p><b>Threads:</b> {@code enter} and {@code exit} by any thread, in pairs; {@code open} and {@code close} by one at a
+ * <p><b>Threads:</b> {@code tryEnter} and {@code exit} by any thread, in pairs; {@code open} and {@code close} by one at a
  * time; {@code isEmpty} by any.
  * <p><b>Ordering:</b> who enters counts itself, a full fence, then looks whether the gate is (still) open; who closes
  * writes {@code open}, a full fence, then reads the counts. One of the two sees the other. What a sender did before it
@@ -26,7 +26,7 @@ final class SendGate {
     }
 
     /** False if the gate is closed; else call {@link #exit} afterwards. */
-    boolean enter() {
+    boolean tryEnter() {
         if (!open) {
             return false; // without counting: threads that hammer at a closed gate must not hide that nobody is inside
         }

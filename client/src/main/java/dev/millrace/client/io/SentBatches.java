@@ -28,7 +28,7 @@ final class SentBatches implements Iterable<FinishedBatch> {
     /** The first that has to go again, or null. */
     FinishedBatch firstToSendAgain() {
         for (FinishedBatch batch : batches) {
-            if (!batch.decided() && !batch.inFlight()) {
+            if (!batch.isDecided() && !batch.isInFlight()) {
                 return batch;
             }
         }
@@ -38,7 +38,7 @@ final class SentBatches implements Iterable<FinishedBatch> {
     /** The first without an outcome, or null. */
     FinishedBatch firstUndecided() {
         for (FinishedBatch batch : batches) {
-            if (!batch.decided()) {
+            if (!batch.isDecided()) {
                 return batch;
             }
         }
@@ -51,7 +51,7 @@ final class SentBatches implements Iterable<FinishedBatch> {
             if (isSame(other, batch)) {
                 return true;
             }
-            if (!other.decided()) {
+            if (!other.isDecided()) {
                 return false;
             }
         }
@@ -62,7 +62,7 @@ final class SentBatches implements Iterable<FinishedBatch> {
     boolean isLaterAccepted(FinishedBatch batch) {
         boolean later = false;
         for (FinishedBatch other : batches) {
-            if (later && other.accepted()) {
+            if (later && other.isAccepted()) {
                 return true;
             }
             later |= isSame(other, batch);

@@ -17,7 +17,7 @@ public final class TransactionCall {
     private final String name;
     private final CountDownLatch done = new CountDownLatch(1);
     private RuntimeException error;
-    private volatile boolean told;
+    private volatile boolean observed;
 
     TransactionCall(String name) {
         this.name = name;
@@ -40,8 +40,8 @@ public final class TransactionCall {
     }
 
     /** Whether some caller has learned the outcome. */
-    boolean isTold() {
-        return told;
+    boolean isObserved() {
+        return observed;
     }
 
     /**
@@ -60,7 +60,7 @@ public final class TransactionCall {
         } catch (InterruptedException e) {
             throw new InterruptException("Interrupted in " + name, e);
         }
-        told = true;
+        observed = true;
         if (error != null) {
             throw error;
         }

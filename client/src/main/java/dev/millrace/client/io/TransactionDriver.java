@@ -152,7 +152,7 @@ final class TransactionDriver implements IoTask {
     }
 
     private long ask(Coordinator whom, Consumer<Node> request, long nowMs) {
-        long waitMs = whom.readyInMs(nowMs);
+        long waitMs = whom.connect(nowMs);
         if (waitMs > 0) {
             return waitMs;
         }
@@ -271,7 +271,7 @@ final class TransactionDriver implements IoTask {
     private void onId(ProducerId id) {
         ids.replace(id);
         partitions.reset(link.chooseProtocol());
-        state.initialized();
+        state.onInitialized();
     }
 
     /**
@@ -289,15 +289,15 @@ final class TransactionDriver implements IoTask {
     private void completeEnd() {
         bumping = false;
         partitions.reset(nextIsExplicit);
-        state.ended();
+        state.onEnded();
     }
 
     private void onPartitions(long transaction, Map<TopicPartition, ApiException> refused) {
         if (refused.isEmpty()) {
             partitions.start();
             for (PartitionState p : adding) {
-                p.enrol(transaction);
-                p.queue().lookAgain();
+                p.markAdded(transaction);
+                p.queue().handOver();
             }
             adding.clear();
             mayBeAdded = false;
@@ -350,14 +350,14 @@ final class TransactionDriver implements IoTask {
                     adding.clear(); // refused for good: the coordinator knows nothing of them
                     mayBeAdded = false;
                 }
-                apply(verdict);
+                carryOut(verdict);
             }
         }
     }
 
-    private void apply(Verdict verdict) {
+    private void carryOut(Verdict verdict) {
         switch (verdict.remedy()) {
-            case REFUSE_CALL -> state.initRefused(verdict.told());
+            case REFUSE_CALL -> state.onInitRefused(verdict.told());
             case ABORT -> {
                 // Not for any other: where the transaction is still open, to ask for an epoch would fence ourselves.
                 if (verdict.told() instanceof UnknownProducerIdException) {
@@ -377,7 +377,7 @@ final class TransactionDriver implements IoTask {
 
     private void onCoordinatorRefused(Coordinator refused, KafkaException error) {
         boolean aborting = state.view().phase() == TransactionPhase.ABORTING;
-        apply(TransactionErrors.of(aborting ? Request.ABORT : Request.FIND_COORDINATOR, error));
+        carryOut(TransactionErrors.of(aborting ? Request.ABORT : Request.FIND_COORDINATOR, error));
     }
 
     /** It counts only for who waits for it: the answer may come when its transaction is long over. */
@@ -389,7 +389,7 @@ final class TransactionDriver implements IoTask {
                 && refused.isOfGroup(head.group.groupId())
                 && (phase == TransactionPhase.IN_TRANSACTION || phase == TransactionPhase.COMMITTING);
         if (isAwaited) {
-            apply(TransactionErrors.of(Request.FIND_COORDINATOR, error));
+            carryOut(TransactionErrors.of(Request.FIND_COORDINATOR, error));
         }
     }
 

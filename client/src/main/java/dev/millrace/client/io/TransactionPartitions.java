@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * Which partitions are in the open transaction. With the newer protocol writing adds them; with the older one they are
  * added by the first I/O thread before anything is written to them.
  *
- * <p><b>Threads:</b> {@code admits} by the partition's I/O thread, {@code batchFailed} by any; the rest by the first.
+ * <p><b>Threads:</b> {@code tryAdmit} by the partition's I/O thread, {@code batchFailed} by any; the rest by the first.
  * <p><b>Ordering:</b> all words are volatile. A partition is enrolled before its thread is made to look at it again.
  */
 final class TransactionPartitions {
@@ -23,15 +23,15 @@ final class TransactionPartitions {
     }
 
     /** Whether batches of the partition may be sent in this transaction; if not, it is asked for. */
-    boolean admits(PartitionState partition, long transaction) {
+    boolean tryAdmit(PartitionState partition, long transaction) {
         if (!explicit) {
             startIfImplicit();
             return true;
         }
-        if (partition.enrolledIn() == transaction) {
+        if (partition.addedIn() == transaction) {
             return true;
         }
-        if (partition.wantIn(transaction)) {
+        if (partition.markWanted(transaction)) {
             wanted.add(partition);
             wakeFirst.run();
         }

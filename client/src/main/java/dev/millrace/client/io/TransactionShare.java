@@ -16,7 +16,7 @@ interface TransactionShare {
         }
 
         @Override
-        public boolean admits(PartitionState partition) {
+        public boolean tryAdmit(PartitionState partition) {
             return true;
         }
 
@@ -26,13 +26,13 @@ interface TransactionShare {
         }
 
         @Override
-        public void failed(FinishedBatch batch) {}
+        public void onFailed(FinishedBatch batch) {}
 
         @Override
-        public void apply(Drainer drainer) {}
+        public void enforcePhase(Drainer drainer) {}
 
         @Override
-        public boolean mayEnd() {
+        public boolean isReadyToEnd() {
             return true;
         }
     };
@@ -40,17 +40,17 @@ interface TransactionShare {
     boolean isTransactional();
 
     /** Whether batches of the partition may be sent; if not, it comes up again as soon as they may. */
-    boolean admits(PartitionState partition);
+    boolean tryAdmit(PartitionState partition);
 
     /** Whether open batches go now, whatever {@code linger.ms} says. */
     boolean isUrgent();
 
     /** A batch was not written, or may not have been. */
-    void failed(FinishedBatch batch);
+    void onFailed(FinishedBatch batch);
 
     /** Fails what the transaction's state forbids to send, and notes whether everything has its outcome. */
-    void apply(Drainer drainer);
+    void enforcePhase(Drainer drainer);
 
     /** Whether the thread of a closing producer is not needed any more. */
-    boolean mayEnd();
+    boolean isReadyToEnd();
 }

@@ -142,7 +142,7 @@ public final class TransactionState {
      * @throws KafkaException an error stands against sending
      */
     public void enterSend() {
-        if (!gate.enter()) {
+        if (!gate.tryEnter()) {
             refuseSend();
         }
     }
@@ -177,11 +177,11 @@ public final class TransactionState {
     }
 
     private boolean isPending(String name) {
-        return pending != null && !pending.isTold() && pending.name().equals(name);
+        return pending != null && !pending.isObserved() && pending.name().equals(name);
     }
 
     private void throwIfPending(String operation) {
-        if (pending != null && !pending.isTold()) {
+        if (pending != null && !pending.isObserved()) {
             throw new IllegalStateException("Cannot call " + operation + ": the outcome of " + pending.name()
                     + " is not known yet; it has to be called again first");
         }
@@ -215,7 +215,7 @@ public final class TransactionState {
     // ---- any thread ----
 
     /** A record of the transaction has failed, or was refused: it cannot be committed any more. */
-    public void recordFailed(RuntimeException error) {
+    public void onRecordFailed(RuntimeException error) {
         if (TransactionErrors.isFatalForRecords(error)) {
             failFatally(error);
             return;
@@ -254,17 +254,17 @@ public final class TransactionState {
     }
 
     /** A producer id is at hand. */
-    void initialized() {
+    void onInitialized() {
         finish(INITIALIZING, READY, null);
     }
 
     /** Initializing was refused; it may be tried again. */
-    void initRefused(RuntimeException reason) {
+    void onInitRefused(RuntimeException reason) {
         finish(INITIALIZING, UNINITIALIZED, reason);
     }
 
     /** The coordinator has ended the transaction. */
-    void ended() {
+    void onEnded() {
         finish(view.phase == COMMITTING ? COMMITTING : ABORTING, READY, null);
     }
 
@@ -285,7 +285,7 @@ public final class TransactionState {
     void failAbortably(RuntimeException error) {
         locked(() -> {
             if (view.phase == INITIALIZING) {
-                initRefused(error);
+                onInitRefused(error);
             } else if (view.phase == IN_TRANSACTION || view.phase == COMMITTING) {
                 log.info("The transaction must be aborted: {}", error.toString());
                 fail(ABORTABLE_ERROR, error);

@@ -51,7 +51,7 @@ public final class BufferPool {
         this.batchSize = batchSize;
         this.available = new AtomicLong(total);
         this.freeBuffers = new FreeBuffers(total, batchSize);
-        this.waiters = new MemoryWaiters(size -> tryReserve(size, 0), this::isShort, onPressure, RECHECK_NS);
+        this.waiters = new MemoryWaiters(size -> takeLeaving(size, 0), this::isShort, onPressure, RECHECK_NS);
     }
 
     /**
@@ -164,7 +164,7 @@ public final class BufferPool {
     }
 
     /** Takes memory without a buffer, if there is some that nobody waits for. */
-    public boolean reserve(int size) {
+    public boolean tryReserve(int size) {
         if (!tryReserveUnclaimed(size)) {
             return false;
         }
@@ -172,7 +172,7 @@ public final class BufferPool {
         return true;
     }
 
-    /** Gives back what {@link #reserve} took. */
+    /** Gives back what {@link #tryReserve} took. */
     public void unreserve(long size) {
         giveBack(size);
     }
@@ -187,10 +187,10 @@ public final class BufferPool {
 
     /** What is left is enough for all who wait: to queue up behind them would only make the queue last for ever. */
     private boolean tryReserveUnclaimed(int size) {
-        return tryReserve(size, waiters.bytesWanted());
+        return takeLeaving(size, waiters.bytesWanted());
     }
 
-    private boolean tryReserve(int size, long leave) {
+    private boolean takeLeaving(int size, long leave) {
         long seen = available.get();
         while (seen - size >= leave) {
             if (available.compareAndSet(seen, seen - size)) {

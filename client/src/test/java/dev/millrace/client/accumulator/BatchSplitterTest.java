@@ -202,7 +202,7 @@ class BatchSplitterTest {
         FinishedBatch whole = finished(parts, sameSize(4));
 
         // when
-        assertThatThrownBy(() -> whole.split(ignored -> {
+        assertThatThrownBy(() -> whole.splitIntoParts(ignored -> {
                     throw new InternalError("thrown on purpose");
                 }))
                 .isInstanceOf(InternalError.class);
@@ -216,7 +216,7 @@ class BatchSplitterTest {
 
     private static List<FinishedBatch> split(FinishedBatch whole) {
         List<FinishedBatch> parts = new ArrayList<>();
-        whole.split(parts::addAll);
+        whole.splitIntoParts(parts::addAll);
         return parts;
     }
 

@@ -98,7 +98,7 @@ final class IoModel {
             boolean woken = selector.tryAcquire(
                     fault == Fault.OVERLOOK_A_PARTITION ? FAULTY_SLEEP_BOUND_MS : SLEEP_BOUND_MS,
                     TimeUnit.MILLISECONDS);
-            parts.ready.awake();
+            parts.ready.markAwake();
             assertThat(woken || isIdle()).as("woken for what was handed over").isTrue();
             selector.drainPermits();
         }

@@ -32,7 +32,7 @@ class ReadyQueueStressTest {
 
         boolean trySleep();
 
-        void awake();
+        void markAwake();
     }
 
     @Test
@@ -78,7 +78,7 @@ class ReadyQueueStressTest {
                                 missed.incrementAndGet();
                             }
                             selector.drainPermits();
-                            handOver.awake();
+                            handOver.markAwake();
                         }
                     }
                 });
@@ -117,8 +117,8 @@ class ReadyQueueStressTest {
         }
 
         @Override
-        public void awake() {
-            ready.awake();
+        public void markAwake() {
+            ready.markAwake();
         }
     }
 
@@ -159,7 +159,7 @@ class ReadyQueueStressTest {
         }
 
         @Override
-        public void awake() {
+        public void markAwake() {
             sleepUntil.set(AWAKE);
         }
     }

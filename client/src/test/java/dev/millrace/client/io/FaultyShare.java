@@ -19,7 +19,7 @@ final class FaultyShare implements TransactionShare {
     }
 
     @Override
-    public boolean admits(PartitionState partition) {
+    public boolean tryAdmit(PartitionState partition) {
         return true;
     }
 
@@ -29,17 +29,17 @@ final class FaultyShare implements TransactionShare {
     }
 
     @Override
-    public void failed(FinishedBatch batch) {
+    public void onFailed(FinishedBatch batch) {
         if (failuresToThrow-- > 0) {
             throw new InternalError("thrown on purpose");
         }
     }
 
     @Override
-    public void apply(Drainer drainer) {}
+    public void enforcePhase(Drainer drainer) {}
 
     @Override
-    public boolean mayEnd() {
+    public boolean isReadyToEnd() {
         return true;
     }
 }

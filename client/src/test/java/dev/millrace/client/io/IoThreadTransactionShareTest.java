@@ -24,7 +24,7 @@ class IoThreadTransactionShareTest {
         partitions.reset(explicit);
         IoThreadTransactionShare share = new IoThreadTransactionShare(new TransactionState("id", () -> {}), partitions, () -> {});
 
-        share.failed(failedBatch());
+        share.onFailed(failedBatch());
 
         assertThat(partitions.isStarted()).isEqualTo(!explicit);
     }

@@ -24,8 +24,8 @@ class SendGateStressTest {
         int leaks = run(
                 new Gate() {
                     @Override
-                    public boolean enter() {
-                        return gate.enter();
+                    public boolean tryEnter() {
+                        return gate.tryEnter();
                     }
 
                     @Override
@@ -65,7 +65,7 @@ class SendGateStressTest {
             int slot = t * 16;
             Thread thread = new Thread(() -> {
                 while (!Thread.currentThread().isInterrupted()) {
-                    if (gate.enter()) {
+                    if (gate.tryEnter()) {
                         inside.setPlain(slot, 1);
                         Thread.onSpinWait();
                         inside.setPlain(slot, 0);
@@ -108,7 +108,7 @@ class SendGateStressTest {
     }
 
     private interface Gate {
-        boolean enter();
+        boolean tryEnter();
 
         void exit();
 
@@ -124,7 +124,7 @@ class SendGateStressTest {
         private volatile boolean open;
 
         @Override
-        public boolean enter() {
+        public boolean tryEnter() {
             if (!open) {
                 return false;
             }

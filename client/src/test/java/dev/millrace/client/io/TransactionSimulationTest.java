@@ -126,7 +126,7 @@ class TransactionSimulationTest {
         short epoch = run.coordinator.epoch();
 
         run.state.beginTransaction();
-        run.state.recordFailed(new RecordTooLargeException("refused"));
+        run.state.onRecordFailed(new RecordTooLargeException("refused"));
         run.abort();
 
         assertThat(run.coordinator.epoch()).isEqualTo((short) (epoch + 1));
@@ -156,7 +156,7 @@ class TransactionSimulationTest {
         assertThat(run.await(run.state.initTransactions())).isNull();
 
         run.state.beginTransaction();
-        run.state.recordFailed(new RecordTooLargeException("refused"));
+        run.state.onRecordFailed(new RecordTooLargeException("refused"));
         run.abort();
 
         run.commitOne();
@@ -173,7 +173,7 @@ class TransactionSimulationTest {
         run.state.beginTransaction();
         TransactionCall offsets =
                 run.state.sendOffsetsToTransaction(Map.of(READ_FROM, new OffsetAndMetadata(7)), Run.group());
-        run.state.recordFailed(new RecordTooLargeException("refused"));
+        run.state.onRecordFailed(new RecordTooLargeException("refused"));
         assertThat(run.await(offsets)).isInstanceOf(RecordTooLargeException.class);
         run.abort();
 
@@ -201,7 +201,7 @@ class TransactionSimulationTest {
         // when the thread looks at the transaction, and a record of the next one is there before it has done what
         // follows
         run.append(1);
-        run.shares.get(1).apply(drainerOf(run.ioThreads.get(1)));
+        run.shares.get(1).enforcePhase(drainerOf(run.ioThreads.get(1)));
 
         // then the record goes with the next transaction
         while (run.state.view().phase() == TransactionPhase.ABORTING) {

@@ -80,7 +80,7 @@ public class ReadyQueueStress {
         @Actor
         public void io(ZZ_Result r) {
             if (ready.trySleep(UNTIL_MS)) {
-                ready.awake();
+                ready.markAwake();
             }
             r.r2 = ready.poll() == null && ready.trySleep(UNTIL_MS);
         }
