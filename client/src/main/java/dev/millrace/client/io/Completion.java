@@ -12,7 +12,11 @@ import org.apache.kafka.common.errors.UnknownProducerIdException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Decides what a broker's answer means for a batch: acknowledge it, send it again, split it, or fail it. */
+/**
+ * Decides what a broker's answer means for a batch: acknowledge it, send it again, split it, or fail it.
+ *
+ * <p><b>Threads:</b> the I/O thread.
+ */
 final class Completion {
     private static final Logger log = LoggerFactory.getLogger(Completion.class);
 
@@ -24,7 +28,7 @@ final class Completion {
         this.metrics = metrics;
     }
 
-    /** Applies one answer to the partition; callbacks do not run yet. */
+    /** Handles the answer for one batch of the partition; callbacks do not run yet. */
     void handleAnswer(PartitionState partition, ProduceAnswer answer, long nowMs) {
         FinishedBatch batch = answer.batch();
         ApiException error = answer.error();
@@ -43,7 +47,7 @@ final class Completion {
             return;
         }
         if (batch.isDecided()) {
-            return; // it expired in flight; whether it was written stays unknown
+            return; // it expired in flight, and whether it was written stays unknown
         }
         boolean unexpected = settings.idempotent()
                 && (error instanceof OutOfOrderSequenceException || error instanceof UnknownProducerIdException);
@@ -99,7 +103,7 @@ final class Completion {
         batch.decide(-1, -1, error);
     }
 
-    /** The broker refuses the batch for the sake of some of its records (KIP-467). */
+    /** The broker refuses the batch because of some of its records (KIP-467). */
     private static void failRecords(PartitionState partition, FinishedBatch batch, ProduceAnswer answer) {
         log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), answer.recordErrors());
         partition.onFailed(batch);

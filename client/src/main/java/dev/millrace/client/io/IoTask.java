@@ -1,10 +1,14 @@
 package dev.millrace.client.io;
 
-/** Something that the first I/O thread does beside sending, above all to ask the cluster for what all of them need. */
+/**
+ * Work of the first I/O thread besides sending, above all requests whose answers all I/O threads need.
+ *
+ * <p><b>Threads:</b> the first I/O thread.
+ */
 public interface IoTask {
-    /** Does it if there is a reason to; returns after how many milliseconds to call again. */
+    /** Runs the task if it is due; returns the milliseconds until the next call. */
     long runIfDue(long nowMs);
 
-    /** Runs when that thread ends, and again if it threw. */
+    /** Called when the thread ends, and again if it threw. */
     default void onEnd(RuntimeException reason) {}
 }

@@ -9,24 +9,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread with its own connections and its share of the partitions. Each round it looks at what was handed over, sends
- * what can be sent, and waits in the selector for the next event, deadline or wake-up.
+ * One thread with its own connections and its share of the partitions. Each round it visits the partitions that were handed
+ * over, sends what can be sent, and waits in the selector for the next event, deadline or wake-up.
+ *
+ * <p><b>Threads:</b> this one, except {@link #wake}, which any thread may call.
  */
 final class IoThread {
     private static final Logger log = LoggerFactory.getLogger(IoThread.class);
     private static final long WRITER_WAIT_NS = 50_000;
 
-    /** Ten seconds in all: memory may be used up, and come back. */
-    private static final int ATTEMPTS = 1_000;
+    /** Ten seconds in all: if memory is used up, it may become free. */
+    private static final int MAX_ATTEMPTS = 1_000;
 
-    private static final long ATTEMPT_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long RETRY_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final IoContext context;
     private final List<IoTask> tasks;
     private final TransactionShare transactions;
     private final Drainer drainer;
 
-    /** Runs {@code tasks} beside its own work. */
+    /** Also runs {@code tasks}. */
     IoThread(
             IoContext context,
             SenderSettings settings,
@@ -42,7 +44,7 @@ final class IoThread {
         context.ready().onWake(context.link()::wakeup);
     }
 
-    /** Before the thread is started. */
+    /** Only before the thread is started. */
     void add(IoTask task) {
         tasks.add(task);
     }
@@ -78,31 +80,31 @@ final class IoThread {
     /** Closes the connections and fails every record without an outcome. The accumulator is closed already. */
     void end(RuntimeException reason) {
         runQuietly(context.link()::close);
-        tasks.forEach(task -> runUntilItSucceeds(() -> task.onEnd(reason)));
-        runUntilItSucceeds(() -> failRest(reason));
+        tasks.forEach(task -> runWithRetries(() -> task.onEnd(reason)));
+        runWithRetries(() -> failRest(reason));
     }
 
     private void failRest(RuntimeException reason) {
         drainer.abandonInFlight();
         drainer.failAll(Long.MAX_VALUE, reason);
-        while (!drainer.isIdle()) { // writers between claim and commit: they are about to finish
+        while (!drainer.isIdle()) { // some writer is between claim and commit, and about to finish
             LockSupport.parkNanos(WRITER_WAIT_NS);
             drainer.failAll(Long.MAX_VALUE, reason);
         }
     }
 
-    /** Takes one step of the end: what it throws must not keep the others from being taken. */
+    /** Runs one step of the end. Its exceptions are logged and do not prevent the next steps. */
     static void runQuietly(Runnable step) {
         attempt(step);
     }
 
     /**
-     * Takes a step of the end without which records have no outcome, again while it throws: memory may be used up, and come back. If
-     * it never succeeds the thread ends all the same, for somebody may wait for that in {@code close}.
+     * Runs a step of the end that records need for their outcome, and repeats it while it throws, because memory may become
+     * free. After ten seconds the thread ends without it, because a thread may wait for that end in {@code close}.
      */
-    static void runUntilItSucceeds(Runnable step) {
-        for (int i = 0; i < ATTEMPTS && !attempt(step); i++) {
-            LockSupport.parkNanos(ATTEMPT_WAIT_NS);
+    static void runWithRetries(Runnable step) {
+        for (int i = 0; i < MAX_ATTEMPTS && !attempt(step); i++) {
+            LockSupport.parkNanos(RETRY_WAIT_NS);
         }
     }
 
@@ -112,7 +114,7 @@ final class IoThread {
             return true;
         } catch (Throwable t) {
             FailureLog.error(
-                    log, "{} could not end in order", Thread.currentThread().getName(), t);
+                    log, "{} could not complete a step of its shutdown", Thread.currentThread().getName(), t);
             return false;
         }
     }

@@ -7,9 +7,9 @@ import org.apache.kafka.common.errors.TransactionAbortedException;
 /**
  * The share of one I/O thread in a producer's transactions.
  *
- * <p><b>Threads:</b> that thread's, but for {@link #isSettled}, which the first I/O thread asks.
- * <p><b>Ordering:</b> {@code settled} is volatile; who reads the transaction's number in it sees that every record of it
- * has its outcome, and nothing of it is in flight. That stays so: its sends are all through, and no other can be let in.
+ * <p><b>Threads:</b> that thread, except {@link #isSettled}, which the first I/O thread calls.
+ * <p><b>Ordering:</b> {@code settled} is volatile. If it holds the transaction's number, every record of the transaction has its
+ * outcome and nothing of it is in flight. That stays so: all sends have left the gate, and no other can enter.
  */
 final class IoThreadTransactionShare implements TransactionShare {
     private final TransactionState state;
@@ -40,9 +40,9 @@ final class IoThreadTransactionShare implements TransactionShare {
 
     @Override
     public void onFailed(FinishedBatch batch) {
-        partitions.startIfImplicit(); // it may have failed before anyone asked whether it may go
+        partitions.markStartedIfImplicit(); // it may have failed before tryAdmit()
         if (batch.sequence() != FinishedBatch.NO_SEQUENCE) {
-            partitions.needNewEpoch();
+            partitions.requireNewEpoch();
         }
         state.onRecordFailed(batch.error());
     }
@@ -54,7 +54,7 @@ final class IoThreadTransactionShare implements TransactionShare {
             drainer.failAll(Long.MAX_VALUE, view.error());
         }
         if (settled == view.number()) {
-            return; // it may be over since we looked: what is unsent now belongs to the next
+            return; // it may have ended since the last call: unsent batches now belong to the next one
         }
         switch (view.phase()) {
             case ABORTABLE_ERROR -> drainer.failUnsent(view.error());

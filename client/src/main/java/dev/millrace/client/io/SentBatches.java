@@ -6,8 +6,9 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * The batches of a partition that were sent once, and those taken only to fail, in the order of their sequences; the I/O
- * thread's alone.
+ * The batches of a partition that were sent, and those taken from its queue only to fail, in the order of their sequences.
+ *
+ * <p><b>Threads:</b> the I/O thread.
  */
 final class SentBatches implements Iterable<FinishedBatch> {
     private ArrayDeque<FinishedBatch> batches = new ArrayDeque<>();
@@ -25,7 +26,7 @@ final class SentBatches implements Iterable<FinishedBatch> {
         return batches.iterator();
     }
 
-    /** The first that has to go again, or null. */
+    /** The first batch that must be sent again, or null. */
     FinishedBatch firstToSendAgain() {
         for (FinishedBatch batch : batches) {
             if (!batch.isDecided() && !batch.isInFlight()) {
@@ -35,7 +36,7 @@ final class SentBatches implements Iterable<FinishedBatch> {
         return null;
     }
 
-    /** The first without an outcome, or null. */
+    /** The first batch without an outcome, or null. */
     FinishedBatch firstUndecided() {
         for (FinishedBatch batch : batches) {
             if (!batch.isDecided()) {
@@ -45,7 +46,7 @@ final class SentBatches implements Iterable<FinishedBatch> {
         return null;
     }
 
-    /** Whether no earlier batch is without an outcome. */
+    /** Whether every earlier batch has an outcome. */
     boolean isFirstUndecided(FinishedBatch batch) {
         for (FinishedBatch other : batches) {
             if (isSame(other, batch)) {
@@ -58,7 +59,7 @@ final class SentBatches implements Iterable<FinishedBatch> {
         return false;
     }
 
-    /** Whether the broker has taken a later one. */
+    /** Whether the broker has accepted a later batch. */
     boolean isLaterAccepted(FinishedBatch batch) {
         boolean later = false;
         for (FinishedBatch other : batches) {
@@ -70,7 +71,7 @@ final class SentBatches implements Iterable<FinishedBatch> {
         return false;
     }
 
-    /** Puts the parts in the place of the whole; if there is no memory for that, all stays as it is. */
+    /** Replaces the whole by its parts; if there is no memory for that, nothing changes. */
     void replace(FinishedBatch whole, List<FinishedBatch> parts) {
         ArrayDeque<FinishedBatch> after = new ArrayDeque<>(batches.size() + parts.size());
         for (FinishedBatch other : batches) {
@@ -83,7 +84,7 @@ final class SentBatches implements Iterable<FinishedBatch> {
         batches = after;
     }
 
-    @SuppressWarnings("ReferenceEquality") // batches have no value, only an identity
+    @SuppressWarnings("ReferenceEquality") // batches are compared by identity
     private static boolean isSame(FinishedBatch a, FinishedBatch b) {
         return a == b;
     }

@@ -6,12 +6,12 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /**
- * A call of an application's thread that the I/O threads carry out. If waiting for it takes too long, it goes on, and the
- * same call made again waits for it again.
+ * A call of an application's thread that the I/O threads carry out. If waiting takes too long the call goes on; the
+ * application calls the same method again to wait again.
  *
  * <p><b>Threads:</b> completed by one thread at a time, under the lock of {@link TransactionState} or on the first I/O
  * thread; awaited by any.
- * <p><b>Ordering:</b> {@code error} is written before the latch is opened and read behind it.
+ * <p><b>Ordering:</b> {@code error} is written before the latch is opened, and read after it.
  */
 public final class TransactionCall {
     private final String name;
@@ -39,7 +39,7 @@ public final class TransactionCall {
         }
     }
 
-    /** Whether some caller has learned the outcome. */
+    /** Whether a caller has been told the outcome. */
     boolean isObserved() {
         return observed;
     }

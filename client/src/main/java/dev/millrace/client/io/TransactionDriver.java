@@ -22,13 +22,13 @@ import org.apache.kafka.common.errors.UnknownProducerIdException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 
 /**
- * Carries out what the application asks of transactions: one request at a time to a coordinator, again until it is
- * answered for good. A transaction is ended only when every record of it has its outcome and nothing is in flight.
+ * Carries out the application's transactional calls: one request at a time to a coordinator, repeated until it has a final
+ * answer. A transaction is ended only when every record of it has its outcome and nothing is in flight.
  *
- * <p><b>Threads:</b> the first I/O thread's.
+ * <p><b>Threads:</b> the first I/O thread.
  */
 final class TransactionDriver implements IoTask {
-    /** The coordinator is still at the end of the transaction before: it will not be long. */
+    /** Wait while the coordinator still ends the previous transaction, which is short. */
     private static final long CONCURRENT_WAIT_MS = 20;
 
     private final TransactionState state;
@@ -41,13 +41,13 @@ final class TransactionDriver implements IoTask {
     private final Coordinator coordinator;
     private Coordinator groupCoordinator;
 
-    /** To be added to the transaction; no request has named them yet. */
+    /** To be added to the transaction; not in a request yet. */
     private final Set<PartitionState> toAdd = new LinkedHashSet<>();
 
-    /** Named by a request whose answer is still to come: they may have been added. */
+    /** In a request that is not answered: they may have been added. */
     private final Set<PartitionState> adding = new LinkedHashSet<>();
 
-    /** Some request that named them may have been carried out, although it was not answered so. */
+    /** A request with them may have been carried out, although its answer does not say so. */
     private boolean mayBeAdded;
 
     private boolean asking;
@@ -80,7 +80,7 @@ final class TransactionDriver implements IoTask {
     public long runIfDue(long nowMs) {
         View view = collectWanted();
         if (state.offsets().peek() != null) {
-            partitions.startIfImplicit();
+            partitions.markStartedIfImplicit();
         }
         failOffsetsOf(view);
         if (state.isClosed() && view.phase().isOngoing() && isSettled(view)) {
@@ -97,7 +97,7 @@ final class TransactionDriver implements IoTask {
         return shares.stream().allMatch(share -> share.isSettled(view.number()));
     }
 
-    /** The view comes after what is wanted: a partition of a transaction begun in between would be taken for an old one. */
+    /** Drain {@code wanted} before reading the view, or new partitions look stale. */
     private View collectWanted() {
         List<PartitionState> wanted = new ArrayList<>();
         for (PartitionState p = partitions.pollWanted(); p != null; p = partitions.pollWanted()) {
@@ -122,7 +122,7 @@ final class TransactionDriver implements IoTask {
                 ending && head != null;
                 head = state.offsets().peek()) {
             if (head.asked && !head.added && view.phase() != TransactionPhase.FATAL_ERROR) {
-                return; // whether the coordinator knows of the transaction must be known before it is ended
+                return; // before the end it must be clear whether the coordinator knows the transaction
             }
             state.offsets().poll();
             head.call.fail(view.error() == null ? new TransactionAbortedException() : view.error());
@@ -181,7 +181,7 @@ final class TransactionDriver implements IoTask {
                 onAnswer(
                         nothing -> {
                             head.added = true;
-                            partitions.start();
+                            partitions.markStarted();
                         },
                         error -> {
                             head.asked = TransactionErrors.isRepeated(Request.ADD_OFFSETS, error);
@@ -231,9 +231,9 @@ final class TransactionDriver implements IoTask {
     }
 
     private void startNewEpoch(Node node, Request request, long nowMs) {
-        TransactionLink.Handler<ProducerId> handler = onAnswer(this::goOnUnder, error -> {
+        TransactionLink.Handler<ProducerId> handler = onAnswer(this::onNewEpoch, error -> {
             if (error instanceof UnsupportedVersionException && !partitions.needsNewEpoch()) {
-                completeEnd(); // a coordinator before Kafka 2.5; no sequence is missing, so the old epoch will do
+                completeEnd(); // a coordinator before Kafka 2.5; no sequence is missing, so the old epoch can be used
             } else {
                 onError(request, error);
             }
@@ -241,7 +241,7 @@ final class TransactionDriver implements IoTask {
         link.initProducerId(node, ids.current(), handler, nowMs);
     }
 
-    private void goOnUnder(ProducerId id) {
+    private void onNewEpoch(ProducerId id) {
         ids.replace(id);
         completeEnd();
     }
@@ -275,8 +275,8 @@ final class TransactionDriver implements IoTask {
     }
 
     /**
-     * A new epoch by our own request is needed only where the transaction's end gave none. After a failed record the stock producer
-     * asks for one even if nothing of it was sent, and tools and fencing rely on it.
+     * Requests a new epoch only if the transaction's end gave none. After a failed record the stock producer requests one even
+     * if nothing of it was sent, and tools and fencing rely on that.
      */
     private void afterEnd() {
         nextIsExplicit = link.chooseProtocol();
@@ -294,7 +294,7 @@ final class TransactionDriver implements IoTask {
 
     private void onPartitions(long transaction, Map<TopicPartition, ApiException> refused) {
         if (refused.isEmpty()) {
-            partitions.start();
+            partitions.markStarted();
             for (PartitionState p : adding) {
                 p.markAdded(transaction);
                 p.queue().handOver();
@@ -306,7 +306,7 @@ final class TransactionDriver implements IoTask {
         if (!TransactionErrors.isNothingAdded(refused.values())) {
             mayBeAdded = true;
         } else if (!mayBeAdded || partitions.isStarted()) {
-            addLater(); // so that the end need not wait for a topic that may be gone for good
+            addLater(); // so that the end need not wait for a topic that may have been deleted
         }
         Set<String> forbidden = new HashSet<>();
         refused.forEach((partition, error) -> {
@@ -324,7 +324,7 @@ final class TransactionDriver implements IoTask {
     private void onOffsets(OffsetsCall head, Map<TopicPartition, ApiException> refused) {
         head.left.keySet().retainAll(refused.keySet());
         if (refused.isEmpty()) {
-            state.offsets().remove(head); // unless an error has taken it away
+            state.offsets().remove(head); // unless an error has removed it
             head.call.complete();
         } else {
             onError(Request.COMMIT_OFFSETS, TransactionErrors.worst(Request.COMMIT_OFFSETS, refused.values()));
@@ -347,7 +347,7 @@ final class TransactionDriver implements IoTask {
             }
             default -> {
                 if (request == Request.ADD_PARTITIONS) {
-                    adding.clear(); // refused for good: the coordinator knows nothing of them
+                    adding.clear(); // refused finally: the coordinator has not added them
                     mayBeAdded = false;
                 }
                 carryOut(verdict);
@@ -357,15 +357,15 @@ final class TransactionDriver implements IoTask {
 
     private void carryOut(Verdict verdict) {
         switch (verdict.remedy()) {
-            case REFUSE_CALL -> state.onInitRefused(verdict.told());
+            case REFUSE_CALL -> state.onInitRefused(verdict.error());
             case ABORT -> {
-                // Not for any other: where the transaction is still open, to ask for an epoch would fence ourselves.
-                if (verdict.told() instanceof UnknownProducerIdException) {
-                    partitions.needNewEpoch();
+                // Only for this error: while the transaction is still open, a request for an epoch would fence ourselves.
+                if (verdict.error() instanceof UnknownProducerIdException) {
+                    partitions.requireNewEpoch();
                 }
-                state.failAbortably(verdict.told());
+                state.failAbortably(verdict.error());
             }
-            default -> state.failFatally(verdict.told());
+            default -> state.failFatally(verdict.error());
         }
     }
 
@@ -380,7 +380,7 @@ final class TransactionDriver implements IoTask {
         carryOut(TransactionErrors.of(aborting ? Request.ABORT : Request.FIND_COORDINATOR, error));
     }
 
-    /** It counts only for who waits for it: the answer may come when its transaction is long over. */
+    /** Ignored unless a call waits for it: the answer may come after the end of its transaction. */
     private void onGroupRefused(Coordinator refused, KafkaException error) {
         TransactionPhase phase = state.view().phase();
         OffsetsCall head = state.offsets().peek();
@@ -393,7 +393,7 @@ final class TransactionDriver implements IoTask {
         }
     }
 
-    /** If a broker refused our login, what waits for a coordinator would wait for ever. */
+    /** If a broker refused our login, calls that wait for a coordinator would wait forever. */
     void onDisconnect(AuthenticationException refusal) {
         TransactionPhase phase = state.view().phase();
         boolean isAwaited = phase == TransactionPhase.INITIALIZING
@@ -404,7 +404,7 @@ final class TransactionDriver implements IoTask {
         }
     }
 
-    /** The connections are closed: no call has an outcome any more but this. */
+    /** The connections are closed: fails all calls. */
     void end(RuntimeException reason) {
         state.failFatally(reason);
         failOffsetsOf(state.view());

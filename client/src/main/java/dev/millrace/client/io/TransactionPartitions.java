@@ -4,11 +4,12 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Which partitions are in the open transaction. With the newer protocol writing adds them; with the older one they are
- * added by the first I/O thread before anything is written to them.
+ * The partitions of the open transaction. With the newer protocol (KIP-890) writing to a partition adds it; with the older one
+ * the first I/O thread adds it before anything is written to it.
  *
- * <p><b>Threads:</b> {@code tryAdmit} by the partition's I/O thread, {@code batchFailed} by any; the rest by the first.
- * <p><b>Ordering:</b> all words are volatile. A partition is enrolled before its thread is made to look at it again.
+ * <p><b>Threads:</b> {@code tryAdmit} by the partition's I/O thread; {@code markStartedIfImplicit} and {@code requireNewEpoch} by
+ * every I/O thread; the rest by the first.
+ * <p><b>Ordering:</b> all words are volatile. A partition is marked as added before it is handed over to its thread again.
  */
 final class TransactionPartitions {
     private final Queue<PartitionState> wanted = new ConcurrentLinkedQueue<>();
@@ -22,10 +23,10 @@ final class TransactionPartitions {
         this.wakeFirst = wakeFirst;
     }
 
-    /** Whether batches of the partition may be sent in this transaction; if not, it is asked for. */
+    /** True if batches of the partition may be sent in this transaction; if not, requests that the partition is added. */
     boolean tryAdmit(PartitionState partition, long transaction) {
         if (!explicit) {
-            startIfImplicit();
+            markStartedIfImplicit();
             return true;
         }
         if (partition.addedIn() == transaction) {
@@ -48,25 +49,25 @@ final class TransactionPartitions {
         return explicit;
     }
 
-    /** Whether the coordinator may know of the transaction, so that it must hear of its end. */
+    /** Whether the coordinator may know of the transaction, so that it must be told of its end. */
     boolean isStarted() {
         return started;
     }
 
-    /** The coordinator has added something to it. */
-    void start() {
+    /** The coordinator has added a partition or group to the transaction. */
+    void markStarted() {
         started = true;
     }
 
-    /** A record or offsets are in it: by the newer protocol, writing them may start it, and its end gives a new epoch. */
-    void startIfImplicit() {
+    /** It has a record or offsets: with the newer protocol writing them may start it, and its end gives a new epoch. */
+    void markStartedIfImplicit() {
         if (!explicit && !started) {
             started = true;
         }
     }
 
-    /** Sequences of this epoch cannot be relied on any more. */
-    void needNewEpoch() {
+    /** The next transaction must not use this epoch: its sequences may have a gap. */
+    void requireNewEpoch() {
         needsNewEpoch = true;
     }
 
@@ -74,7 +75,7 @@ final class TransactionPartitions {
         return needsNewEpoch;
     }
 
-    /** Before another transaction is begun. */
+    /** Called before the next transaction is begun. */
     void reset(boolean nextIsExplicit) {
         explicit = nextIsExplicit;
         started = false;

@@ -7,29 +7,31 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
 /**
- * Memory for batches, bounded by {@code buffer.memory}: what is in use and what is kept for the next batches is never
- * more.
+ * Memory for batches. Buffers in use and free buffers together never exceed {@code buffer.memory}.
  *
- * <p><b>Threads:</b> any. {@code acquire} is one compare-and-set a batch while there is memory beyond what others wait for;
- * otherwise the caller joins {@link MemoryWaiters}, where memory is given out in the order of arrival.
- * <p><b>Ordering:</b> {@code release} adds to {@code available} and then looks for waiters; a waiter makes itself known
- * and then looks at {@code available}. Both are sequentially consistent, so no wake-up is missed. While less than half
- * is free nobody is woken, and the first waiter looks by itself from time to time.
+ * <p><b>Threads:</b> any. {@code acquire} is one compare-and-set per batch while there is more memory than other threads wait
+ * for; otherwise the caller joins {@link MemoryWaiters}, where memory is given out in the order of arrival.
+ * <p><b>Ordering:</b> {@code release} adds to {@code available} and then reads whether a thread waits; a waiter publishes
+ * itself and then reads {@code available}. Both are sequentially consistent, so no wake-up is missed. While less than half of
+ * the memory is free no thread is woken, and the first waiter checks by itself every 10 ms.
  */
 public final class BufferPool {
-    /** A batch larger than {@code batch.size} gets at most such a part of what is free: it is an expense of the rich. */
+    /** A batch larger than {@code batch.size} takes at most 1/16 of the free memory. */
     private static final int LARGE_BATCH_SHARE = 16;
 
-    /** Memory is plentiful while such a part of what is free is enough for all; the rest is for the batches after the next. */
+    /** 1/2 of the free memory is shared among the partitions in use; the rest is for the batches after the next. */
     private static final int PLANNED_SHARE = 2;
 
     /**
-     * Once memory is used up, waiting threads are woken when this part of all memory is free again: woken for each batch that
-     * comes back, they would write a record or two before the next wait.
+     * Waiting threads are woken when 1/2 of all memory is free again. If they were woken for each batch that comes back, they
+     * would write only a record or two before the next wait.
      */
     private static final int WAKE_AT_FREE_SHARE = 2;
 
-    /** What else is in use may not come back for long, if its broker is gone: then memory is given out this often. */
+    /**
+     * How often the first waiter checks the free memory, nanoseconds. If a broker is down half of the memory may not come back
+     * for long; then this is how often memory is given out.
+     */
     private static final long RECHECK_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final long total;
@@ -42,7 +44,7 @@ public final class BufferPool {
     /**
      * A pool with all of its memory free.
      *
-     * @param total bytes in all
+     * @param total bytes
      * @param batchSize bytes of a usual batch
      * @param onPressure run by a thread that is about to wait, so that open batches are sent
      */
@@ -55,11 +57,11 @@ public final class BufferPool {
     }
 
     /**
-     * How large a buffer to ask for. While memory is plentiful, so large as the batch may become, or at least
-     * {@code batch.size}; otherwise as the partition's last batches suggest.
+     * The size of the next batch's buffer. If the partition's fair share of the free memory allows it, the largest that the
+     * batch may become, or else {@code batch.size}; otherwise what the partition's last batches needed.
      *
-     * @param usual what the partition's last batches needed, bytes
-     * @param most what the batch may become, bytes
+     * @param usual bytes that the partition's last batches needed
+     * @param most the largest that the batch may become, bytes
      * @param needed bytes that the batch must have at least
      */
     public int sizeFor(int usual, int most, int needed) {
@@ -77,7 +79,7 @@ public final class BufferPool {
         return Math.max(needed, freeBuffers.sizeAtLeast(Math.min(wanted, batchSize)));
     }
 
-    /** What the partitions in use, and one more, could each have now. */
+    /** Bytes that each partition in use, and one more, could take now. */
     private long fairShare() {
         long free = available.get() - waiters.bytesWanted();
         return free / PLANNED_SHARE / (partitionsInUse() + 1);
@@ -88,7 +90,7 @@ public final class BufferPool {
         return partitionsInUse.get();
     }
 
-    /** Tells of partitions that have such a batch again, or have none any more. */
+    /** So many more partitions have such a batch, or fewer if negative. */
     public void addPartitionsInUse(int change) {
         partitionsInUse.addAndGet(change);
     }
@@ -97,7 +99,7 @@ public final class BufferPool {
      * A buffer of {@code size} bytes, or a little more.
      *
      * @param maxBlockMs how long to wait for memory, milliseconds
-     * @param stillNeeded asked while waiting
+     * @param stillNeeded called while waiting
      * @return null if it was no longer needed
      * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within that time
      * @throws org.apache.kafka.common.KafkaException the pool was closed
@@ -112,7 +114,7 @@ public final class BufferPool {
             buffer = takeOrAllocate(wanted);
             return buffer;
         } finally {
-            if (buffer == null) { // the heap is used up: what was reserved must not stay so
+            if (buffer == null) { // the heap is used up: return the reserved memory
                 giveBack(wanted);
             }
         }
@@ -128,10 +130,11 @@ public final class BufferPool {
     }
 
     /**
-     * Moves what became small into a smaller buffer, if that gives at least half of the memory back and memory is scarce, or the
-     * buffer larger than {@code batch.size}. It needs no memory that is not there: the smaller one takes its room from the larger.
+     * Moves a batch that became smaller into a smaller buffer, if that gives back at least half of its memory, and memory is
+     * scarce or the buffer larger than {@code batch.size}. Needs no further memory: the smaller buffer's part of it is taken
+     * from the larger one's.
      *
-     * @param used how many bytes, from the start, are to be kept
+     * @param used how many bytes, from the start, are copied
      */
     public byte[] trim(byte[] buffer, int used) {
         int size = freeBuffers.sizeAtLeast(used);
@@ -154,7 +157,7 @@ public final class BufferPool {
     /**
      * Gives memory back.
      *
-     * @param reserved how much of it; not the buffer's length if the batch was split
+     * @param reserved bytes to give back; not the buffer's length if the batch was split
      */
     public void release(byte[] buffer, int reserved) {
         if (buffer.length == reserved) {
@@ -163,7 +166,7 @@ public final class BufferPool {
         giveBack(reserved);
     }
 
-    /** Takes memory without a buffer, if there is some that nobody waits for. */
+    /** Takes memory without a buffer, if there is more than other threads wait for. */
     public boolean tryReserve(int size) {
         if (!tryReserveUnclaimed(size)) {
             return false;
@@ -185,7 +188,7 @@ public final class BufferPool {
         }
     }
 
-    /** What is left is enough for all who wait: to queue up behind them would only make the queue last for ever. */
+    /** Takes memory only if the rest is enough for all waiters: then joining them would only keep the queue from emptying. */
     private boolean tryReserveUnclaimed(int size) {
         return takeLeaving(size, waiters.bytesWanted());
     }
@@ -201,7 +204,7 @@ public final class BufferPool {
         return false;
     }
 
-    /** Tells waiting threads to ask again whether they still need memory; call it after a batch was opened. */
+    /** Makes waiting threads check whether they still need memory; call it after a batch was opened. */
     public void onOpened() {
         if (!waiters.isEmpty()) {
             waiters.wakeSatisfied();
@@ -213,12 +216,12 @@ public final class BufferPool {
         waiters.close();
     }
 
-    /** Whether a thread waits for more than there is; one about to be served is no shortage. */
+    /** Whether the first waiter needs more memory than is free; false if it is about to be served. */
     public boolean isShort() {
         return available.get() < waiters.firstWanted();
     }
 
-    /** Sets what is told how long a thread has waited for memory, nanoseconds; it must not block. */
+    /** Sets the listener of how long a thread has waited for memory, nanoseconds. It must not block. */
     public void onWaited(LongConsumer listener) {
         waiters.onWaited(listener);
     }
@@ -228,7 +231,7 @@ public final class BufferPool {
         return waiters.count();
     }
 
-    /** Bytes; what is not in use by a batch. */
+    /** Bytes that no batch uses. */
     public long available() {
         return available.get();
     }

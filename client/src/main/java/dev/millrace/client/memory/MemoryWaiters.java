@@ -12,12 +12,12 @@ import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.KafkaException;
 
 /**
- * The threads that found no memory, served in the order of their arrival, so that a large request is not starved by
- * small ones. This is the slow path: it may lock.
+ * The threads that wait for memory, served in the order of their arrival, so that small requests do not starve a large
+ * one. This is the slow path: it may lock.
  *
  * <p><b>Threads:</b> any.
- * <p><b>Ordering:</b> {@code firstWanted} is set before the first look at the memory; see {@link BufferPool}. {@code bytesWanted}
- * is written under the lock; who reads a smaller sum came before the one that it lacks.
+ * <p><b>Ordering:</b> {@code firstWanted} is set before the first waiter checks the memory; see {@link BufferPool}.
+ * {@code bytesWanted} is written under the lock; a thread that reads a sum without some waiter came before that waiter.
  */
 final class MemoryWaiters {
     private final IntPredicate tryReserve;
@@ -31,7 +31,7 @@ final class MemoryWaiters {
     private final AtomicLong bytesWanted = new AtomicLong();
     private volatile LongConsumer onWaited = nanoseconds -> {};
 
-    /** The first looks every {@code recheckNs} whether there is enough for it, although nobody has woken it. */
+    /** The first waiter checks every {@code recheckNs} whether there is enough memory, even if no thread has woken it. */
     MemoryWaiters(IntPredicate tryReserve, BooleanSupplier isShort, Runnable onPressure, long recheckNs) {
         this.recheckNs = recheckNs;
         this.tryReserve = tryReserve;
@@ -43,7 +43,7 @@ final class MemoryWaiters {
         return firstWanted == 0;
     }
 
-    /** Sets what is told of every wait, in nanoseconds, by the thread that waited. */
+    /** Sets the listener of every wait, in nanoseconds; called by the thread that waited. */
     void onWaited(LongConsumer listener) {
         onWaited = listener;
     }
@@ -58,12 +58,12 @@ final class MemoryWaiters {
         }
     }
 
-    /** Bytes that all in the queue wait for. */
+    /** Bytes that all waiters need. */
     long bytesWanted() {
         return bytesWanted.get();
     }
 
-    /** Bytes that the first in the queue waits for; 0 if nobody waits. */
+    /** Bytes that the first waiter needs; 0 if no thread waits. */
     int firstWanted() {
         return firstWanted;
     }
@@ -104,7 +104,7 @@ final class MemoryWaiters {
                 queue.remove(self);
                 bytesWanted.addAndGet(-size);
                 publishFirst();
-                signalFirst(); // it may be served now, and has to look from now on
+                signalFirst(); // it may be served now, and must check from now on
                 if (isShort.getAsBoolean()) {
                     onPressure.run();
                 }
@@ -114,13 +114,13 @@ final class MemoryWaiters {
         }
     }
 
-    @SuppressWarnings("ReferenceEquality") // who waits has no value, only an identity
+    @SuppressWarnings("ReferenceEquality") // waiters are compared by identity
     private boolean isFirst(Waiter self) {
         return queue.peekFirst() == self;
     }
 
-    /** Returns how long it has waited, nanoseconds. */
-    @SuppressWarnings({"WaitNotInLoop", "ReturnValueIgnored"}) // the caller loops, and looks at the time by itself
+    /** Returns how long it waited, nanoseconds. */
+    @SuppressWarnings({"WaitNotInLoop", "ReturnValueIgnored"}) // the caller loops and checks the time
     private long await(Condition turn, long maxNs) throws InterruptedException {
         long startNs = System.nanoTime();
         long waitedNs;
@@ -133,7 +133,7 @@ final class MemoryWaiters {
         return waitedNs;
     }
 
-    /** Wakes those who need no memory any more because another thread opened the batch that they waited to open. */
+    /** Wakes waiters that need no memory any more because another thread opened the batch that they would have opened. */
     void wakeSatisfied() {
         lock.lock();
         try {
