@@ -139,7 +139,9 @@ public final class Accumulator {
         }
     }
 
-    /** Accepts no further records and wakes the threads that wait for memory; batches already here can still be taken. */
+    /**
+     * Accepts no further records and wakes the threads that wait for memory; batches already here can still be taken.
+     */
     public void close() {
         queues.close();
         pool.close();

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * Counts what happens once per batch while records are appended, and lost races between records.
  *
- * <p><b>Threads:</b> any. The counters are striped, so that counting causes no contention. A new stripe needs memory. If
- * there is none the count is lost, because nothing may throw between a record's claim and its commit.
+ * <p><b>Threads:</b> any. The counters are striped, so that counting causes no contention. A new stripe needs memory.
+ * If there is none the count is lost, because nothing may throw between a record's claim and its commit.
  */
 public final class AppendCounters {
     private final Map<SealCause, LongAdder> sealed = new EnumMap<>(SealCause.class);

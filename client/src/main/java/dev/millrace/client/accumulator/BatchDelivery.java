@@ -86,7 +86,8 @@ final class BatchDelivery {
 
     private void tell(RecordFuture.WithCallback future, int index) {
         RecordMetadata metadata = future == null ? null : future.metadataFor(result, index);
-        told++; // after the metadata, which needs memory, and before the callback: so each runs once, whatever is thrown
+        told++; // after the metadata, which needs memory, and before the callback: so each runs once, whatever is
+        // thrown
         if (future != null) {
             run(future, metadata, index);
         }

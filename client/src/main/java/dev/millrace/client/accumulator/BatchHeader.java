@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * The 61 bytes before the records of a v2 batch (KIP-98). The thread that finishes the batch writes the fields that depend on
- * its records; the I/O thread writes producer, sequence and checksum when it drains the batch.
+ * The 61 bytes before the records of a v2 batch (KIP-98). The thread that finishes the batch writes the fields that
+ * depend on its records; the I/O thread writes producer, sequence and checksum when it drains the batch.
  */
 final class BatchHeader {
     static final int SIZE = 61;

@@ -9,10 +9,11 @@ import org.apache.kafka.common.TopicPartition;
 /**
  * The result of a batch. All futures of its records read it, so the batch need not keep them.
  *
- * <p><b>Threads:</b> the I/O thread decides once, runs the callbacks, then opens the latch. Or it splits the batch, which
- * also opens the latch, and sends waiting threads on to the parts. Any thread waits.
- * <p><b>Ordering:</b> {@code decide} and {@code forwardToParts} write plain fields before {@code countDown}; readers read them
- * only after {@code await} or {@code getCount() == 0}, which is the acquire side, or on the I/O thread itself.
+ * <p><b>Threads:</b> the I/O thread decides once, runs the callbacks, then opens the latch. Or it splits the batch,
+ * which also opens the latch, and sends waiting threads on to the parts. Any thread waits.
+ * <p><b>Ordering:</b> {@code decide} and {@code forwardToParts} write plain fields before {@code countDown}; readers
+ * read them only after {@code await} or {@code getCount() == 0}, which is the acquire side, or on the I/O thread
+ * itself.
  */
 public final class BatchResult {
     private final TopicPartition partition;
@@ -64,7 +65,10 @@ public final class BatchResult {
         return previous;
     }
 
-    /** Whether every record has its outcome, including those in parts. Each split halves a batch, so recursion is shallow. */
+    /**
+     * Whether every record has its outcome, including those in parts. Each split halves a batch, so recursion is
+     * shallow.
+     */
     boolean isDone() {
         return isSettled() && (parts == null || Stream.of(parts).allMatch(BatchResult::isDone));
     }

@@ -1,12 +1,10 @@
 package dev.millrace.client.accumulator;
 
-import dev.millrace.client.memory.BufferPool;
-
 /**
- * Estimates the size of a partition's next batch: how large it may become, and what is usual, for when memory is scarce.
- * The usual size is that of a batch sent before it was full; it doubles after a full batch, and halves after a batch that
- * left three quarters of it empty. {@code batch.size} limits the size after compression, which is estimated from how well
- * recent full batches compressed. {@link dev.millrace.client.memory.BufferPool#sizeFor} chooses the size.
+ * Estimates the size of a partition's next batch: how large it may become, and what is usual, for when memory is
+ * scarce. The usual size is that of a batch sent before it was full; it doubles after a full batch, and halves after a
+ * batch that left three quarters of it empty. {@code batch.size} limits the size after compression, which is estimated
+ * from how well recent full batches compressed. {@link dev.millrace.client.memory.BufferPool#sizeFor} chooses the size.
  *
  * <p><b>Threads:</b> any. Two threads may overwrite each other's update; the cost is one batch of the wrong size.
  */

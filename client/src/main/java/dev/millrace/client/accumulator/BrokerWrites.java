@@ -70,8 +70,8 @@ final class BrokerWrites {
     }
 
     /**
-     * Whether a batch was written before it was split. Its parts share this: if the broker writes one of them, the whole
-     * was not written.
+     * Whether a batch was written before it was split. Its parts share this: if the broker writes one of them, the
+     * whole was not written.
      */
     private static final class WholeMayBeWritten {
         private final WholeMayBeWritten outer;

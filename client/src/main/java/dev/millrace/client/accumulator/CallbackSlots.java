@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The callbacks of a batch by record index, so that they run in offset order. The number of records is not known in
- * advance, so it grows by segments, each as long as all before it: a batch of few records needs little memory even if it has
- * much room. Without callbacks it allocates nothing.
+ * advance, so it grows by segments, each as long as all before it: a batch of few records needs little memory even if
+ * it has much room. Without callbacks it allocates nothing.
  *
  * <p><b>Threads:</b> each writer stores at the index that it alone has claimed; the I/O thread reads after the batch is
  * finished.

@@ -3,8 +3,8 @@ package dev.millrace.client.accumulator;
 import org.slf4j.Logger;
 
 /**
- * Logs exceptions of code on which no record's outcome may depend. Logging itself may throw, if memory is used up or the
- * exception's {@code getMessage()} fails; that is caught as well.
+ * Logs exceptions of code on which no record's outcome may depend. Logging itself may throw, if memory is used up or
+ * the exception's {@code getMessage()} fails; that is caught as well.
  *
  * <p><b>Threads:</b> any.
  */

@@ -8,8 +8,8 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * A batch that no writer touches any more: its bytes and memory ({@link BatchBytes}), what is known of its writes at the
- * broker ({@link BrokerWrites}), and its outcome and delivery ({@link BatchDelivery}).
+ * A batch that no writer touches any more: its bytes and memory ({@link BatchBytes}), what is known of its writes at
+ * the broker ({@link BrokerWrites}), and its outcome and delivery ({@link BatchDelivery}).
  *
  * <p><b>Threads:</b> finished by its last writer, which publishes it through {@link OpenBatch}; after that only the I/O
  * thread uses it.
@@ -179,11 +179,12 @@ public final class FinishedBatch {
     }
 
     /**
-     * Splits the batch into smaller ones, which take over its records, callbacks, memory and age. Allowed only while it is
-     * not in flight, has no outcome, and has more than one record.
+     * Splits the batch into smaller ones, which take over its records, callbacks, memory and age. Allowed only while it
+     * is not in flight, has no outcome, and has more than one record.
      *
-     * @param replaceWhole puts the parts in the place of this batch. There are at least two, each a single record or at most
-     *     half of this one's bytes before compression. If it throws, or memory is lacking before, this batch is still whole.
+     * @param replaceWhole puts the parts in the place of this batch. There are at least two, each a single record or at
+     *     most half of this one's bytes before compression. If it throws, or memory is lacking before, this batch is
+     *     still whole.
      */
     public void splitIntoParts(Consumer<List<FinishedBatch>> replaceWhole) {
         if (isInFlight() || isDecided() || count < 2) {
@@ -253,8 +254,8 @@ public final class FinishedBatch {
     }
 
     /**
-     * Runs the callbacks in offset order, then completes the futures. Exceptions of callbacks are logged. If there is no
-     * memory for a callback's arguments this throws; the next call goes on with that callback.
+     * Runs the callbacks in offset order, then completes the futures. Exceptions of callbacks are logged. If there is
+     * no memory for a callback's arguments this throws; the next call goes on with that callback.
      */
     public void deliver() {
         delivery.deliver(count);

@@ -8,13 +8,14 @@ import org.apache.kafka.clients.producer.Callback;
  * A batch of one partition while records are still written to it. Many threads claim room by one compare-and-set and
  * write side by side; no thread waits for another.
  *
- * <p><b>Threads:</b> any application thread claims, writes and commits. The thread that finds the batch full seals it, or
- * the I/O thread when it has lingered long enough. The thread that makes the last commit of a sealed batch finishes it.
+ * <p><b>Threads:</b> any application thread claims, writes and commits. The thread that finds the batch full seals it,
+ * or the I/O thread when it has lingered long enough. The thread that makes the last commit of a sealed batch finishes
+ * it.
  * <p><b>Ordering:</b> a writer adds to {@code committed} (full fence) after its bytes, its callback slot and its
  * timestamp; a thread that then reads {@code committed == claimed} of a sealed tail sees all of them. Sealer and last
  * committer each do their own write before they read the other's word, so that at least one of them sees both;
- * {@code finishing} lets only one of them continue. {@code finished} publishes the batch to the I/O thread. {@code next}
- * is set once, by compare-and-set, after the batch is sealed.
+ * {@code finishing} lets only one of them continue. {@code finished} publishes the batch to the I/O thread.
+ * {@code next} is set once, by compare-and-set, after the batch is sealed.
  * <p><b>Bounds:</b> at most 2^23 - 1 records and 2^31 - 1 bytes, the widths of {@link BatchTail}.
  */
 final class OpenBatch {
@@ -63,7 +64,10 @@ final class OpenBatch {
     private volatile long maxTimestamp;
     private volatile int maxRecordSize;
 
-    /** In most batches it shares the tail's cache line; threads write it, plainly, and never read it. See {@link #prefetch}. */
+    /**
+     * In most batches it shares the tail's cache line; threads write it, plainly, and never read it. See
+     * {@link #prefetch}.
+     */
     @SuppressWarnings("UnusedVariable")
     private int prefetched;
 

@@ -12,9 +12,9 @@ import org.apache.kafka.common.TopicPartition;
  *
  * <p><b>Threads:</b> {@code get}, {@code backlog} and {@code forEach} by any thread, without a lock. {@code create} and
  * {@code close} exclude each other: after {@code close} has returned no queue is open, and none is created.
- * <p><b>Ordering:</b> a topic's array is stored by a volatile write after its queues are constructed, and never changed; a
- * thread that finds it by a volatile read sees them completely. A larger table is filled before it is published; writes are
- * under the lock, so none is lost.
+ * <p><b>Ordering:</b> a topic's array is stored by a volatile write after its queues are constructed, and never
+ * changed; a thread that finds it by a volatile read sees them completely. A larger table is filled before it is
+ * published; writes are under the lock, so none is lost.
  */
 final class PartitionQueues {
     private static final PartitionQueue[] NONE = {};

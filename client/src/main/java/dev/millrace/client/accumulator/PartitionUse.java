@@ -5,8 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Counts a partition as in use while it has records that no I/O thread has taken. The shared count is written only when the
- * first batch is opened or the last one is taken.
+ * Counts a partition as in use while it has records that no I/O thread has taken. The shared count is written only when
+ * the first batch is opened or the last one is taken.
  *
  * <p><b>Threads:</b> any.
  * <p><b>Ordering:</b> a thread that opens or takes a batch calls {@code update} afterwards, and a thread that changes

@@ -5,16 +5,17 @@ import java.lang.invoke.VarHandle;
 import org.jctools.queues.MpscUnboundedArrayQueue;
 
 /**
- * The only hand-over from the application's threads to an I/O thread: partitions with a batch that was opened or finished.
+ * The only hand-over from the application's threads to an I/O thread: partitions with a batch that was opened or
+ * finished.
  *
  * <p><b>Threads:</b> {@code offer} and {@code wake} by any thread; the rest by the I/O thread.
- * <p><b>Ordering:</b> the offering thread adds the partition, executes a full fence, then reads {@code sleepUntil}; the I/O
- * thread writes {@code sleepUntil}, executes a full fence, then checks whether the queue is empty. One of the two sees the
- * other's write. {@code wake} does the same with {@code wanted} in place of the queue. {@code missed} is set before such a
- * wake-up, and cleared before the I/O thread looks at all partitions.
+ * <p><b>Ordering:</b> the offering thread adds the partition, executes a full fence, then reads {@code sleepUntil}; the
+ * I/O thread writes {@code sleepUntil}, executes a full fence, then checks whether the queue is empty. One of the two
+ * sees the other's write. {@code wake} does the same with {@code wanted} in place of the queue. {@code missed} is set
+ * before such a wake-up, and cleared before the I/O thread looks at all partitions.
  *
- * <p>Only the thread that changes {@code sleepUntil} from asleep to awake pays for the selector's wake-up, and no thread does
- * while the I/O thread is busy or will wake in time by itself.
+ * <p>Only the thread that changes {@code sleepUntil} from asleep to awake pays for the selector's wake-up, and no
+ * thread does while the I/O thread is busy or will wake in time by itself.
  */
 public final class ReadyQueue {
     private static final long AWAKE = Long.MIN_VALUE;
@@ -85,7 +86,10 @@ public final class ReadyQueue {
         return queue.poll();
     }
 
-    /** Whether, since the last call, the queue had no memory for a partition: then any partition may have something to do. */
+    /**
+     * Whether, since the last call, the queue had no memory for a partition: then any partition may have something to
+     * do.
+     */
     public boolean pollMissed() {
         boolean any = missed;
         if (any) {

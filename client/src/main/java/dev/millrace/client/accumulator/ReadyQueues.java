@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * One ready queue per I/O thread. A partition always belongs to the same one, so that its batches and callbacks are handled by
- * one thread.
+ * One ready queue per I/O thread. A partition always belongs to the same one, so that its batches and callbacks are
+ * handled by one thread.
  *
  * <p><b>Threads:</b> immutable.
  */

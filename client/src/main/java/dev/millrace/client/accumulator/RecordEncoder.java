@@ -30,7 +30,9 @@ public final class RecordEncoder {
         return (int) Math.min(size, Integer.MAX_VALUE);
     }
 
-    /** Whether {@link #batchSizeUpperBound} is certainly smaller. Faster than that, and exact for nearly all records. */
+    /**
+     * Whether {@link #batchSizeUpperBound} is certainly smaller. Faster than that, and exact for nearly all records.
+     */
     public static boolean isSmallerThan(EncodableRecord record, long size) {
         long content = (long) lengthOf(record.key()) + lengthOf(record.value()) + record.headers().length;
         return content + BatchHeader.SIZE + MAX_RECORD_OVERHEAD + MAX_LENGTHS < size;

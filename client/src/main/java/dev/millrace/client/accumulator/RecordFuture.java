@@ -11,8 +11,8 @@ import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
- * The future of one record: its index in a batch, and the result that the whole batch shares. A batch references it only
- * if there is a callback to run. If the batch was split, its result leads to those of the parts.
+ * The future of one record: its index in a batch, and the result that the whole batch shares. A batch references it
+ * only if there is a callback to run. If the batch was split, its result leads to those of the parts.
  *
  * <p><b>Threads:</b> immutable; {@code get} blocks until the batch is done. It cannot be cancelled.
  */

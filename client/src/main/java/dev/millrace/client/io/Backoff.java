@@ -4,7 +4,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 
 /**
- * Delays that double with every attempt up to a limit, with 20 % of jitter so that clients do not retry all at once (KIP-580).
+ * Delays that double with every attempt up to a limit, with 20 % of jitter so that clients do not retry all at once
+ * (KIP-580).
  *
  * @param initialMs the first delay, milliseconds; {@code maxMs} limits it, too
  * @param maxMs the longest delay, milliseconds

@@ -24,12 +24,14 @@ public interface BrokerLink extends AutoCloseable {
     /** Whether a request can be sent to the broker now. Starts connecting if there is no connection. */
     boolean ready(Node node, long nowMs);
 
-    /** Milliseconds until the next call of {@link #ready} makes sense; may be very large if that depends on an event. */
+    /**
+     * Milliseconds until the next call of {@link #ready} makes sense; may be very large if that depends on an event.
+     */
     long pollDelayMs(Node node, long nowMs);
 
     /**
-     * Sets the listener of lost connections. It gets the reason if the broker refused the login, else null, and runs within
-     * {@link #poll} or {@link #ready}.
+     * Sets the listener of lost connections. It gets the reason if the broker refused the login, else null, and runs
+     * within {@link #poll} or {@link #ready}.
      */
     void onDisconnect(Consumer<AuthenticationException> listener);
 

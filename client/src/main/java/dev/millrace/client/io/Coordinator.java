@@ -61,12 +61,16 @@ final class Coordinator {
         node = null;
     }
 
-    /** Finds the coordinator and connects. Returns 0 if a request can be sent to {@link #node} now, else ms until the next call. */
+    /**
+     * Finds the coordinator and connects. Returns 0 if a request can be sent to {@link #node} now, else ms until the
+     * next call.
+     */
     long connect(long nowMs) {
         if (node == null) {
             return find(nowMs);
         }
-        // Before ready(): without a reconnect backoff it would start the next attempt, and hide that the last one failed.
+        // Before ready(): without a reconnect backoff it would start the next attempt, and hide that the last one
+        // failed.
         boolean hasFailed = connecting && transactions.isUnreachable(node);
         connecting = false;
         if (!hasFailed && link.ready(node, nowMs)) {

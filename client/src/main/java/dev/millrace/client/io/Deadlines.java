@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /**
- * Partitions to visit again at a given time. A partition is in here at most once. Visiting it early is harmless, because each
- * visit evaluates its state again.
+ * Partitions to visit again at a given time. A partition is in here at most once. Visiting it early is harmless,
+ * because each visit evaluates its state again.
  *
  * <p><b>Threads:</b> the I/O thread.
  */

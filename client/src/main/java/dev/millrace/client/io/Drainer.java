@@ -81,7 +81,9 @@ final class Drainer {
         this.completion = new Completion(settings, metrics);
     }
 
-    /** Visits every partition for which something may have changed: delivers outcomes, and schedules what is to be sent. */
+    /**
+     * Visits every partition for which something may have changed: delivers outcomes, and schedules what is to be sent.
+     */
     void collect(long nowMs) {
         ClusterImage newest = images.current();
         boolean isNewImage = newest.version() != image.version();
@@ -178,7 +180,8 @@ final class Drainer {
         }
         metadata.noteUse(p.topic());
         long expiryMs = Deadlines.plus(p.oldestCreatedMs(), settings.deliveryTimeoutMs());
-        expiring.scheduleBy(p.expiring, Math.max(expiryMs, nowMs + 1)); // if it is due already, a writer has not committed yet
+        expiring.scheduleBy(
+                p.expiring, Math.max(expiryMs, nowMs + 1)); // if it is due already, a writer has not committed yet
         if (p.inLane || !transactions.tryAdmit(p)) {
             return;
         }
@@ -223,7 +226,9 @@ final class Drainer {
         return accumulator.isUrgent() || transactions.isUrgent();
     }
 
-    /** Prepares the partition's next batch. An open one is sealed only here, so that it fills while its broker is busy. */
+    /**
+     * Prepares the partition's next batch. An open one is sealed only here, so that it fills while its broker is busy.
+     */
     private FinishedBatch prepareNextBatch(PartitionState p, int node, ProducerId newest, long nowMs) {
         if (p.isOpenBatchNext(node, nowMs)) {
             SealCause cause = sealCauseOrNull(p.queue(), node, nowMs);
@@ -291,7 +296,8 @@ final class Drainer {
             boolean taken = false;
             boolean isOver = false;
             while (!isOver && ids.current().isKnown() && !lane.getValue().isEmpty() && link.ready(node, nowMs)) {
-                // If nothing was sent, a callback put the partitions that are in the lane now; the next round serves them.
+                // If nothing was sent, a callback put the partitions that are in the lane now; the next round serves
+                // them.
                 isOver = !sendOneRequest(node, lane.getValue(), nowMs);
                 taken |= !isOver;
             }

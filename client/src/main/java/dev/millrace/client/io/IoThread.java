@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread with its own connections and its share of the partitions. Each round it visits the partitions that were handed
- * over, sends what can be sent, and waits in the selector for the next event, deadline or wake-up.
+ * One thread with its own connections and its share of the partitions. Each round it visits the partitions that were
+ * handed over, sends what can be sent, and waits in the selector for the next event, deadline or wake-up.
  *
  * <p><b>Threads:</b> this one, except {@link #wake}, which any thread may call.
  */
@@ -66,7 +66,10 @@ final class IoThread {
         }
     }
 
-    /** Whether every record of its partitions has an outcome, no transaction needs the thread, and the link may be closed. */
+    /**
+     * Whether every record of its partitions has an outcome, no transaction needs the thread, and the link may be
+     * closed.
+     */
     boolean isIdle() {
         return drainer.isIdle()
                 && transactions.isReadyToEnd()
@@ -99,8 +102,9 @@ final class IoThread {
     }
 
     /**
-     * Runs a step of the end that records need for their outcome, and repeats it while it throws, because memory may become
-     * free. After ten seconds the thread ends without it, because a thread may wait for that end in {@code close}.
+     * Runs a step of the end that records need for their outcome, and repeats it while it throws, because memory may
+     * become free. After ten seconds the thread ends without it, because a thread may wait for that end in
+     * {@code close}.
      */
     static void runWithRetries(Runnable step) {
         for (int i = 0; i < MAX_ATTEMPTS && !attempt(step); i++) {
@@ -114,7 +118,10 @@ final class IoThread {
             return true;
         } catch (Throwable t) {
             FailureLog.error(
-                    log, "{} could not complete a step of its shutdown", Thread.currentThread().getName(), t);
+                    log,
+                    "{} could not complete a step of its shutdown",
+                    Thread.currentThread().getName(),
+                    t);
             return false;
         }
     }

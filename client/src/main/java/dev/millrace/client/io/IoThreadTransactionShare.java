@@ -8,8 +8,9 @@ import org.apache.kafka.common.errors.TransactionAbortedException;
  * The share of one I/O thread in a producer's transactions.
  *
  * <p><b>Threads:</b> that thread, except {@link #isSettled}, which the first I/O thread calls.
- * <p><b>Ordering:</b> {@code settled} is volatile. If it holds the transaction's number, every record of the transaction has its
- * outcome and nothing of it is in flight. That stays so: all sends have left the gate, and no other can enter.
+ * <p><b>Ordering:</b> {@code settled} is volatile. If it holds the transaction's number, every record of the
+ * transaction has its outcome and nothing of it is in flight. That stays so: all sends have left the gate, and no other
+ * can enter.
  */
 final class IoThreadTransactionShare implements TransactionShare {
     private final TransactionState state;

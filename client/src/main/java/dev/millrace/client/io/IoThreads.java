@@ -13,13 +13,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The I/O threads. Each has its own connections to the brokers it needs, and its share of the partitions. The first one also
- * asks the cluster for metadata and producer ids.
+ * The I/O threads. Each has its own connections to the brokers it needs, and its share of the partitions. The first one
+ * also asks the cluster for metadata and producer ids.
  *
  * <p><b>Threads:</b> constructed and started by one thread; after that all methods by any.
- * <p><b>Ordering:</b> {@code stopping}, {@code forced} and {@code failure} are volatile and set before the selectors are
- * woken. The accumulator is closed before {@code stopping} is set, so that a round that sees it sees every record. The
- * first thread ends last, because the others may still need metadata or a producer id.
+ * <p><b>Ordering:</b> {@code stopping}, {@code forced} and {@code failure} are volatile and set before the selectors
+ * are woken. The accumulator is closed before {@code stopping} is set, so that a round that sees it sees every record.
+ * The first thread ends last, because the others may still need metadata or a producer id.
  */
 public final class IoThreads {
     private static final Logger log = LoggerFactory.getLogger(IoThreads.class);
@@ -56,7 +56,8 @@ public final class IoThreads {
                 state -> new TransactionDriver(state, partitions, shares, ids, first, settings.retryBackoff()));
         IoTask idTask = driver.isPresent() ? driver.get() : ids;
         for (IoContext context : contexts) {
-            transactions.ifPresent(state -> shares.add(new IoThreadTransactionShare(state, partitions, first.ready()::wake)));
+            transactions.ifPresent(
+                    state -> shares.add(new IoThreadTransactionShare(state, partitions, first.ready()::wake)));
             TransactionShare share = shares.isEmpty() ? TransactionShare.NONE : shares.get(workers.size());
             IoTask[] tasks = workers.isEmpty() ? new IoTask[] {metadata, idTask} : new IoTask[0];
             workers.add(new IoThread(context, settings, ids, metadata, share, tasks));

@@ -17,13 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides when to ask the cluster for metadata, and for which topics: only the unknown ones if a topic is new, so that N
- * first uses cost O(N) (KAFKA-8904); all in use if leaders moved or the image is too old.
+ * Decides when to ask the cluster for metadata, and for which topics: only the unknown ones if a topic is new, so that
+ * N first uses cost O(N) (KAFKA-8904); all in use if leaders moved or the image is too old.
  *
- * <p><b>Threads:</b> {@link #request}, {@link #requestNewTopics} and {@link #onDisconnect} by any thread; the rest on the
- * first I/O thread.
- * <p><b>Ordering:</b> a request is noted by a volatile store before the first I/O thread is woken, and cleared before the
- * topics to ask for are read, so that none is missed.
+ * <p><b>Threads:</b> {@link #request}, {@link #requestNewTopics} and {@link #onDisconnect} by any thread; the rest on
+ * the first I/O thread.
+ * <p><b>Ordering:</b> a request is noted by a volatile store before the first I/O thread is woken, and cleared before
+ * the topics to ask for are read, so that none is missed.
  */
 public final class MetadataRefresh implements IoTask {
     private static final Logger log = LoggerFactory.getLogger(MetadataRefresh.class);
@@ -79,7 +79,8 @@ public final class MetadataRefresh implements IoTask {
     /**
      * Requests the topics of the registry that the image does not have.
      *
-     * @param first whether one of them is new in the registry; then it does not wait for the backoff of other missing topics
+     * @param first whether one of them is new in the registry; then it does not wait for the backoff of other missing
+     *     topics
      */
     public void requestNewTopics(boolean first) {
         if (first) {

@@ -23,8 +23,8 @@ import org.apache.kafka.common.errors.UnsupportedVersionException;
 
 /**
  * The errors that prove that a request wrote nothing, from the broker or from the network client before sending. All
- * others leave that open: even "not leader" or "unknown topic" may come from a leader that had written the batch, and lost
- * its role or the topic while it waited for the replicas.
+ * others leave that open: even "not leader" or "unknown topic" may come from a leader that had written the batch, and
+ * lost its role or the topic while it waited for the replicas.
  */
 final class NotWritten {
     /** Results of checks that a leader makes before it writes. */

@@ -10,19 +10,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the I/O thread knows of one partition: the batches sent and not delivered, the next sequence, and whether more may be
- * sent.
+ * What the I/O thread knows of one partition: the batches sent and not delivered, the next sequence, and whether more
+ * may be sent.
  *
- * <p>{@code sent} holds, in the order of their sequences, the batches in flight, those to be sent again, and those whose
- * outcome is known while an earlier one's is not. After an error only the first of them is sent, alone, until the current
- * leader has accepted it: a leader that does not know the producer would accept any sequence as the first (KAFKA-15591).
+ * <p>{@code sent} holds, in the order of their sequences, the batches in flight, those to be sent again, and those
+ * whose outcome is known while an earlier one's is not. After an error only the first of them is sent, alone, until the
+ * current leader has accepted it: a leader that does not know the producer would accept any sequence as the first
+ * (KAFKA-15591).
  *
- * <p><b>Threads:</b> the partition's I/O thread. The methods below "transactions" are shared with the first I/O thread: the
- * partition's own thread calls {@link #markWanted} and {@link #addedIn}, the first one {@link #isWantedIn} and
+ * <p><b>Threads:</b> the partition's I/O thread. The methods below "transactions" are shared with the first I/O thread:
+ * the partition's own thread calls {@link #markWanted} and {@link #addedIn}, the first one {@link #isWantedIn} and
  * {@link #markAdded}.
- * <p><b>Ordering:</b> {@code wantedIn} and {@code addedIn} are volatile, each written by one thread. {@code wantedIn} is
- * written before the partition is added to the queue of {@link TransactionPartitions}; {@code addedIn} before the partition is
- * handed over to its own thread again.
+ * <p><b>Ordering:</b> {@code wantedIn} and {@code addedIn} are volatile, each written by one thread. {@code wantedIn}
+ * is written before the partition is added to the queue of {@link TransactionPartitions}; {@code addedIn} before the
+ * partition is handed over to its own thread again.
  */
 final class PartitionState {
     private static final Logger log = LoggerFactory.getLogger(PartitionState.class);
@@ -50,7 +51,10 @@ final class PartitionState {
     private Uuid topicId;
     private boolean leaderAccepted;
 
-    /** Counts leaders, leader epochs and topic ids: an answer to a batch sent in an earlier term tells nothing of the current leader. */
+    /**
+     * Counts leaders, leader epochs and topic ids: an answer to a batch sent in an earlier term tells nothing of the
+     * current leader.
+     */
     private int leaderTerm;
 
     private long notBeforeMs = Long.MIN_VALUE;
@@ -99,7 +103,10 @@ final class PartitionState {
         return addedIn;
     }
 
-    /** Whether the batches belong to a transaction, so that those after a gap in the sequences cannot be sent with a new epoch. */
+    /**
+     * Whether the batches belong to a transaction, so that those after a gap in the sequences cannot be sent with a new
+     * epoch.
+     */
     boolean isTransactional() {
         return transactions.isTransactional();
     }
@@ -261,15 +268,17 @@ final class PartitionState {
         });
     }
 
-    /** The batch failed and is not sent again. It may have been written nevertheless, or its sequence may be missing. */
+    /**
+     * The batch failed and is not sent again. It may have been written nevertheless, or its sequence may be missing.
+     */
     void onFailed(FinishedBatch batch) {
         leaderAccepted = false;
         unresolved |= idempotent && batch.sequence() != FinishedBatch.NO_SEQUENCE;
     }
 
     /**
-     * The broker did not expect this batch's sequence. If no earlier batch can still reach it, it expects one that will never
-     * come. Then neither this batch nor any later one was written, so they can be sent with a new epoch.
+     * The broker did not expect this batch's sequence. If no earlier batch can still reach it, it expects one that will
+     * never come. Then neither this batch nor any later one was written, so they can be sent with a new epoch.
      */
     void onUnexpectedSequence(FinishedBatch batch) {
         needsNewEpoch |= isFirstUndecided(batch);

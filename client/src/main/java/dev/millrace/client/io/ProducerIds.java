@@ -9,10 +9,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The producer id and its epoch. A broker accepts the batches of one id and epoch in the order of their sequences, each once
- * (KIP-98); a higher epoch starts at sequence 0 (KIP-360).
+ * The producer id and its epoch. A broker accepts the batches of one id and epoch in the order of their sequences, each
+ * once (KIP-98); a higher epoch starts at sequence 0 (KIP-360).
  *
- * <p><b>Threads:</b> {@code current}, {@code bumpEpoch} and {@code refusal} by every I/O thread; the first one sends the requests.
+ * <p><b>Threads:</b> {@code current}, {@code bumpEpoch} and {@code refusal} by every I/O thread; the first one sends
+ * the requests.
  * <p><b>Ordering:</b> id and epoch are one immutable pair, replaced by compare-and-set: if several partitions need a
  * new epoch at the same time, one of them bumps it for all.
  */
@@ -87,8 +88,8 @@ final class ProducerIds implements IoTask {
     }
 
     /**
-     * A refusal; it fails the records that were buffered at the time of the request. Compared by identity, because several
-     * refusals may have the same {@code error}.
+     * A refusal; it fails the records that were buffered at the time of the request. Compared by identity, because
+     * several refusals may have the same {@code error}.
      */
     static final class Refusal {
         final KafkaException error;

@@ -4,15 +4,16 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Admits sends while a transaction is open, without a lock and without a write shared by all threads, and tells when all
- * admitted sends have left.
+ * Admits sends while a transaction is open, without a lock and without a write shared by all threads, and tells when
+ * all admitted sends have left.
  *
- * <p><b>Threads:</b> {@code tryEnter} and {@code exit} by any thread, in pairs; {@code open} and {@code close} by one at a
- * time; {@code isEmpty} by any.
- * <p><b>Ordering:</b> a sender counts itself, executes a full fence, then reads whether the gate is (still) open; the closing
- * thread writes {@code open}, executes a full fence, then reads the counts. One of the two sees the other. A thread that reads
- * the count of exits sees what the senders did before they counted themselves out. The exits are read first: each of them has
- * an entry that is then seen as well. So equal sums mean that no send is inside, although a sum is no snapshot.
+ * <p><b>Threads:</b> {@code tryEnter} and {@code exit} by any thread, in pairs; {@code open} and {@code close} by one
+ * at a time; {@code isEmpty} by any.
+ * <p><b>Ordering:</b> a sender counts itself, executes a full fence, then reads whether the gate is (still) open; the
+ * closing thread writes {@code open}, executes a full fence, then reads the counts. One of the two sees the other. A
+ * thread that reads the count of exits sees what the senders did before they counted themselves out. The exits are read
+ * first: each of them has an entry that is then seen as well. So equal sums mean that no send is inside, although a sum
+ * is no snapshot.
  */
 final class SendGate {
     private final LongAdder entered = new LongAdder();

@@ -6,7 +6,8 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * The batches of a partition that were sent, and those taken from its queue only to fail, in the order of their sequences.
+ * The batches of a partition that were sent, and those taken from its queue only to fail, in the order of their
+ * sequences.
  *
  * <p><b>Threads:</b> the I/O thread.
  */

@@ -22,8 +22,8 @@ import org.apache.kafka.common.errors.UnknownProducerIdException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 
 /**
- * Carries out the application's transactional calls: one request at a time to a coordinator, repeated until it has a final
- * answer. A transaction is ended only when every record of it has its outcome and nothing is in flight.
+ * Carries out the application's transactional calls: one request at a time to a coordinator, repeated until it has a
+ * final answer. A transaction is ended only when every record of it has its outcome and nothing is in flight.
  *
  * <p><b>Threads:</b> the first I/O thread.
  */
@@ -275,8 +275,8 @@ final class TransactionDriver implements IoTask {
     }
 
     /**
-     * Requests a new epoch only if the transaction's end gave none. After a failed record the stock producer requests one even
-     * if nothing of it was sent, and tools and fencing rely on that.
+     * Requests a new epoch only if the transaction's end gave none. After a failed record the stock producer requests
+     * one even if nothing of it was sent, and tools and fencing rely on that.
      */
     private void afterEnd() {
         nextIsExplicit = link.chooseProtocol();
@@ -359,7 +359,8 @@ final class TransactionDriver implements IoTask {
         switch (verdict.remedy()) {
             case REFUSE_CALL -> state.onInitRefused(verdict.error());
             case ABORT -> {
-                // Only for this error: while the transaction is still open, a request for an epoch would fence ourselves.
+                // Only for this error: while the transaction is still open, a request for an epoch would fence
+                // ourselves.
                 if (verdict.error() instanceof UnknownProducerIdException) {
                     partitions.requireNewEpoch();
                 }

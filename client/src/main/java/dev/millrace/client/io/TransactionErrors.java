@@ -113,8 +113,8 @@ final class TransactionErrors {
     }
 
     /**
-     * The one of the partitions' errors that decides what to do: first a permanent one, then one that may pass, such as a topic
-     * that the broker does not know yet. "Operation not attempted" says nothing about its partition.
+     * The one of the partitions' errors that decides what to do: first a permanent one, then one that may pass, such as
+     * a topic that the broker does not know yet. "Operation not attempted" says nothing about its partition.
      */
     static ApiException decisiveForPartitions(Collection<ApiException> errors) {
         ApiException worst = worst(Request.ADD_PARTITIONS, errors);

@@ -10,8 +10,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
 
 /**
- * The requests of a transactional producer, in Millrace's own types. It knows transactional id and timeout. Requests are
- * sent, and handlers run, within {@link BrokerLink#poll}. Send a request only when {@link BrokerLink#ready}.
+ * The requests of a transactional producer, in Millrace's own types. It knows transactional id and timeout. Requests
+ * are sent, and handlers run, within {@link BrokerLink#poll}. Send a request only when {@link BrokerLink#ready}.
  *
  * <p><b>Threads:</b> the first I/O thread.
  */
@@ -19,8 +19,8 @@ public interface TransactionLink {
     /**
      * Reads the cluster's {@code transaction.version}, and uses it until the next call.
      *
-     * @return whether partitions and groups must be added to a transaction before they are written to; else writing adds
-     *     them, and every transaction's end gives a new epoch (KIP-890)
+     * @return whether partitions and groups must be added to a transaction before they are written to; else writing
+     *     adds them, and every transaction's end gives a new epoch (KIP-890)
      */
     boolean chooseProtocol();
 

@@ -4,12 +4,13 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * The partitions of the open transaction. With the newer protocol (KIP-890) writing to a partition adds it; with the older one
- * the first I/O thread adds it before anything is written to it.
+ * The partitions of the open transaction. With the newer protocol (KIP-890) writing to a partition adds it; with the
+ * older one the first I/O thread adds it before anything is written to it.
  *
- * <p><b>Threads:</b> {@code tryAdmit} by the partition's I/O thread; {@code markStartedIfImplicit} and {@code requireNewEpoch} by
- * every I/O thread; the rest by the first.
- * <p><b>Ordering:</b> all words are volatile. A partition is marked as added before it is handed over to its thread again.
+ * <p><b>Threads:</b> {@code tryAdmit} by the partition's I/O thread; {@code markStartedIfImplicit} and
+ * {@code requireNewEpoch} by every I/O thread; the rest by the first.
+ * <p><b>Ordering:</b> all words are volatile. A partition is marked as added before it is handed over to its thread
+ * again.
  */
 final class TransactionPartitions {
     private final Queue<PartitionState> wanted = new ConcurrentLinkedQueue<>();
@@ -23,7 +24,9 @@ final class TransactionPartitions {
         this.wakeFirst = wakeFirst;
     }
 
-    /** True if batches of the partition may be sent in this transaction; if not, requests that the partition is added. */
+    /**
+     * True if batches of the partition may be sent in this transaction; if not, requests that the partition is added.
+     */
     boolean tryAdmit(PartitionState partition, long transaction) {
         if (!explicit) {
             markStartedIfImplicit();

@@ -39,7 +39,10 @@ interface TransactionShare {
 
     boolean isTransactional();
 
-    /** True if batches of the partition may be sent; if not, requests it, and the partition is handed over when they may. */
+    /**
+     * True if batches of the partition may be sent; if not, requests it, and the partition is handed over when they
+     * may.
+     */
     boolean tryAdmit(PartitionState partition);
 
     /** Whether open batches are sent now, regardless of {@code linger.ms}. */
@@ -48,7 +51,9 @@ interface TransactionShare {
     /** A batch was not written, or may not have been. */
     void onFailed(FinishedBatch batch);
 
-    /** Fails batches that must not be sent in the transaction's phase, and notes whether all records have their outcome. */
+    /**
+     * Fails batches that must not be sent in the transaction's phase, and notes whether all records have their outcome.
+     */
     void enforcePhase(Drainer drainer);
 
     /** Whether no transaction needs the thread of a closing producer any more. */

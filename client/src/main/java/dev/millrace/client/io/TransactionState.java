@@ -26,11 +26,12 @@ import org.slf4j.LoggerFactory;
 /**
  * The state of a transactional producer: the application's calls and their outcomes.
  *
- * <p><b>Threads:</b> the upper half by the application's threads, the lower by the I/O threads. Sends take no lock: they
- * pass the {@link SendGate}, which is open only in a transaction.
- * <p><b>Ordering:</b> {@code view} is immutable and replaced under the lock. A new transaction is in {@code view} before the
- * gate opens, and the gate is closed before its end is in {@code view}. So a thread that reads a view other than
- * {@code IN_TRANSACTION}, and then finds the gate empty, sees every record of the transaction, and no later one can enter.
+ * <p><b>Threads:</b> the upper half by the application's threads, the lower by the I/O threads. Sends take no lock:
+ * they pass the {@link SendGate}, which is open only in a transaction.
+ * <p><b>Ordering:</b> {@code view} is immutable and replaced under the lock. A new transaction is in {@code view}
+ * before the gate opens, and the gate is closed before its end is in {@code view}. So a thread that reads a view other
+ * than {@code IN_TRANSACTION}, and then finds the gate empty, sees every record of the transaction, and no later one
+ * can enter.
  */
 public final class TransactionState {
     private static final Logger log = LoggerFactory.getLogger(TransactionState.class);
@@ -46,7 +47,10 @@ public final class TransactionState {
     private final Queue<OffsetsCall> offsets = new ConcurrentLinkedQueue<>();
     private volatile View view = new View(UNINITIALIZED, 0, null);
 
-    /** Under the lock: the newest call of init, commit or abort; no other call is allowed until a caller has been told its outcome. */
+    /**
+     * Under the lock: the newest call of init, commit or abort; no other call is allowed until a caller has been told
+     * its outcome.
+     */
     private TransactionCall pending;
 
     /** Written under the lock: a record has failed in the open transaction, or in the one that is being ended. */
@@ -239,7 +243,9 @@ public final class TransactionState {
         return gate.isEmpty();
     }
 
-    /** Whether a record failed while the transaction was open, so that its end starts a new epoch with either protocol. */
+    /**
+     * Whether a record failed while the transaction was open, so that its end starts a new epoch with either protocol.
+     */
     boolean hasFailedRecord() {
         return recordFailed;
     }

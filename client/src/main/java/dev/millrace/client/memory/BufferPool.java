@@ -9,11 +9,12 @@ import java.util.function.LongConsumer;
 /**
  * Memory for batches. Buffers in use and free buffers together never exceed {@code buffer.memory}.
  *
- * <p><b>Threads:</b> any. {@code acquire} is one compare-and-set per batch while there is more memory than other threads wait
- * for; otherwise the caller joins {@link MemoryWaiters}, where memory is given out in the order of arrival.
- * <p><b>Ordering:</b> {@code release} adds to {@code available} and then reads whether a thread waits; a waiter publishes
- * itself and then reads {@code available}. Both are sequentially consistent, so no wake-up is missed. While less than half of
- * the memory is free no thread is woken, and the first waiter checks by itself every 10 ms.
+ * <p><b>Threads:</b> any. {@code acquire} is one compare-and-set per batch while there is more memory than other
+ * threads wait for; otherwise the caller joins {@link MemoryWaiters}, where memory is given out in the order of
+ * arrival.
+ * <p><b>Ordering:</b> {@code release} adds to {@code available} and then reads whether a thread waits; a waiter
+ * publishes itself and then reads {@code available}. Both are sequentially consistent, so no wake-up is missed. While
+ * less than half of the memory is free no thread is woken, and the first waiter checks by itself every 10 ms.
  */
 public final class BufferPool {
     /** A batch larger than {@code batch.size} takes at most 1/16 of the free memory. */
@@ -23,14 +24,14 @@ public final class BufferPool {
     private static final int PLANNED_SHARE = 2;
 
     /**
-     * Waiting threads are woken when 1/2 of all memory is free again. If they were woken for each batch that comes back, they
-     * would write only a record or two before the next wait.
+     * Waiting threads are woken when 1/2 of all memory is free again. If they were woken for each batch that comes
+     * back, they would write only a record or two before the next wait.
      */
     private static final int WAKE_AT_FREE_SHARE = 2;
 
     /**
-     * How often the first waiter checks the free memory, nanoseconds. If a broker is down half of the memory may not come back
-     * for long; then this is how often memory is given out.
+     * How often the first waiter checks the free memory, nanoseconds. If a broker is down half of the memory may not
+     * come back for long; then this is how often memory is given out.
      */
     private static final long RECHECK_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -57,8 +58,8 @@ public final class BufferPool {
     }
 
     /**
-     * The size of the next batch's buffer. If the partition's fair share of the free memory allows it, the largest that the
-     * batch may become, or else {@code batch.size}; otherwise what the partition's last batches needed.
+     * The size of the next batch's buffer. If the partition's fair share of the free memory allows it, the largest that
+     * the batch may become, or else {@code batch.size}; otherwise what the partition's last batches needed.
      *
      * @param usual bytes that the partition's last batches needed
      * @param most the largest that the batch may become, bytes
@@ -130,9 +131,9 @@ public final class BufferPool {
     }
 
     /**
-     * Moves a batch that became smaller into a smaller buffer, if that gives back at least half of its memory, and memory is
-     * scarce or the buffer larger than {@code batch.size}. Needs no further memory: the smaller buffer's part of it is taken
-     * from the larger one's.
+     * Moves a batch that became smaller into a smaller buffer, if that gives back at least half of its memory, and
+     * memory is scarce or the buffer larger than {@code batch.size}. Needs no further memory: the smaller buffer's part
+     * of it is taken from the larger one's.
      *
      * @param used how many bytes, from the start, are copied
      */
@@ -188,7 +189,10 @@ public final class BufferPool {
         }
     }
 
-    /** Takes memory only if the rest is enough for all waiters: then joining them would only keep the queue from emptying. */
+    /**
+     * Takes memory only if the rest is enough for all waiters: then joining them would only keep the queue from
+     * emptying.
+     */
     private boolean tryReserveUnclaimed(int size) {
         return takeLeaving(size, waiters.bytesWanted());
     }

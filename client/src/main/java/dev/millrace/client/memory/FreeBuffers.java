@@ -9,12 +9,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 /**
- * Free buffers, for the next batches. They have a few sizes: {@code batch.size}; 1/2, 1/4, … of it for partitions with little
- * traffic; and 5/4, 6/4, … of it for batches that compression will make smaller.
+ * Free buffers, for the next batches. They have a few sizes: {@code batch.size}; 1/2, 1/4, … of it for partitions with
+ * little traffic; and 5/4, 6/4, … of it for batches that compression will make smaller.
  *
  * <p><b>Threads:</b> any, without a lock.
- * <p><b>Ordering:</b> {@code bytes} is increased before a buffer is added and decreased after one is taken, so it is never
- * less than the bytes in the queues.
+ * <p><b>Ordering:</b> {@code bytes} is increased before a buffer is added and decreased after one is taken, so it is
+ * never less than the bytes in the queues.
  */
 final class FreeBuffers {
     /** The memory that smaller buffers would save is not worth the additional requests. */

@@ -31,7 +31,9 @@ final class MemoryWaiters {
     private final AtomicLong bytesWanted = new AtomicLong();
     private volatile LongConsumer onWaited = nanoseconds -> {};
 
-    /** The first waiter checks every {@code recheckNs} whether there is enough memory, even if no thread has woken it. */
+    /**
+     * The first waiter checks every {@code recheckNs} whether there is enough memory, even if no thread has woken it.
+     */
     MemoryWaiters(IntPredicate tryReserve, BooleanSupplier isShort, Runnable onPressure, long recheckNs) {
         this.recheckNs = recheckNs;
         this.tryReserve = tryReserve;
@@ -133,7 +135,9 @@ final class MemoryWaiters {
         return waitedNs;
     }
 
-    /** Wakes waiters that need no memory any more because another thread opened the batch that they would have opened. */
+    /**
+     * Wakes waiters that need no memory any more because another thread opened the batch that they would have opened.
+     */
     void wakeSatisfied() {
         lock.lock();
         try {

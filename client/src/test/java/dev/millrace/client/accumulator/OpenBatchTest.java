@@ -242,7 +242,7 @@ class OpenBatchTest {
         assertThat(second.isDone()).isTrue();
     }
 
-    /** Whoever it is that logs it meets another Error. */
+    /** Logging the first Error throws another Error. */
     private static final class Unloggable extends IllegalStateException {
         private static final long serialVersionUID = 1;
 
@@ -286,7 +286,7 @@ class OpenBatchTest {
         assertThat(batch.finished().isDelivered()).isTrue();
     }
 
-    /** A hole between claim and commit would never be closed. */
+    /** A claim without a commit would keep the batch from finishing. */
     @Test
     void shouldGoOnWhenThereIsNoMemoryToCountALostRace() throws Exception {
         AppendCounters counters = new AppendCounters();

@@ -35,7 +35,7 @@ class ReadyQueueTest {
         assertThat(ready.poll()).isNull();
     }
 
-    /** Its record is in a batch already: the caller must not hear of it, and the batch must be found. */
+    /** The record is in a batch already: the caller must see no error, and the I/O thread must find the batch. */
     @Test
     void shouldHaveAllPartitionsLookedAtWhenThereIsNoMemoryToNoteOne() {
         // given

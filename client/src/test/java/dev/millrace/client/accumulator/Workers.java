@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Threads that start together; the first failure of any of them is the test's. */
+/** Threads that start together. The first failure of any of them fails the test. */
 public final class Workers {
     /** How long a test may stand still before it counts as hung; far above what any of them takes. */
     public static final long HANG_MS = 60_000;
@@ -78,25 +78,25 @@ public final class Workers {
         return threads.get(index);
     }
 
-    /** Holds open the window of a twin's weakness, which is a few instructions wide by itself. */
+    /** Widens the window of a twin's weakness, which otherwise is a few instructions wide. */
     public static void hold() {
         for (int i = 0; i < 200; i++) {
             Thread.onSpinWait();
         }
     }
 
-    /** Waits for something that other threads bring about. */
+    /** Waits for a condition that other threads make true. */
     public static void until(String what, BooleanSupplier condition) {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(HANG_MS);
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - deadline > 0) {
-                throw new AssertionError("Waited in vain until " + what);
+                throw new AssertionError("Timed out waiting until " + what);
             }
             LockSupport.parkNanos(50_000);
         }
     }
 
-    /** Waits until the thread is parked with a time limit, as those who wait for memory or an image are. */
+    /** Waits until the thread is parked with a time limit, as threads that wait for memory or an image are. */
     public static void untilWaiting(Thread thread) {
         until(thread.getName() + " waits", () -> thread.getState() == Thread.State.TIMED_WAITING);
     }

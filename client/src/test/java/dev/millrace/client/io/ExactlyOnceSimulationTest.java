@@ -30,8 +30,8 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.Test;
 
 /**
- * Thousands of runs of the I/O thread's code against a simulated cluster whose connections break, whose leaders move and
- * whose replicas fail: what is acknowledged stands in the log once, in the order of sending, at the offset told.
+ * Thousands of runs of the I/O thread's code against a simulated cluster whose connections break, whose leaders move
+ * and whose replicas fail: what is acknowledged stands in the log once, in the order of sending, at the offset told.
  */
 class ExactlyOnceSimulationTest {
     private static final int PARTITIONS = 3;

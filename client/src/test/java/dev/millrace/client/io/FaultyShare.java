@@ -4,10 +4,10 @@ import dev.millrace.client.accumulator.FinishedBatch;
 
 /** No transactions, but an {@code Error} where a test wants one. */
 final class FaultyShare implements TransactionShare {
-    /** After so many batches were stamped, the next is not. */
+    /** After this many batches were stamped, stamping throws. */
     int stampsLeft = Integer.MAX_VALUE;
 
-    /** So many times a failed batch cannot be told. */
+    /** How many times {@link #onFailed} throws. */
     int failuresToThrow;
 
     @Override

@@ -16,13 +16,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class IoThreadTransactionShareTest {
-    /** By the newer protocol the stock producer ends such a transaction with the coordinator, which gives a new epoch. */
+    /**
+     * With the newer protocol the stock producer ends such a transaction with the coordinator, which gives a new epoch.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldCountTheTransactionAsStartedWhenItsRecordFailedBeforeItWasLookedAt(boolean explicit) throws Exception {
         TransactionPartitions partitions = new TransactionPartitions(() -> {});
         partitions.reset(explicit);
-        IoThreadTransactionShare share = new IoThreadTransactionShare(new TransactionState("id", () -> {}), partitions, () -> {});
+        IoThreadTransactionShare share =
+                new IoThreadTransactionShare(new TransactionState("id", () -> {}), partitions, () -> {});
 
         share.onFailed(failedBatch());
 

@@ -92,7 +92,7 @@ class PartitionStateTest {
         sendNext(state);
     }
 
-    /** Wherever it fails, the batch is still found by who fails all of them, and told once. */
+    /** At whatever step it fails, failing all batches still finds this one, and its callbacks run once. */
     @ParameterizedTest
     @EnumSource
     void shouldNotLoseABatchWhenAnErrorMeetsItOnItsWay(Way way) throws Exception {
@@ -133,7 +133,7 @@ class PartitionStateTest {
         assertThat(state.isIdle()).isTrue();
     }
 
-    /** What the batch is about to do. */
+    /** The step at which the error is thrown. */
     enum Way {
         GET_ITS_SEQUENCE,
         NOTE_AS_SENT,
@@ -170,7 +170,7 @@ class PartitionStateTest {
         assertThat(future.certainty()).isEqualTo(DeliveryCertainty.POSSIBLY_PERSISTED);
     }
 
-    /** Stands for an OutOfMemoryError at the next batch that is noted, or the next look at all of them, once. */
+    /** Throws once, in place of an OutOfMemoryError, when the next batch is added or all of them are iterated. */
     private static void breakSentBatches(PartitionState state) throws ReflectiveOperationException {
         Field sent = PartitionState.class.getDeclaredField("sent");
         sent.setAccessible(true);

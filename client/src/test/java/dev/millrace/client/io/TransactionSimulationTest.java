@@ -33,9 +33,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Thousands of transactions of the I/O thread's code against a simulated cluster whose connections break, whose leaders and
- * coordinators move, and whose records expire: readers see every record of what was committed, once and in order, and
- * nothing else.
+ * Thousands of transactions of the I/O thread's code against a simulated cluster whose connections break, whose leaders
+ * and coordinators move, and whose records expire: readers see every record of what was committed, once and in order,
+ * and nothing else.
  */
 class TransactionSimulationTest {
     private static final int PARTITIONS = 3;

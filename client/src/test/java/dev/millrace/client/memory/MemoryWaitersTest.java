@@ -13,7 +13,7 @@ import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.KafkaException;
 import org.junit.jupiter.api.Test;
 
-/** The queue for memory by itself, over a number that stands for the memory. */
+/** The queue for memory alone; a number stands for the memory. */
 class MemoryWaitersTest {
     private final AtomicInteger memory = new AtomicInteger();
     private final AtomicInteger pressure = new AtomicInteger();
@@ -145,7 +145,7 @@ class MemoryWaitersTest {
         assertThatThrownBy(() -> waiters.await(1, 60_000, () -> true)).isExactlyInstanceOf(KafkaException.class);
     }
 
-    /** Threads that wait one behind the other for so many bytes. */
+    /** Threads that wait one after the other for these sizes. */
     private Workers startWaiting(int... sizes) {
         Workers last = new Workers();
         List<Workers> all = new CopyOnWriteArrayList<>();
@@ -188,7 +188,7 @@ class MemoryWaitersTest {
         try {
             work.run();
             return null;
-        } catch (Throwable t) { // to be looked at by the test
+        } catch (Throwable t) { // the test checks it
             return t;
         }
     }
