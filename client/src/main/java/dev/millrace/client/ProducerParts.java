@@ -1,7 +1,6 @@
 package dev.millrace.client;
 
 import dev.millrace.client.accumulator.Accumulator;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.io.BrokerLink;
 import dev.millrace.client.io.IoContext;
@@ -11,6 +10,7 @@ import dev.millrace.client.io.TransactionState;
 import dev.millrace.client.kafka.Closer;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.Plugins;
+import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;

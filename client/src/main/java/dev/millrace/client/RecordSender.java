@@ -126,7 +126,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         } catch (ApiException e) {
             refusal = e;
             if (isInTransaction) {
-                transactions.recordFailed(e);
+                transactions.onRecordFailed(e);
             }
         } catch (InterruptedException e) {
             throw noted(record, partition, e, new InterruptException(e));

@@ -3,7 +3,7 @@ package dev.millrace.client;
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.delivery.DeliveryFuture;
-import dev.millrace.client.io.Errand;
+import dev.millrace.client.io.IoTask;
 import dev.millrace.client.metadata.ClusterImage;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -31,7 +31,7 @@ import org.apache.kafka.common.KafkaException;
  * <p><b>Bounds:</b> they count against {@code buffer.memory}, each for {@code max.block.ms} at most. To open a batch when all memory is
  * taken by waiting records, some of theirs is given back early: one batch's worth.
  */
-final class WaitingRecords<K, V> implements Errand {
+final class WaitingRecords<K, V> implements IoTask {
     /** How long to wait for memory before trying again, while none comes back. */
     private static final long MEMORY_RETRY_MS = 5;
 
@@ -107,7 +107,7 @@ final class WaitingRecords<K, V> implements Errand {
     WaitingRecord<K, V> add(ProducerRecord<K, V> record, EncodableRecord encoded, Callback callback) {
         WaitingRecord<K, V> waiting = new WaitingRecord<>(
                 record, encoded, callback, deadlineMs(), topics.image().version());
-        if (!accumulator.reserve(waiting.size())) {
+        if (!accumulator.pool().tryReserve(waiting.size())) {
             throw new BufferExhaustedException("A record of " + waiting.size()
                     + " bytes cannot wait for its topic to be known: buffer.memory is used up.");
         }
@@ -125,7 +125,7 @@ final class WaitingRecords<K, V> implements Errand {
         } finally {
             lock.unlock();
             if (!joined) {
-                accumulator.unreserve(waiting.size());
+                accumulator.pool().unreserve(waiting.size());
             }
         }
         if (!joined) {
@@ -273,7 +273,7 @@ final class WaitingRecords<K, V> implements Errand {
                 leave(first, sink.append(first, image));
                 return true;
             } catch (BufferExhaustedException e) {
-                if (!lend(Math.max(first.size(), accumulator.batchSize()))) {
+                if (!lend(Math.max(first.size(), accumulator.pool().batchSize()))) {
                     return false;
                 }
             }
@@ -289,7 +289,7 @@ final class WaitingRecords<K, V> implements Errand {
                 return false;
             }
             lentBytes += lending;
-            accumulator.unreserve(lending);
+            accumulator.pool().unreserve(lending);
             return true;
         } finally {
             lock.unlock();
@@ -340,7 +340,7 @@ final class WaitingRecords<K, V> implements Errand {
             long lent = Math.min(lentBytes, first.size());
             lentBytes -= lent;
             waitingBytes -= first.size();
-            accumulator.unreserve(first.size() - lent);
+            accumulator.pool().unreserve(first.size() - lent);
         } finally {
             lock.unlock();
         }

@@ -47,7 +47,7 @@ class ArchitectureTest {
             Map.entry("ProducerSensors.onRefused", "only for a record that is refused"),
             Map.entry("ProducerSensors.onMemoryExhausted", "only for a record that is refused"),
             Map.entry("TransactionState.refuseSend", "no transaction is open: throws"),
-            Map.entry("TransactionState.recordFailed", "the record is refused, and its transaction with it"),
+            Map.entry("TransactionState.onRecordFailed", "the record is refused, and its transaction with it"),
             Map.entry("SendGate.exit -> Runnable.run", "only while a transaction is being ended"),
             Map.entry("MemoryWaiters.await", "memory used up: waits for it"),
             Map.entry("MemoryWaiters.wakeFirst", "only while someone waits for memory"),
@@ -105,8 +105,22 @@ class ArchitectureTest {
 
     @Test
     void shouldLetDependenciesGoOneWay() {
+        assertNoDependency(
+                ROOT + ".memory..",
+                ROOT,
+                ROOT + ".accumulator..",
+                ROOT + ".delivery..",
+                ROOT + ".io..",
+                ROOT + ".kafka..",
+                ROOT + ".metadata..");
         assertNoDependency(ROOT + ".accumulator..", ROOT + ".io..", ROOT + ".kafka..", ROOT + ".metadata..", ROOT);
-        assertNoDependency(ROOT + ".metadata..", ROOT + ".io..", ROOT + ".kafka..", ROOT + ".accumulator..", ROOT);
+        assertNoDependency(
+                ROOT + ".metadata..",
+                ROOT + ".io..",
+                ROOT + ".kafka..",
+                ROOT + ".accumulator..",
+                ROOT + ".memory..",
+                ROOT);
         assertNoDependency(ROOT + ".io..", ROOT + ".kafka..", ROOT);
         assertNoDependency(ROOT + ".kafka..", ROOT);
     }
@@ -157,7 +171,7 @@ class ArchitectureTest {
                 .as("the walk gets to where a record goes")
                 .contains(
                         "TopicLookup.known",
-                        "SendGate.enter",
+                        "SendGate.tryEnter",
                         "StickyPartitions.next",
                         "PartitionLoad.shares",
                         "PartitionQueue.append",

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.accumulator.Accumulator;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.accumulator.RecordEncoder;
@@ -13,6 +12,7 @@ import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.io.SenderSettings;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.Plugins;
+import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.ReadyQueues;
+import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;

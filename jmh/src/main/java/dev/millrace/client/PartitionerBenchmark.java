@@ -2,9 +2,9 @@ package dev.millrace.client;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.ReadyQueue;
 import dev.millrace.client.accumulator.ReadyQueues;
+import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicImage;

@@ -2,7 +2,6 @@ package dev.millrace.jmh;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.OneLockAccumulator;
@@ -10,6 +9,7 @@ import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.ReadyQueue;
 import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.accumulator.RecordEncoder;
+import dev.millrace.client.memory.BufferPool;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;

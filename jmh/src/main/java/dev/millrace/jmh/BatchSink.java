@@ -34,7 +34,7 @@ final class BatchSink extends IoLoop {
 
     @Override
     void awake() {
-        ready.awake();
+        ready.markAwake();
     }
 
     private void acknowledge(FinishedBatch batch) {
@@ -42,8 +42,8 @@ final class BatchSink extends IoLoop {
             throw batch.failure();
         }
         batch.stamp(PRODUCER_ID, PRODUCER_EPOCH, sequence);
-        batch.sent(0);
-        batch.settled(true);
+        batch.markSent(0);
+        batch.onSettled(true);
         batch.decide(offset, -1, null);
         batch.deliver();
         sequence = (sequence + batch.count()) & Integer.MAX_VALUE;

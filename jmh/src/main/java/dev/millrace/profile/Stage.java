@@ -38,8 +38,8 @@ enum Stage {
             "memory: `BufferPool` · `BufferPool`, `MemoryWaiters`",
             OptionalDouble.empty(),
             "org/apache/kafka/clients/producer/internals/BufferPool.",
-            "dev/millrace/client/accumulator/BufferPool.",
-            "dev/millrace/client/accumulator/MemoryWaiters.");
+            "dev/millrace/client/memory/BufferPool.",
+            "dev/millrace/client/memory/MemoryWaiters.");
 
     private final String label;
     private final OptionalDouble percentInJira;

@@ -54,7 +54,7 @@ class ProfileTableTest {
                 "millrace",
                 ProfileMode.LOCK,
                 OURS
-                        + ";dev/millrace/client/accumulator/MemoryWaiters.await;java.util.concurrent.locks.ReentrantLock_[i] 3000");
+                        + ";dev/millrace/client/memory/MemoryWaiters.await;java.util.concurrent.locks.ReentrantLock_[i] 3000");
 
         String table = ProfileTable.of(ProfileMode.LOCK, List.of(stock, ours));
 

@@ -1,9 +1,9 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.memory.BufferPool;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.kafka.clients.producer.Callback;
@@ -11,7 +11,7 @@ import org.apache.kafka.clients.producer.Callback;
 /**
  * All partitions' queues, and what they share: memory, codec, clock, and the hand-over to the I/O threads.
  *
- * <p><b>Threads:</b> any. {@code append} takes no lock and does not wait while memory is at hand.
+ * <p><b>Threads:</b> any. {@code append} takes no lock, and waits only while there is no memory.
  */
 public final class Accumulator {
     private final BufferPool pool;
@@ -24,9 +24,9 @@ public final class Accumulator {
     private final AtomicInteger flushes = new AtomicInteger();
 
     /** Written by the first I/O thread. */
-    private volatile boolean shortForWaiting;
+    private volatile boolean isShortForWaitingRecords;
 
-    /** Reads monotonic milliseconds from {@code clock}, once a batch. */
+    /** {@code clock} gives monotonic milliseconds; it is read once per batch. */
     public Accumulator(BufferPool pool, ReadyQueues ready, BatchCodec codec, LongSupplier clock, long lingerMs) {
         this.pool = pool;
         this.ready = ready;
@@ -38,7 +38,7 @@ public final class Accumulator {
     /**
      * Appends a record to its partition's open batch.
      *
-     * @param topicIndex a small number that no other topic of this accumulator has, nor ever had
+     * @param topicIndex a small number that belongs to this topic alone, for the accumulator's whole life
      * @param maxBlockMs how long to wait for memory, milliseconds
      * @return null when the producer is closed
      * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within that time
@@ -51,9 +51,9 @@ public final class Accumulator {
     }
 
     /**
-     * Where the records of a partition are appended.
+     * The queue to which the records of a partition are appended.
      *
-     * @param topicIndex a small number that no other topic of this accumulator has, nor ever had
+     * @param topicIndex a small number that belongs to this topic alone, for the accumulator's whole life
      * @return null when the producer is closed and the partition has no queue yet
      */
     public PartitionQueue queue(String topic, int topicIndex, int partition) {
@@ -61,38 +61,13 @@ public final class Accumulator {
         return queue != null ? queue : queues.create(this, topic, topicIndex, partition);
     }
 
-    /** Memory for a batch that the record opens; null if it found room elsewhere while it waited. */
-    byte[] acquire(BatchSizing sizing, EncodableRecord record, long maxBlockMs, BooleanSupplier stillNeeded)
-            throws InterruptedException {
-        int size = pool.sizeFor(sizing, RecordEncoder.batchSizeUpperBound(record));
-        return pool.acquire(size, maxBlockMs, stillNeeded);
-    }
-
-    byte[] trim(byte[] buffer, int used) {
-        return pool.trim(buffer, used);
-    }
-
-    /** Takes memory for something other than a batch, if there is some that nobody waits for. */
-    public boolean reserve(int size) {
-        return pool.reserve(size);
-    }
-
-    /** Gives back what {@link #reserve} took. */
-    public void unreserve(long size) {
-        pool.unreserve(size);
-    }
-
-    void release(byte[] buffer, int reserved) {
-        pool.release(buffer, reserved);
-    }
-
-    /** Bytes of an ordinary batch's buffer. */
-    public int batchSize() {
-        return pool.batchSize();
+    /** The memory of all batches. */
+    public BufferPool pool() {
+        return pool;
     }
 
     void onOpened(PartitionQueue queue, long createdMs) {
-        queue.ready().offer(queue, createdMs + lingerMs); // first of all: what is not handed over is never sent
+        queue.ready().offer(queue, createdMs + lingerMs); // first: a batch that is not handed over is never sent
         if (isUrgent() || isShortOfMemory()) {
             queue.ready().wakeIfAsleep();
         }
@@ -103,10 +78,6 @@ public final class Accumulator {
         return new PartitionUse(partition, pool);
     }
 
-    void onFinished(PartitionQueue queue) {
-        queue.ready().offer(queue, Long.MIN_VALUE);
-    }
-
     ReadyQueue readyOf(int partitionId) {
         return ready.ofPartition(partitionId);
     }
@@ -115,7 +86,7 @@ public final class Accumulator {
         return codec;
     }
 
-    /** What happened while records were appended. */
+    /** Counts what happens while records are appended. */
     public AppendCounters counters() {
         return counters;
     }
@@ -125,24 +96,24 @@ public final class Accumulator {
         return clock.getAsLong();
     }
 
-    /** Whether open batches go now, whatever {@code linger.ms} says: someone flushes or closes. */
+    /** Whether open batches are sent now, regardless of {@code linger.ms}, because of a flush or close. */
     public boolean isUrgent() {
         return queues.isClosed() || flushes.get() > 0;
     }
 
-    /** Tells whether a record lacks memory that waits without a thread; if so, open batches are to be sent. */
+    /** Says whether a record that waits without a thread lacks memory; if so, open batches are sent. */
     public void setShortForWaiting(boolean isShort) {
-        if (isShort != shortForWaiting) {
-            shortForWaiting = isShort;
+        if (isShort != isShortForWaitingRecords) {
+            isShortForWaitingRecords = isShort;
             if (isShort) {
                 ready.wake();
             }
         }
     }
 
-    /** Whether a thread or a record waits for memory, so that no open batch may linger while its broker has nothing to do. */
+    /** Whether a thread or a record waits for memory; then no open batch may linger while its broker is idle. */
     public boolean isShortOfMemory() {
-        return shortForWaiting || pool.isShort();
+        return isShortForWaitingRecords || pool.isShort();
     }
 
     /** Blocks until every record appended before this call is acknowledged or has failed. */
@@ -168,25 +139,27 @@ public final class Accumulator {
         }
     }
 
-    /** Lets no further record in and wakes who waits for memory; what is already here can still be taken. */
+    /**
+     * Accepts no further records and wakes the threads that wait for memory; batches already here can still be taken.
+     */
     public void close() {
         queues.close();
         pool.close();
         ready.wake();
     }
 
-    /** How many batches wait in each of a topic's partitions; those in flight do not count. Costs O(partitions). */
+    /** How many batches wait in each of a topic's partitions, without those in flight. Costs O(partitions). */
     public int[] backlog(int topicIndex, int partitions) {
         return queues.backlog(topicIndex, partitions);
     }
 
-    /** Whether no further record gets in. */
+    /** Whether records are not accepted any more. */
     public boolean isClosed() {
         return queues.isClosed();
     }
 
-    /** Every partition of one I/O thread that has a queue. */
-    @SuppressWarnings("ReferenceEquality") // a hand-over has no value, only an identity
+    /** Runs the action for every partition of one I/O thread that has a queue. */
+    @SuppressWarnings("ReferenceEquality") // ready queues are compared by identity
     public void forEachQueue(ReadyQueue ioThread, Consumer<PartitionQueue> action) {
         queues.forEach(queue -> {
             if (queue.ready() == ioThread) {

@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What is counted while records are appended: only what happens once a batch, or to a record that lost a race.
+ * Counts what happens once per batch while records are appended, and lost races between records.
  *
- * <p><b>Threads:</b> any. The counters are striped, so that counting does not make threads meet that would not meet
- * otherwise. A new stripe needs memory; counting goes without it, for it may stand between a record's claim and its commit.
+ * <p><b>Threads:</b> any. The counters are striped, so that counting causes no contention. A new stripe needs memory.
+ * If there is none the count is lost, because nothing may throw between a record's claim and its commit.
  */
 public final class AppendCounters {
     private final Map<SealCause, LongAdder> sealed = new EnumMap<>(SealCause.class);
@@ -21,15 +21,15 @@ public final class AppendCounters {
         }
     }
 
-    void sealed(SealCause cause) {
+    void countSealed(SealCause cause) {
         add(sealed.get(cause), 1);
     }
 
-    void claimsLost(int times) {
+    void countLostClaims(int times) {
         add(claimsLost, times);
     }
 
-    void waitedOn() {
+    void countSealedWhileWritten() {
         add(waitedOn, 1);
     }
 
@@ -37,21 +37,21 @@ public final class AppendCounters {
         try {
             counter.add(times);
         } catch (OutOfMemoryError e) {
-            // A count is worth less than a record.
+            // A lost count is better than a lost record.
         }
     }
 
-    /** Batches that took no further record for this reason. */
+    /** Batches sealed for this reason. */
     public long sealedBecause(SealCause cause) {
         return sealed.get(cause).sum();
     }
 
-    /** How often a thread that claimed room found that another one had been quicker, and tried again. */
+    /** How often a thread lost the race for room in a batch to another thread, and tried again. */
     public long totalClaimsLost() {
         return claimsLost.sum();
     }
 
-    /** Batches that were sealed while a thread still wrote to them. */
+    /** Batches that were sealed while a thread was still writing to them. */
     public long totalWaitedOn() {
         return waitedOn.sum();
     }

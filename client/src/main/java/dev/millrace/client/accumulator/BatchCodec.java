@@ -3,10 +3,10 @@ package dev.millrace.client.accumulator;
 /**
  * Compresses the records of a finished batch.
  *
- * <p><b>Threads:</b> called at the same time by every thread that finishes a batch.
+ * <p><b>Threads:</b> any, concurrently: every thread that finishes a batch.
  */
 public interface BatchCodec {
-    /** Sends batches as they are. */
+    /** No compression. */
     BatchCodec NONE = new BatchCodec() {
         @Override
         public int id() {
@@ -37,6 +37,6 @@ public interface BatchCodec {
      */
     int compress(byte[] batch, int from, int to);
 
-    /** What {@link #compress} made {@code batch[from, to)} of. */
+    /** Returns the bytes that {@link #compress} turned into {@code batch[from, to)}. */
     byte[] decompress(byte[] batch, int from, int to);
 }

@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * The 61 bytes before the records of a v2 batch (KIP-98). Two parties fill them: whoever finishes the batch writes what
- * follows from its records, the I/O thread what it decides when it drains the batch.
+ * The 61 bytes before the records of a v2 batch (KIP-98). The thread that finishes the batch writes the fields that
+ * depend on its records; the I/O thread writes producer, sequence and checksum when it drains the batch.
  */
 final class BatchHeader {
     static final int SIZE = 61;
@@ -34,7 +34,7 @@ final class BatchHeader {
     private BatchHeader() {}
 
     static void writeContent(byte[] batch, int end, int count, long baseTimestamp, long maxTimestamp, int codecId) {
-        LONG.set(batch, 0, 0L); // base offset: the broker's to give
+        LONG.set(batch, 0, 0L); // base offset: set by the broker
         INT.set(batch, LENGTH_AT, end - LEADER_EPOCH_AT);
         INT.set(batch, LEADER_EPOCH_AT, -1);
         batch[MAGIC_AT] = MAGIC_V2;
@@ -63,7 +63,7 @@ final class BatchHeader {
         SHORT.set(batch, ATTRIBUTES_AT, (short) ((short) SHORT.get(batch, ATTRIBUTES_AT) | TRANSACTIONAL));
     }
 
-    /** The checksum covers everything behind itself. */
+    /** The checksum covers everything after itself. */
     static void writeChecksum(byte[] batch, int payloadChecksum, int payloadLength) {
         int header = Crc32c.of(batch, ATTRIBUTES_AT, SIZE);
         INT.set(batch, CRC_AT, Crc32c.join(header, payloadChecksum, payloadLength));

@@ -4,12 +4,12 @@ import dev.millrace.client.delivery.DeliveryCertainty;
 import java.util.Map;
 
 /**
- * How the delivery of a batch has ended.
+ * How the delivery of a batch ended.
  *
  * @param baseOffset of its first record, -1 if unknown
  * @param logAppendTime the broker's timestamp for its records, -1 if it kept theirs
  * @param error why its records failed, null if they did not
- * @param recordErrors why some of them failed in particular, by index in the batch
+ * @param recordErrors own reasons of some of them, by index in the batch
  * @param certainty the same for all: a broker writes a batch whole or not at all
  */
 record BatchOutcome(

@@ -7,24 +7,25 @@ import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * What became of a batch; all futures of its records look here, so that none of them has to be kept by the batch.
+ * The result of a batch. All futures of its records read it, so the batch need not keep them.
  *
- * <p><b>Threads:</b> the I/O thread decides once, runs the callbacks, then opens the latch; or it splits the batch, which
- * opens the latch too and sends the waiters on to the parts. Any thread waits.
- * <p><b>Ordering:</b> {@code decide} and {@code split} write plain fields before {@code countDown}; readers look at them
- * only after {@code await} or {@code getCount() == 0}, which is the acquire side, or on the I/O thread itself.
+ * <p><b>Threads:</b> the I/O thread decides once, runs the callbacks, then opens the latch. Or it splits the batch,
+ * which also opens the latch, and sends waiting threads on to the parts. Any thread waits.
+ * <p><b>Ordering:</b> {@code decide} and {@code forwardToParts} write plain fields before {@code countDown}; readers
+ * read them only after {@code await} or {@code getCount() == 0}, which is the acquire side, or on the I/O thread
+ * itself.
  */
 public final class BatchResult {
     private final TopicPartition partition;
     private final int number;
     private final CountDownLatch settled = new CountDownLatch(1);
 
-    /** The partition's result before this one, until it is done; {@code flush} goes back along these. */
+    /** The partition's previous result, until that is done; {@code flush} follows these back. */
     private volatile BatchResult previous;
 
     private BatchOutcome outcome;
 
-    /** Null unless the batch was split; then there is no outcome here. */
+    /** Null unless the batch was split; then this result has no outcome. */
     private BatchResult[] parts;
 
     private int[] firstRecords;
@@ -41,35 +42,38 @@ public final class BatchResult {
 
     void publish() {
         settled.countDown();
-        forgetDone();
+        unlinkDone();
     }
 
-    /** From {@code givenFirstRecords[i]} on, the records are now those of {@code givenParts[i]}. */
-    void split(int[] givenFirstRecords, BatchResult[] givenParts) {
+    /** The batch was split: its records from {@code givenFirstRecords[i]} on are those of {@code givenParts[i]}. */
+    void forwardToParts(int[] givenFirstRecords, BatchResult[] givenParts) {
         firstRecords = givenFirstRecords;
         parts = givenParts;
         settled.countDown();
-        forgetDone();
+        unlinkDone();
     }
 
-    /** Keeps the chain as short as what is on its way. */
-    private void forgetDone() {
+    /** Keeps only results that are not done in the chain. */
+    private void unlinkDone() {
         while (previous != null && previous.isDone()) {
             previous = previous.previous;
         }
     }
 
-    /** The result of the batch opened before this one, or null if that one is done for good. */
+    /** The result of the batch opened before this one, or null if that one is done. */
     BatchResult previous() {
         return previous;
     }
 
-    /** Whether every record has its outcome, wherever it went. A part is half as large as the whole, so this is not deep. */
+    /**
+     * Whether every record has its outcome, including those in parts. Each split halves a batch, so recursion is
+     * shallow.
+     */
     boolean isDone() {
         return isSettled() && (parts == null || Stream.of(parts).allMatch(BatchResult::isDone));
     }
 
-    /** Whether the outcome is known, or there are parts to look at instead. */
+    /** Whether the outcome is known, or the batch was split. */
     boolean isSettled() {
         return settled.getCount() == 0;
     }
@@ -89,12 +93,12 @@ public final class BatchResult {
         settled.await();
     }
 
-    /** Blocks until {@link #isSettled}, and tells whether that happened within the time. */
+    /** Blocks until {@link #isSettled}; false if that took longer than the time. */
     boolean awaitSettled(long time, TimeUnit unit) throws InterruptedException {
         return settled.await(time, unit);
     }
 
-    /** Where the record went when the batch was split, or null if it was not; once {@link #isSettled}. */
+    /** Once {@link #isSettled}: the record's place in the parts, or null if the batch was not split. */
     RecordPlace placeInParts(int record) {
         if (parts == null) {
             return null;
@@ -113,7 +117,7 @@ public final class BatchResult {
         return partition;
     }
 
-    /** How the delivery has ended; once {@link #isSettled}, unless there are parts. */
+    /** Once {@link #isSettled}: how the delivery ended; null if the batch was split. */
     BatchOutcome outcome() {
         return outcome;
     }

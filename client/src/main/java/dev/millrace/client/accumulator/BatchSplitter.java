@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Cuts the records of a batch into smaller batches. Timestamp, key, value and headers are copied as they stand; only a
- * record's offset delta is written anew, which never makes it longer.
+ * record's offset delta changes, which never makes the record longer.
  *
  * <p><b>Threads:</b> one, the I/O thread.
  */
@@ -15,13 +15,13 @@ final class BatchSplitter {
     private final long baseTimestamp;
     private final int targetSize;
 
-    /** The records without compression stand in {@code [at, end)}. */
+    /** The uncompressed records not yet split off are {@code [at, end)} of this array. */
     private final byte[] records;
 
     private final int end;
     private int at;
 
-    /** Splits {@code whole}, which has two records at least, into parts of about {@code batchSize}, or into halves. */
+    /** Splits {@code whole}, which has at least two records, into parts of about {@code batchSize}, or into halves. */
     BatchSplitter(FinishedBatch whole, BatchCodec codec, int batchSize) {
         this.whole = whole;
         this.codec = codec;
@@ -38,7 +38,7 @@ final class BatchSplitter {
         targetSize = (end - at) / Math.max(2, whole.size() / batchSize);
     }
 
-    /** At least two parts: each is a single record or has half of the bytes at most, so that splitting comes to an end. */
+    /** At least two parts, each a single record or at most half of the bytes, so that repeated splitting ends. */
     List<FinishedBatch> split() {
         List<FinishedBatch> parts = new ArrayList<>();
         int firstRecord = 0;
@@ -82,11 +82,11 @@ final class BatchSplitter {
         return at + Varint.sizeOf(Varint.readInt(records, at));
     }
 
-    /** Copies the record at {@code at} with another offset delta; returns the position behind it. */
+    /** Copies the record at {@code at} with another offset delta; returns the position after it. */
     private int moveRecord(byte[] target, int position, int offsetDelta) {
         int body = bodyAt();
         int next = recordEnd(at);
-        int deltaAt = body + 1 + Varint.sizeOf(Varint.readLong(records, body + 1)); // behind attributes and timestamp
+        int deltaAt = body + 1 + Varint.sizeOf(Varint.readLong(records, body + 1)); // after attributes and timestamp
         int rest = deltaAt + Varint.sizeOf(Varint.readInt(records, deltaAt));
         int to = Varint.write(target, position, next - body - (rest - deltaAt) + Varint.sizeOf(offsetDelta));
         System.arraycopy(records, body, target, to, deltaAt - body);

@@ -1,10 +1,11 @@
 package dev.millrace.client.accumulator;
 
 /**
- * The one word by which writers agree on an open batch: {@code sealed(1) | record count(23) | byte position(31)}.
+ * The word that writers of an open batch change by compare-and-set:
+ * {@code sealed(1) | record count(23) | byte position(31)}.
  *
- * <p>Count and position are claimed together because the length of a record depends on its own index: the offset delta is
- * a varint, and a v2 batch has no padding that could absorb a wrong guess.
+ * <p>Count and position are claimed together because the length of a record depends on its own index: the offset delta
+ * is a varint, and a v2 batch has no padding that could absorb a wrong length.
  */
 final class BatchTail {
     static final int MAX_RECORDS = (1 << 23) - 1;

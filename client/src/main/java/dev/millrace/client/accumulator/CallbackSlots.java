@@ -4,14 +4,14 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The callbacks of a batch by record index, so that they run in offset order. It grows by segments because nobody knows
- * beforehand how many records will fit, each segment as long as all before it, so that what a batch of few records needs does not
- * depend on its room; and it stays empty when no caller gave a callback.
+ * The callbacks of a batch by record index, so that they run in offset order. The number of records is not known in
+ * advance, so it grows by segments, each as long as all before it: a batch of few records needs little memory even if
+ * it has much room. Without callbacks it allocates nothing.
  *
- * <p><b>Threads:</b> each writer stores at the index that it alone has claimed; the I/O thread reads once the batch is
+ * <p><b>Threads:</b> each writer stores at the index that it alone has claimed; the I/O thread reads after the batch is
  * finished.
  * <p><b>Ordering:</b> segments are installed by compare-and-set and found by an acquire load. The slots themselves are
- * plain: the writer's commit and the reader's look at the finished batch order them.
+ * plain: the writer's commit, and the I/O thread's read of the finished batch, order them.
  */
 final class CallbackSlots {
     private static final int FIRST_BITS = 7;

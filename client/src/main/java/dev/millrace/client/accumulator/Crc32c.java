@@ -3,12 +3,12 @@ package dev.millrace.client.accumulator;
 import java.util.zip.CRC32C;
 
 /**
- * CRC-32C over bytes, and the CRC of two neighbouring pieces from the CRCs of each.
+ * CRC-32C of bytes, and of two adjacent pieces from the CRC of each.
  *
- * <p>The last writer of a batch checksums its records on the application's thread; when the I/O thread has stamped
- * producer id and sequence into the header, it checksums those 40 bytes and joins both, instead of reading the records
- * again. Joining appends zeros to the first piece: a multiplication by x^(8·length) modulo the CRC's polynomial, by
- * repeated squaring as in M. Adler's crc32_combine.
+ * <p>The last writer of a batch computes the checksum of its records on the application's thread. When the I/O thread
+ * has written producer id and sequence into the header, it computes the checksum of those 40 bytes and joins both,
+ * instead of reading the records again. Joining appends zeros to the first piece: a multiplication by x^(8·length)
+ * modulo the CRC's polynomial, by repeated squaring as in M. Adler's crc32_combine.
  */
 final class Crc32c {
     /** The Castagnoli polynomial, bits reversed; x^0 is the highest bit. */

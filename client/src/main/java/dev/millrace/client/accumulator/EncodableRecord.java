@@ -1,7 +1,7 @@
 package dev.millrace.client.accumulator;
 
 /**
- * A record after its serializers have run: nothing in it can call code of the application any more.
+ * A record after its serializers have run: nothing in it can call the application's code.
  *
  * @param timestamp milliseconds since the epoch
  * @param key null for a record without a key
@@ -9,7 +9,7 @@ package dev.millrace.client.accumulator;
  * @param headers as {@link RecordEncoder#encodeHeaders} returned them
  */
 public record EncodableRecord(long timestamp, byte[] key, byte[] value, byte[] headers) {
-    /** The same bytes in arrays that the application cannot change; the headers are ours already. */
+    /** A copy in arrays that the application cannot change; the encoded headers need no copy. */
     public EncodableRecord withOwnArrays() {
         return new EncodableRecord(
                 timestamp, key == null ? null : key.clone(), value == null ? null : value.clone(), headers);

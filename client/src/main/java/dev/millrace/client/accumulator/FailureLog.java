@@ -3,8 +3,8 @@ package dev.millrace.client.accumulator;
 import org.slf4j.Logger;
 
 /**
- * Logs what was thrown by code of which no record's outcome may depend. Logging may throw, too, when memory is used up or an
- * exception's own {@code getMessage()} fails; that is caught as well.
+ * Logs exceptions of code on which no record's outcome may depend. Logging itself may throw, if memory is used up or
+ * the exception's {@code getMessage()} fails; that is caught as well.
  *
  * <p><b>Threads:</b> any.
  */
@@ -24,7 +24,7 @@ public final class FailureLog {
         }
     }
 
-    /** As {@link #error}, for what is no surprise. */
+    /** As {@link #error}, for failures that are expected. */
     public static void debug(Logger log, String format, Object subject, Throwable thrown) {
         try {
             log.debug(format, subject, thrown);
@@ -40,7 +40,7 @@ public final class FailureLog {
                     subject,
                     thrown.getClass().getName());
         } catch (Throwable notLogged) {
-            // Nothing is left to be done: whoever has this to log must go on.
+            // Nothing more can be done, and the caller must go on.
         }
     }
 }

@@ -6,14 +6,16 @@ import org.apache.kafka.clients.producer.Callback;
 
 /**
  * A batch of one partition while records are still written to it. Many threads claim room by one compare-and-set and
- * write side by side; nobody waits for anybody.
+ * write side by side; no thread waits for another.
  *
- * <p><b>Threads:</b> any application thread claims, writes and commits; whoever finds it full seals it, the I/O thread
- * when it has lingered long enough; whoever makes the last commit of a sealed batch finishes it.
+ * <p><b>Threads:</b> any application thread claims, writes and commits. The thread that finds the batch full seals it,
+ * or the I/O thread when it has lingered long enough. The thread that makes the last commit of a sealed batch finishes
+ * it.
  * <p><b>Ordering:</b> a writer adds to {@code committed} (full fence) after its bytes, its callback slot and its
- * timestamp; whoever then reads {@code committed == claimed} of a sealed tail sees all of them. Sealer and last committer
- * each do their own write before they read the other's word, so that at least one of them sees both; {@code finishing}
- * lets only one of them go on. {@code finished} publishes the batch to the I/O thread; {@code next} is set once, by compare-and-set, and never before the batch is sealed.
+ * timestamp; a thread that then reads {@code committed == claimed} of a sealed tail sees all of them. Sealer and last
+ * committer each do their own write before they read the other's word, so that at least one of them sees both;
+ * {@code finishing} lets only one of them continue. {@code finished} publishes the batch to the I/O thread.
+ * {@code next} is set once, by compare-and-set, after the batch is sealed.
  * <p><b>Bounds:</b> at most 2^23 - 1 records and 2^31 - 1 bytes, the widths of {@link BatchTail}.
  */
 final class OpenBatch {
@@ -48,21 +50,24 @@ final class OpenBatch {
     private final long createdMs;
     private final long baseTimestamp;
 
-    /** These three are dropped by the I/O thread when it takes the batch, after which no writer looks at them. */
+    /** The I/O thread clears these three when it takes the batch; no writer reads them after that. */
     private byte[] buffer;
 
     private CallbackSlots callbacks;
     private FinishedBatch whenFinished;
 
-    /** Set by a writer that could not write what it had claimed; the batch then fails whole. */
-    private volatile Throwable poison;
+    /** Set by a writer that could not write its claimed record; all records of the batch then fail. */
+    private volatile Throwable writeFailure;
 
     private volatile long tail = BatchTail.of(0, BatchHeader.SIZE);
     private volatile int committed;
     private volatile long maxTimestamp;
     private volatile int maxRecordSize;
 
-    /** In the tail's cache line, in most batches; all write it, plainly, and nobody reads it. See {@link #prefetch}. */
+    /**
+     * In most batches it shares the tail's cache line; threads write it, plainly, and never read it. See
+     * {@link #prefetch}.
+     */
     @SuppressWarnings("UnusedVariable")
     private int prefetched;
 
@@ -72,12 +77,12 @@ final class OpenBatch {
     private volatile OpenBatch next;
 
     /**
-     * A batch without records yet.
+     * An empty batch.
      *
-     * @param previous the result of the batch before, or null
-     * @param buffer as long as the batch may become, header included
+     * @param previous the result of the partition's previous batch, or null
+     * @param buffer as long as the batch may become, including its header
      * @param createdMs on the monotonic clock; linger and delivery timeout count from it
-     * @param baseTimestamp the first record's; the others are written as deltas to it
+     * @param baseTimestamp the first record's; the timestamps of others are written as deltas to it
      */
     OpenBatch(PartitionQueue queue, BatchResult previous, byte[] buffer, long createdMs, long baseTimestamp) {
         this.queue = queue;
@@ -102,19 +107,19 @@ final class OpenBatch {
         this.tail = BatchTail.seal(BatchTail.of(0, 0));
     }
 
-    /** What stands before the first batch of a queue: sealed, and without records. */
-    static OpenBatch start() {
+    /** Precedes the first batch of a queue: sealed, and without records. */
+    static OpenBatch startMarker() {
         return new OpenBatch(null, false);
     }
 
-    /** What stands behind the last batch of a closed queue. It has no successor and takes no records. */
-    static OpenBatch end(OpenBatch last) {
+    /** Follows the last batch of a closed queue. It has no successor and accepts no records. */
+    static OpenBatch endMarker(OpenBatch last) {
         return new OpenBatch(last.result, true);
     }
 
     /**
-     * Has the tail's cache line, which another core may have written last, fetched for writing while the caller does
-     * something else: a plain store waits for nothing, and the claim then finds the line here.
+     * Fetches the tail's cache line for writing while the caller does something else. Another core may have written it
+     * last. A plain store does not wait for the line, and the claim then finds it in this core's cache.
      */
     void prefetch() {
         prefetched = 1;
@@ -123,7 +128,7 @@ final class OpenBatch {
     /**
      * Claims room for the record, writes and commits it.
      *
-     * @return null when the batch is sealed or the record does not fit; it is sealed then
+     * @return null if the batch is sealed or the record does not fit; in both cases it is sealed afterwards
      */
     RecordFuture tryAppend(EncodableRecord record, Callback callback) {
         long timestampDelta = record.timestamp() - baseTimestamp;
@@ -140,13 +145,13 @@ final class OpenBatch {
                 full = true;
                 queue.sizing().onFull(capacity);
                 if (seal()) {
-                    queue.counters().sealed(SealCause.FULL);
+                    queue.counters().countSealed(SealCause.FULL);
                 }
                 return null;
             }
             if (TAIL.compareAndSet(this, seen, BatchTail.of(index + 1, (int) claimEnd))) {
                 if (lost > 0) {
-                    queue.counters().claimsLost(lost);
+                    queue.counters().countLostClaims(lost);
                 }
                 return write(index, position, bodySize, timestampDelta, record, callback);
             }
@@ -164,8 +169,8 @@ final class OpenBatch {
             RecordEncoder.write(buffer, position, bodySize, index, timestampDelta, record);
             raiseMaxTimestamp(record.timestamp());
             raiseMaxRecordSize(RecordEncoder.batchSizeUpperBound(record));
-        } catch (Throwable t) { // even an OutOfMemoryError must not leave a hole that nobody will ever commit
-            poison = t;
+        } catch (Throwable t) { // even an OutOfMemoryError must not leave a claim without a commit
+            writeFailure = t;
             throw t;
         } finally {
             commit();
@@ -196,7 +201,7 @@ final class OpenBatch {
     }
 
     /**
-     * Lets no further record in. The batch finishes as soon as the records already claimed are committed.
+     * Accepts no further records. The batch finishes as soon as the records already claimed are committed.
      *
      * @return false if it was sealed already
      */
@@ -208,7 +213,7 @@ final class OpenBatch {
                 if (committed == BatchTail.count(sealed)) {
                     finish(sealed);
                 } else {
-                    queue.counters().waitedOn();
+                    queue.counters().countSealedWhileWritten();
                 }
                 return true;
             }
@@ -224,19 +229,19 @@ final class OpenBatch {
         int count = BatchTail.count(sealed);
         try {
             finish(count, BatchTail.position(sealed));
-        } catch (Throwable t) { // a codec's native library may be missing: an Error, and still only this batch's
-            whenFinished.fail(count, t);
+        } catch (Throwable t) { // e.g. an Error of a codec without its native library: only this batch fails
+            whenFinished.markUnwritable(count, t);
         }
         finished = whenFinished;
-        queue.onFinished();
+        queue.handOver();
     }
 
     private void finish(int count, int end) throws Throwable {
-        if (poison != null) {
-            throw poison;
+        if (writeFailure != null) {
+            throw writeFailure;
         }
         whenFinished.encode(queue.codec(), end, count, baseTimestamp, maxTimestamp);
-        whenFinished.measure(maxRecordSize);
+        whenFinished.setMaxRecordSize(maxRecordSize);
         whenFinished.trim();
         queue.sizing().onFinished(end, whenFinished.size(), full);
     }
@@ -255,30 +260,30 @@ final class OpenBatch {
         return next;
     }
 
-    /** Hangs the successor on; only ever after this batch is sealed, so that no record can overtake another. */
+    /** Links the successor. Only after this batch is sealed, so that no record overtakes another. */
     boolean casNext(OpenBatch successor) {
         return NEXT.compareAndSet(this, null, successor);
     }
 
-    /** The I/O thread has taken the batch: what it holds must not stay reachable while it waits to be unlinked. */
-    void forget() {
+    /** Called when the I/O thread has taken the batch: its memory must not stay reachable until it is unlinked. */
+    void dropReferences() {
         buffer = null;
         callbacks = null;
         whenFinished = null;
         finished = null;
     }
 
-    /** Whether the queue is closed behind this. */
+    /** Whether this is the end marker of a closed queue. */
     boolean isEnd() {
         return end;
     }
 
-    /** Whether this is a start or an end, not a batch. */
+    /** Whether this is a start or end marker, not a batch. */
     boolean isMarker() {
         return queue == null;
     }
 
-    /** Null for the start of a queue; for its end, the last batch's. */
+    /** Null for a start marker; the last batch's for an end marker. */
     BatchResult result() {
         return result;
     }

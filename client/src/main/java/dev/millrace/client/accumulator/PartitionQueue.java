@@ -1,19 +1,21 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.memory.BufferPool;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.common.TopicPartition;
 
 /**
  * The batches of one partition in the order in which they were opened: a linked list whose last element is the open
- * batch, and whose first the I/O thread takes away.
+ * batch, and whose first batches the I/O thread takes away.
  *
- * <p><b>Threads:</b> {@code append} by any thread, without waiting while memory is at hand; the methods below
+ * <p><b>Threads:</b> {@code append} by any thread, which waits only while there is no memory; the methods below
  * "I/O thread" by the I/O thread only.
  * <p><b>Ordering:</b> a batch is linked by compare-and-set on its predecessor's {@code next} after it holds its first
- * record. {@code newest} is only a hint where to start looking; it may lag behind, never run ahead.
+ * record. {@code newest} is a hint where to start looking: it may be an older batch, but never one that is not linked.
  */
 public final class PartitionQueue {
     private static final VarHandle NEWEST;
@@ -42,13 +44,13 @@ public final class PartitionQueue {
         this.partition = partition;
         this.id = id;
         this.ready = accumulator.readyOf(id);
-        this.sizing = new BatchSizing(accumulator.batchSize());
-        this.taken = OpenBatch.start();
+        this.sizing = new BatchSizing(pool().batchSize());
+        this.taken = OpenBatch.startMarker();
         this.newest = taken;
-        this.use = accumulator.useOf(this::hasRecords);
+        this.use = new PartitionUse(this::hasRecords, pool());
     }
 
-    /** Announces an {@link #append} that will hardly fail to follow, and is quicker for it; costs next to nothing. */
+    /** Makes an {@link #append} that follows soon faster; costs almost nothing. */
     public void prefetch() {
         newest.prefetch();
     }
@@ -62,7 +64,7 @@ public final class PartitionQueue {
      * @throws InterruptedException interrupted while waiting for memory
      */
     public RecordFuture append(EncodableRecord record, Callback callback, long maxBlockMs) throws InterruptedException {
-        // A batch that takes the record has no successor; to look for one would be to read one more word that others
+        // A batch that accepts the record has no successor. Looking for one would read another word that other threads
         // write.
         RecordFuture future = newest.tryAppend(record, callback);
         return future != null ? future : appendToNewest(record, callback, maxBlockMs);
@@ -84,10 +86,10 @@ public final class PartitionQueue {
         return future;
     }
 
-    /** Null when another thread's batch came first. */
+    /** Null if another thread linked its batch first. */
     private RecordFuture open(OpenBatch last, EncodableRecord record, Callback callback, long maxBlockMs)
             throws InterruptedException {
-        byte[] buffer = accumulator.acquire(sizing, record, maxBlockMs, () -> last.next() == null);
+        byte[] buffer = acquire(record, maxBlockMs, () -> last.next() == null);
         if (buffer == null) {
             return null;
         }
@@ -100,7 +102,7 @@ public final class PartitionQueue {
             linked = last.casNext(fresh);
         } finally {
             if (!linked) {
-                accumulator.release(buffer, buffer.length);
+                pool().release(buffer);
             }
         }
         if (!linked) {
@@ -110,6 +112,14 @@ public final class PartitionQueue {
         use.update();
         accumulator.onOpened(this, fresh.createdMs());
         return future;
+    }
+
+    /** Null if the record found room elsewhere while this waited. */
+    private byte[] acquire(EncodableRecord record, long maxBlockMs, BooleanSupplier stillNeeded)
+            throws InterruptedException {
+        int needed = RecordEncoder.batchSizeUpperBound(record);
+        int size = pool().sizeFor(sizing.usual(), sizing.most(), needed);
+        return pool().acquire(size, maxBlockMs, stillNeeded);
     }
 
     private OpenBatch newest() {
@@ -123,13 +133,9 @@ public final class PartitionQueue {
         return seen;
     }
 
-    /** Hands the partition over to its I/O thread once more. */
-    public void lookAgain() {
-        accumulator.onFinished(this);
-    }
-
-    void onFinished() {
-        accumulator.onFinished(this);
+    /** Makes the partition's I/O thread look at it. Any thread may call it. */
+    public void handOver() {
+        ready.offer(this, Long.MIN_VALUE);
     }
 
     AppendCounters counters() {
@@ -140,44 +146,36 @@ public final class PartitionQueue {
         return accumulator.codec();
     }
 
-    int batchSize() {
-        return accumulator.batchSize();
+    BufferPool pool() {
+        return accumulator.pool();
     }
 
     BatchSizing sizing() {
         return sizing;
     }
 
-    byte[] trim(byte[] buffer, int used) {
-        return accumulator.trim(buffer, used);
-    }
-
-    void release(byte[] buffer, int reserved) {
-        accumulator.release(buffer, reserved);
-    }
-
     public TopicPartition partition() {
         return partition;
     }
 
-    /** Dense: 0, 1, 2, … in the order in which partitions were first used. */
+    /** 0, 1, 2, … in the order in which partitions were first used. */
     public int id() {
         return id;
     }
 
-    /** The hand-over to the I/O thread that this partition belongs to. */
+    /** The ready queue of the I/O thread that owns this partition. */
     ReadyQueue ready() {
         return ready;
     }
 
-    /** The result of the newest batch, where {@code flush} starts; null if there never was one. */
+    /** The result of the newest batch, where {@code flush} starts; null before the first batch. */
     BatchResult newestResult() {
         return newest().result();
     }
 
-    /** How many batches wait here, the open one included; a number that may be old already. */
+    /** How many batches wait here, including the open one; may be out of date when it returns. */
     int backlog() {
-        return Math.max(0, numberOf(newest()) - numberOf(taken)); // taken may be newer than the newest that was seen
+        return Math.max(0, numberOf(newest()) - numberOf(taken)); // taken may be newer than newest() was
     }
 
     private static int numberOf(OpenBatch batch) {
@@ -192,14 +190,14 @@ public final class PartitionQueue {
         return first == null ? null : first.finished();
     }
 
-    /** Takes away what {@link #peek} returned. */
+    /** Removes the batch that {@link #peek} returned. */
     public void take() {
         taken = taken.next();
-        taken.forget();
+        taken.dropReferences();
         use.update();
     }
 
-    /** Whether records wait here, finished or not. Any thread may ask. */
+    /** Whether records wait here, finished or not. Any thread may call this. */
     public boolean hasRecords() {
         OpenBatch first = taken.next();
         return first != null && !first.isMarker();
@@ -215,23 +213,23 @@ public final class PartitionQueue {
         return !taken.next().isSealed();
     }
 
-    /** Seals the oldest batch; whoever makes the last commit to it offers it to the ready queue. */
+    /** Seals the oldest batch; the thread that makes its last commit offers it to the ready queue. */
     public void sealOldest(SealCause cause) {
         seal(taken.next(), cause);
     }
 
     private void seal(OpenBatch batch, SealCause cause) {
         if (batch.seal()) {
-            counters().sealed(cause);
+            counters().countSealed(cause);
         }
     }
 
-    /** Lets no further record in, ever. What is already there stays. */
+    /** Accepts no further records. Batches already here stay. */
     void close() {
         OpenBatch last = newest();
         while (!last.isEnd()) {
             seal(last, SealCause.CLOSE);
-            last.casNext(OpenBatch.end(last));
+            last.casNext(OpenBatch.endMarker(last));
             last = newest();
         }
     }

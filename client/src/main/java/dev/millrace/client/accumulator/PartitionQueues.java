@@ -7,13 +7,14 @@ import java.util.function.Consumer;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The queues of all partitions that a record was ever meant for. A topic is found by its index, not by its name, so that
- * {@code send} need not look up a name a second time.
+ * The queues of all partitions that ever had a record. A topic is found by its index, not by its name, so that
+ * {@code send} looks up the name only once.
  *
  * <p><b>Threads:</b> {@code get}, {@code backlog} and {@code forEach} by any thread, without a lock. {@code create} and
- * {@code close} exclude each other, so that once {@code close} has returned no queue is open and none can appear.
- * <p><b>Ordering:</b> a topic's array is stored by a volatile write when its queues are made, and never written again; who finds it
- * by a volatile read finds them whole. A larger table is filled before it is published; writes are under the lock, so none is lost.
+ * {@code close} exclude each other: after {@code close} has returned no queue is open, and none is created.
+ * <p><b>Ordering:</b> a topic's array is stored by a volatile write after its queues are constructed, and never
+ * changed; a thread that finds it by a volatile read sees them completely. A larger table is filled before it is
+ * published; writes are under the lock, so none is lost.
  */
 final class PartitionQueues {
     private static final PartitionQueue[] NONE = {};
@@ -23,7 +24,7 @@ final class PartitionQueues {
     private int nextId;
     private volatile boolean closed;
 
-    /** Null if no record was ever meant for that partition. */
+    /** Null if the partition never had a record. */
     PartitionQueue get(int topicIndex, int partition) {
         PartitionQueue[] queues = queuesOf(topicIndex);
         return partition < queues.length ? queues[partition] : null;
@@ -36,9 +37,9 @@ final class PartitionQueues {
     }
 
     /**
-     * The first record that is meant for a partition makes its queue.
+     * Creates the queue of a partition, unless another thread has done so.
      *
-     * @return null when closed
+     * @return null if closed
      */
     PartitionQueue create(Accumulator accumulator, String topic, int topicIndex, int partition) {
         creation.lock();

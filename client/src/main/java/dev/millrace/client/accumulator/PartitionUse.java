@@ -1,15 +1,17 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.memory.BufferPool;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Counts a partition among those in use while it has records that no I/O thread has taken. It costs a write to the shared count
- * only when the first batch is opened or the last one is taken.
+ * Counts a partition as in use while it has records that no I/O thread has taken. The shared count is written only when
+ * the first batch is opened or the last one is taken.
  *
  * <p><b>Threads:</b> any.
- * <p><b>Ordering:</b> whoever opens or takes a batch calls {@code update} afterwards, and whoever changes {@code counted} looks
- * once more. All of these words are volatile: the last of them to look sees what is true in the end, and leaves it so.
+ * <p><b>Ordering:</b> a thread that opens or takes a batch calls {@code update} afterwards, and a thread that changes
+ * {@code counted} checks again. All of these words are volatile, so the last thread to check sees the final state, and
+ * {@code counted} agrees with it.
  */
 final class PartitionUse {
     private static final VarHandle COUNTED;
@@ -26,7 +28,7 @@ final class PartitionUse {
     private final BufferPool pool;
     private volatile boolean counted;
 
-    /** What is counted. */
+    /** The partition that is counted. */
     interface Partition {
         boolean hasRecords();
     }

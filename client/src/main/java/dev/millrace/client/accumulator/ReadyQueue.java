@@ -5,15 +5,17 @@ import java.lang.invoke.VarHandle;
 import org.jctools.queues.MpscUnboundedArrayQueue;
 
 /**
- * The one hand-over from the application's threads to the I/O thread: partitions where a batch was opened or finished.
+ * The only hand-over from the application's threads to an I/O thread: partitions with a batch that was opened or
+ * finished.
  *
  * <p><b>Threads:</b> {@code offer} and {@code wake} by any thread; the rest by the I/O thread.
- * <p><b>Ordering:</b> the offering thread puts the partition in, a full fence, then reads {@code sleepUntil}; the I/O
- * thread writes {@code sleepUntil}, a full fence, then looks whether the queue is empty. One of the two sees the other.
- * {@code wake} does the same with {@code wanted} in the place of the queue. {@code missed} is set before such a wake-up, and
- * cleared before the I/O thread looks at all partitions.
- * Only who changes {@code sleepUntil} from asleep to awake pays for the selector's wake-up, and nobody does while the
- * I/O thread is busy or would wake in time by itself.
+ * <p><b>Ordering:</b> the offering thread adds the partition, executes a full fence, then reads {@code sleepUntil}; the
+ * I/O thread writes {@code sleepUntil}, executes a full fence, then checks whether the queue is empty. One of the two
+ * sees the other's write. {@code wake} does the same with {@code wanted} in place of the queue. {@code missed} is set
+ * before such a wake-up, and cleared before the I/O thread looks at all partitions.
+ *
+ * <p>Only the thread that changes {@code sleepUntil} from asleep to awake pays for the selector's wake-up, and no
+ * thread does while the I/O thread is busy or will wake in time by itself.
  */
 public final class ReadyQueue {
     private static final long AWAKE = Long.MIN_VALUE;
@@ -43,7 +45,7 @@ public final class ReadyQueue {
         this.queue = queue;
     }
 
-    /** Sets what interrupts the I/O thread's wait. */
+    /** Sets the action that interrupts the I/O thread's wait. */
     public void onWake(Runnable selectorWakeUp) {
         wakeUp = selectorWakeUp;
     }
@@ -60,7 +62,7 @@ public final class ReadyQueue {
         wakeIfAsleepPast(dueMs);
     }
 
-    /** Ends the I/O thread's wait if it is waiting; only after an {@link #offer}, which keeps the next wait away. */
+    /** Ends the I/O thread's wait if it is waiting. Only after an {@link #offer}, which prevents its next wait. */
     void wakeIfAsleep() {
         wakeIfAsleepPast(AWAKE);
     }
@@ -72,20 +74,23 @@ public final class ReadyQueue {
         }
     }
 
-    /** Ends the I/O thread's wait, or keeps the next one from beginning; for what does not come through the queue. */
+    /** Ends the I/O thread's wait, or prevents its next one; for events that do not come through the queue. */
     public void wake() {
         wanted = true;
         VarHandle.fullFence();
         wakeIfAsleep();
     }
 
-    /** Null when there is nothing. */
+    /** Null if the queue is empty. */
     public PartitionQueue poll() {
         return queue.poll();
     }
 
-    /** Whether a partition was handed over without being noted, since this was last asked: any may have something to do. */
-    public boolean takeMissed() {
+    /**
+     * Whether, since the last call, the queue had no memory for a partition: then any partition may have something to
+     * do.
+     */
+    public boolean pollMissed() {
         boolean any = missed;
         if (any) {
             missed = false;
@@ -96,7 +101,7 @@ public final class ReadyQueue {
     /**
      * Announces that the I/O thread is about to wait.
      *
-     * @return false when there is something to do instead
+     * @return false if there is something to do instead
      */
     public boolean trySleep(long untilMs) {
         sleepUntil = untilMs;
@@ -105,11 +110,12 @@ public final class ReadyQueue {
             return true;
         }
         sleepUntil = AWAKE;
-        wanted = false; // before the round that looks at what it was wanted for
+        wanted = false; // clear before handling the wake-up
         return false;
     }
 
-    public void awake() {
+    /** The I/O thread does not wait any more. */
+    public void markAwake() {
         sleepUntil = AWAKE;
     }
 }

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * One hand-over for each I/O thread. A partition belongs to the same one for ever, so that its batches and callbacks never
- * meet on two threads.
+ * One ready queue per I/O thread. A partition always belongs to the same one, so that its batches and callbacks are
+ * handled by one thread.
  *
  * <p><b>Threads:</b> immutable.
  */
@@ -16,14 +16,14 @@ public final class ReadyQueues {
         this.queues = queues;
     }
 
-    /** Hand-overs for so many I/O threads. */
+    /** Ready queues for this many I/O threads. */
     public static ReadyQueues forThreads(int ioThreads) {
         return new ReadyQueues(IntStream.range(0, ioThreads)
                 .mapToObj(thread -> new ReadyQueue())
                 .toList());
     }
 
-    /** The hand-over of one I/O thread. */
+    /** For a single I/O thread. */
     public static ReadyQueues of(ReadyQueue single) {
         return new ReadyQueues(List.of(single));
     }
@@ -36,12 +36,12 @@ public final class ReadyQueues {
         return queues.size();
     }
 
-    /** Partitions are dealt out in the order of their first use, so that each thread gets as many as the next. */
+    /** Assigns partitions round-robin in the order of their first use, so that threads get equally many. */
     ReadyQueue ofPartition(int id) {
         return queues.get(id % queues.size());
     }
 
-    /** Ends every I/O thread's wait, or keeps the next one from beginning. */
+    /** Ends every I/O thread's wait, or prevents its next one. */
     public void wake() {
         queues.forEach(ReadyQueue::wake);
     }

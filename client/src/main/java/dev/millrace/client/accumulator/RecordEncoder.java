@@ -6,23 +6,23 @@ import org.apache.kafka.common.header.Header;
 /**
  * Writes one record of a v2 batch: {@code length, attributes, timestamp delta, offset delta, key, value, headers}.
  *
- * <p><b>Threads:</b> stateless; every caller writes to bytes that it alone has claimed.
+ * <p><b>Threads:</b> any; every caller writes to bytes that it alone has claimed.
  */
 public final class RecordEncoder {
     /** The encoding of an empty list of headers: a count of zero. */
     static final byte[] NO_HEADERS = {0};
 
-    /** The longest that length, attributes, timestamp delta and offset delta of a record can get together. */
+    /** The most bytes that length, attributes, timestamp delta and offset delta of a record can take together. */
     private static final int MAX_RECORD_OVERHEAD = 5 + 1 + 10 + 5;
 
-    /** What the lengths of key and value can take together. */
+    /** The most bytes that the lengths of key and value can take together. */
     private static final int MAX_LENGTHS = 5 + 5;
 
     private RecordEncoder() {}
 
     /**
-     * The most that a batch of this one record can take before compression, header of the batch included. It is what
-     * {@code KafkaProducer} compares with {@code max.request.size} and {@code buffer.memory}.
+     * The most bytes that a batch of this one record can take before compression, including the batch's header.
+     * {@code KafkaProducer} compares this with {@code max.request.size} and {@code buffer.memory}.
      */
     public static int batchSizeUpperBound(EncodableRecord record) {
         long size = (long) BatchHeader.SIZE + MAX_RECORD_OVERHEAD;
@@ -30,7 +30,9 @@ public final class RecordEncoder {
         return (int) Math.min(size, Integer.MAX_VALUE);
     }
 
-    /** Whether {@link #batchSizeUpperBound} is certainly less; quicker, and for nearly all records the same. */
+    /**
+     * Whether {@link #batchSizeUpperBound} is certainly smaller. Faster than that, and exact for nearly all records.
+     */
     public static boolean isSmallerThan(EncodableRecord record, long size) {
         long content = (long) lengthOf(record.key()) + lengthOf(record.value()) + record.headers().length;
         return content + BatchHeader.SIZE + MAX_RECORD_OVERHEAD + MAX_LENGTHS < size;
@@ -41,7 +43,7 @@ public final class RecordEncoder {
     }
 
     /**
-     * Encodes headers ahead of the claim, so that no code of the application runs between claim and commit.
+     * Encodes headers before the claim, so that no code of the application runs between claim and commit.
      *
      * @throws IllegalArgumentException a header without a key
      */
@@ -79,13 +81,13 @@ public final class RecordEncoder {
                 + record.headers().length;
     }
 
-    /** Writes the record at {@code position} and returns the position behind it. */
+    /** Writes the record at {@code position} and returns the position after it. */
     static int write(byte[] target, int position, int offsetDelta, long timestampDelta, EncodableRecord record) {
         int bodySize = bodySize(offsetDelta, timestampDelta, record);
         return write(target, position, bodySize, offsetDelta, timestampDelta, record);
     }
 
-    /** As the other, where {@link #bodySize} is known already. */
+    /** As the other, with a known {@link #bodySize}. */
     static int write(
             byte[] target, int position, int bodySize, int offsetDelta, long timestampDelta, EncodableRecord record) {
         int at = Varint.write(target, position, bodySize);

@@ -11,8 +11,8 @@ import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
- * The future of one record: its place in a batch, and the result that the whole batch shares. A batch holds on to it
- * only when there is a callback to run. When the batch was split, the result shows the way to the part's.
+ * The future of one record: its index in a batch, and the result that the whole batch shares. A batch references it
+ * only if there is a callback to run. If the batch was split, its result leads to those of the parts.
  *
  * <p><b>Threads:</b> immutable; {@code get} blocks until the batch is done. It cannot be cancelled.
  */
@@ -97,13 +97,13 @@ public class RecordFuture implements DeliveryFuture {
         for (RecordPlace next = place; next != null; next = place.next()) {
             place = next;
             if (!place.batch().isSettled()) {
-                throw new IllegalStateException("The record for " + batch.partition() + " is still on its way");
+                throw new IllegalStateException("The record for " + batch.partition() + " has no outcome yet");
             }
         }
         return place.batch().outcome().certainty();
     }
 
-    /** A future with something to run before it completes. */
+    /** A future with a callback, which runs before it completes. */
     static final class WithCallback extends RecordFuture {
         private final Callback callback;
 
@@ -113,9 +113,9 @@ public class RecordFuture implements DeliveryFuture {
         }
 
         /**
-         * What the callback will be told.
+         * The metadata for the callback.
          *
-         * @param result of the batch that the record was last in
+         * @param result of the last batch that contained the record
          * @param place its index there
          */
         RecordMetadata metadataFor(BatchResult result, int place) {
@@ -124,7 +124,7 @@ public class RecordFuture implements DeliveryFuture {
                     : new RecordMetadata(result.partition(), -1, -1, -1, -1, -1);
         }
 
-        /** Runs the callback on the calling thread; the caller deals with what it throws. */
+        /** Runs the callback on the calling thread; the caller handles its exceptions. */
         void run(BatchOutcome outcome, RecordMetadata metadata, int place) {
             DeliveryCallback.call(callback, metadata, outcome.errorOf(place), outcome.certainty());
         }

@@ -1,17 +1,17 @@
 package dev.millrace.client.accumulator;
 
-/** Why a batch took no further record. */
+/** Why a batch was sealed. */
 public enum SealCause {
     /** The next record did not fit. */
     FULL,
-    /** It had waited for {@code linger.ms}. */
+    /** The batch was open for {@code linger.ms}. */
     LINGER,
-    /** Somebody flushed. */
+    /** The application called {@code flush}. */
     FLUSH,
-    /** A thread waited for memory while the batch's broker had nothing to do. */
+    /** A thread waited for memory while the batch's broker was idle. */
     MEMORY,
     /** The producer was closed. */
     CLOSE,
-    /** It had to fail: out of time, or with the producer. */
+    /** The batch had to fail: it expired, or the producer failed. */
     FAILURE
 }

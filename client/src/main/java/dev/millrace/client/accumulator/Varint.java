@@ -1,13 +1,13 @@
 package dev.millrace.client.accumulator;
 
 /**
- * Zigzag varints as the record format v2 uses them (KIP-98): small magnitudes of either sign take few bytes. A value that
- * was read stood in as many bytes as {@code sizeOf} tells of it.
+ * Zigzag varints as the record format v2 uses them (KIP-98): small magnitudes of either sign take few bytes.
+ * {@code sizeOf} a value that was read is the number of bytes that it took.
  */
 final class Varint {
     private Varint() {}
 
-    // Bytes of 7 bits: 9/64 is near enough to 1/7 for up to 64 bits, and a shift is quicker than a division.
+    // 7 bits per byte: 9/64 is close enough to 1/7 for up to 64 bits, and a shift is faster than a division.
 
     static int sizeOf(int value) {
         int zigzag = (value << 1) ^ (value >> 31);
@@ -36,7 +36,7 @@ final class Varint {
         return (zigzag >>> 1) ^ -(zigzag & 1);
     }
 
-    /** Writes {@code value} at {@code position} and returns the position behind it. */
+    /** Writes {@code value} at {@code position} and returns the position after it. */
     static int write(byte[] target, int position, int value) {
         int rest = (value << 1) ^ (value >> 31);
         int at = position;
@@ -48,7 +48,7 @@ final class Varint {
         return at;
     }
 
-    /** Writes {@code value} at {@code position} and returns the position behind it. */
+    /** Writes {@code value} at {@code position} and returns the position after it. */
     static int write(byte[] target, int position, long value) {
         long rest = (value << 1) ^ (value >> 63);
         int at = position;

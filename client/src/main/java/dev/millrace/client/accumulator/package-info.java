@@ -1,5 +1,7 @@
 /**
- * From the application's thread to the hand-over: claim room in a partition's open batch, encode the record there,
- * finish the batch. Nothing here blocks while memory is at hand, and nothing here knows Kafka's internals.
+ * <b>Internal, not API.</b> From the application's thread to the hand-over: claim room in a partition's open batch,
+ * encode the record there, finish the batch. Enters: an {@code EncodableRecord}. Leaves: a {@code RecordFuture} for the
+ * caller, a {@code FinishedBatch} for the I/O thread. Nothing here blocks while there is free memory, and nothing uses
+ * Kafka's internals. Depends on {@code memory} and {@code delivery} only.
  */
 package dev.millrace.client.accumulator;

@@ -4,25 +4,25 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 
 /**
- * Waiting times that double with every attempt up to a limit, with 20 % of jitter so that clients do not come back all at
- * once (KIP-580).
+ * Delays that double with every attempt up to a limit, with 20 % of jitter so that clients do not retry all at once
+ * (KIP-580).
  *
- * @param initialMs the first, milliseconds
- * @param maxMs the longest, milliseconds; also the first if that is longer
- * @param random from 0 to 1, evenly; called by every I/O thread
+ * @param initialMs the first delay, milliseconds; {@code maxMs} limits it, too
+ * @param maxMs the longest delay, milliseconds
+ * @param random uniform from 0 to 1; called by every I/O thread
  */
 public record Backoff(long initialMs, long maxMs, DoubleSupplier random) {
     private static final double JITTER = 0.2;
     private static final int MAX_DOUBLINGS = 30;
 
-    /** So that a time plus a delay does not overflow. */
+    /** A time plus this does not overflow. */
     private static final long LONGEST_MS = Long.MAX_VALUE / 2;
 
     public Backoff {
         maxMs = Math.min(maxMs, LONGEST_MS);
     }
 
-    /** With a source of randomness of each thread's own, so that threads share nothing. */
+    /** With a random generator per thread, so that threads share none. */
     public Backoff(long initialMs, long maxMs) {
         this(initialMs, maxMs, () -> ThreadLocalRandom.current().nextDouble());
     }

@@ -15,35 +15,38 @@ import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
 
 /**
- * The network, in the producer's own words. Requests are sent, and handlers run, only within {@link #poll}.
+ * The network connections of one I/O thread, in Millrace's own types. Requests are sent, and handlers run, only within
+ * {@link #poll}.
  *
- * <p><b>Threads:</b> the I/O thread's, but for {@link #wakeup}, which any thread may call.
+ * <p><b>Threads:</b> the I/O thread, except {@link #wakeup}, which any thread may call.
  */
 public interface BrokerLink extends AutoCloseable {
-    /** Whether a request can be sent to the broker now; if there is no connection, one is begun. */
+    /** Whether a request can be sent to the broker now. Starts connecting if there is no connection. */
     boolean ready(Node node, long nowMs);
 
-    /** How long until it is worth asking {@link #ready} again, milliseconds; it may be "not before an event". */
+    /**
+     * Milliseconds until the next call of {@link #ready} makes sense; may be very large if that depends on an event.
+     */
     long pollDelayMs(Node node, long nowMs);
 
     /**
-     * Sets who is told of a lost connection: with the reason if the broker refused the login, else with null. It runs
+     * Sets the listener of lost connections. It gets the reason if the broker refused the login, else null, and runs
      * within {@link #poll} or {@link #ready}.
      */
     void onDisconnect(Consumer<AuthenticationException> listener);
 
-    /** The broker to ask for what any broker knows, or null while none can be reached. */
+    /** The broker for requests that any broker can answer, or null while none can be reached. */
     Node leastLoadedNode(long nowMs);
 
-    /** Whether a broker is connected, or could be asked for a connection now. */
+    /** Whether a broker is connected, or a connection could be tried now. */
     boolean canReachAny(long nowMs);
 
-    /** Closes every connection; requests without an answer are answered as if it was lost. */
+    /** Closes every connection; handlers of unanswered requests run as if the connections were lost. */
     void disconnectAll();
 
     /**
-     * Sends one request with all these batches, at most one a partition, to the topics of {@code image}, which has all of
-     * them. Only when {@link #ready}.
+     * Sends one request with these batches, at most one per partition. {@code image} has all of their topics. Only when
+     * {@link #ready}.
      */
     void produce(Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long nowMs);
 
@@ -53,7 +56,7 @@ public interface BrokerLink extends AutoCloseable {
     /** Asks for the brokers and these topics. Only when {@link #ready}. */
     void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs);
 
-    /** For the requests of a transactional producer; empty without {@code transactional.id}. */
+    /** The requests of a transactional producer; empty without {@code transactional.id}. */
     default Optional<TransactionLink> transactions() {
         return Optional.empty();
     }
@@ -64,12 +67,12 @@ public interface BrokerLink extends AutoCloseable {
     /** Sends, receives and runs handlers; waits up to {@code timeoutMs} for something to do. */
     void poll(long timeoutMs, long nowMs);
 
-    /** Whether the link itself has nothing to say any more, so that it may be closed. */
+    /** Whether the link has no requests of its own left to send, so that it may be closed. */
     default boolean isQuiet(long nowMs) {
         return true;
     }
 
-    /** Ends a {@link #poll} that waits, or keeps the next one from waiting. */
+    /** Ends a {@link #poll} that waits, or prevents the next one from waiting. */
     void wakeup();
 
     /** Closes all connections. No handler runs any more. */
@@ -79,20 +82,20 @@ public interface BrokerLink extends AutoCloseable {
     /** Takes the answer to a produce request. */
     interface ProduceHandler {
         /**
-         * Called once, also when the connection is lost.
+         * Called once, also if the connection is lost.
          *
-         * @param answers one for every batch of the request
-         * @param leaders what brokers said of new leaders meanwhile, with {@code endpoints} to reach them
+         * @param answers one per batch of the request
+         * @param leaders new leaders that the broker reported, with {@code endpoints} to reach them
          */
         void onAnswers(List<ProduceAnswer> answers, List<LeaderHint> leaders, List<Node> endpoints);
     }
 
     /**
-     * What became of one batch at the broker.
+     * The broker's answer for one batch.
      *
-     * @param error null if it is written, or sent with {@code acks=0}
+     * @param error null if it was written, or sent with {@code acks=0}
      * @param recordErrors why some records are refused, by index in the batch (KIP-467); may be empty
-     * @param baseOffset -1 if the broker did not tell
+     * @param baseOffset -1 if the broker did not send it
      * @param logAppendTime -1 if the records keep their own timestamps
      */
     record ProduceAnswer(
@@ -101,7 +104,7 @@ public interface BrokerLink extends AutoCloseable {
             Map<Integer, ApiException> recordErrors,
             long baseOffset,
             long logAppendTime) {
-        /** An answer to all records alike. */
+        /** The same answer for all records. */
         public ProduceAnswer(FinishedBatch batch, ApiException error, long baseOffset, long logAppendTime) {
             this(batch, error, Map.of(), baseOffset, logAppendTime);
         }

@@ -12,7 +12,11 @@ import org.apache.kafka.common.errors.UnknownProducerIdException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Decides what a broker's answer means for a batch: acknowledge it, send it again, split it, or fail it. */
+/**
+ * Decides what a broker's answer means for a batch: acknowledge it, send it again, split it, or fail it.
+ *
+ * <p><b>Threads:</b> the I/O thread.
+ */
 final class Completion {
     private static final Logger log = LoggerFactory.getLogger(Completion.class);
 
@@ -24,38 +28,38 @@ final class Completion {
         this.metrics = metrics;
     }
 
-    /** Applies one answer to the partition; callbacks do not run yet. */
-    void apply(PartitionState partition, ProduceAnswer answer, long nowMs) {
+    /** Handles the answer for one batch of the partition; callbacks do not run yet. */
+    void handleAnswer(PartitionState partition, ProduceAnswer answer, long nowMs) {
         FinishedBatch batch = answer.batch();
         ApiException error = answer.error();
-        partition.settled(batch, error != null && NotWritten.isProvedBy(error));
+        partition.onSettled(batch, error != null && NotWritten.isProvedBy(error));
         if (answer.isUnacknowledged()) {
-            partition.accepted(batch);
+            partition.onAccepted(batch);
             batch.decideUnacknowledged();
             return;
         }
         if (error == null) {
-            batch.written();
+            batch.markWritten();
         }
         if (error == null || error instanceof DuplicateSequenceException) {
-            partition.accepted(batch);
+            partition.onAccepted(batch);
             batch.decide(answer.baseOffset(), answer.logAppendTime(), null);
             return;
         }
-        if (batch.decided()) {
-            return; // it expired in flight; whether it was written stays unknown
+        if (batch.isDecided()) {
+            return; // it expired in flight, and whether it was written stays unknown
         }
         boolean unexpected = settings.idempotent()
                 && (error instanceof OutOfOrderSequenceException || error instanceof UnknownProducerIdException);
         if (unexpected && partition.isProvedByLater(batch)) {
-            partition.accepted(batch);
+            partition.onAccepted(batch);
             batch.decide(-1, -1, null);
         } else if (unexpected
                 && partition.isFirstUndecided(batch)
                 && (batch.isDoubtful() || partition.isTransactional())) {
             fail(partition, batch, error);
         } else if (error instanceof RecordTooLargeException && batch.count() > 1) {
-            split(partition, batch, error);
+            splitTooLarge(partition, batch, error);
         } else if (!answer.recordErrors().isEmpty() && !(error instanceof RetriableException)) {
             failRecords(partition, batch, answer);
         } else if (!unexpected && !(error instanceof RetriableException)) {
@@ -77,12 +81,12 @@ final class Completion {
                 error.toString());
         metrics.onRetry(batch);
         if (unexpected) {
-            partition.unexpected(batch);
+            partition.onUnexpectedSequence(batch);
         }
-        partition.refused(nowMs + settings.retryBackoff().delayMs(batch.attempts()));
+        partition.backOffUntil(nowMs + settings.retryBackoff().delayMs(batch.attempts()));
     }
 
-    private void split(PartitionState partition, FinishedBatch batch, ApiException error) {
+    private void splitTooLarge(PartitionState partition, FinishedBatch batch, ApiException error) {
         log.info(
                 "{}: {} records in {} bytes are split: {}",
                 batch.partition(),
@@ -90,19 +94,19 @@ final class Completion {
                 batch.size(),
                 error.toString());
         metrics.onSplit();
-        partition.tooLarge(batch);
+        partition.splitTooLarge(batch);
     }
 
     private static void fail(PartitionState partition, FinishedBatch batch, ApiException error) {
         log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), error.toString());
-        partition.failed(batch);
+        partition.onFailed(batch);
         batch.decide(-1, -1, error);
     }
 
-    /** The broker refuses the batch for the sake of some of its records (KIP-467). */
+    /** The broker refuses the batch because of some of its records (KIP-467). */
     private static void failRecords(PartitionState partition, FinishedBatch batch, ProduceAnswer answer) {
         log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), answer.recordErrors());
-        partition.failed(batch);
+        partition.onFailed(batch);
         batch.decideFailed(
                 new KafkaException("Nothing is wrong with this record, but the broker refused others of its batch"),
                 answer.recordErrors());

@@ -7,7 +7,11 @@ import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Which broker coordinates our transactions, or a consumer group: found when needed, and again when it has moved. */
+/**
+ * The broker that coordinates our transactions, or a consumer group: found when needed, and again when it has moved.
+ *
+ * <p><b>Threads:</b> the first I/O thread.
+ */
 final class Coordinator {
     private static final Logger log = LoggerFactory.getLogger(Coordinator.class);
 
@@ -24,10 +28,10 @@ final class Coordinator {
     private long notBeforeMs;
 
     /**
-     * Of our transactions, or of a group.
+     * The coordinator of our transactions, or of a group.
      *
      * @param group null for our transactions
-     * @param onRefusal told who asks, and why it cannot be found although asking again would not help
+     * @param onRefusal called with this object and the error if it cannot be found and asking again would not help
      */
     Coordinator(
             IoContext context,
@@ -47,22 +51,26 @@ final class Coordinator {
         return other.equals(group);
     }
 
-    /** Only after {@link #readyInMs} was 0. */
+    /** Only after {@link #connect} has returned 0. */
     Node node() {
         return node;
     }
 
-    /** It has moved, or cannot be reached: it is searched for before it is asked again. */
+    /** It has moved, or cannot be reached: find it again before the next request. */
     void forget() {
         node = null;
     }
 
-    /** Milliseconds until it is worth calling again; 0 when a request can be sent to {@link #node} now. */
-    long readyInMs(long nowMs) {
+    /**
+     * Finds the coordinator and connects. Returns 0 if a request can be sent to {@link #node} now, else ms until the
+     * next call.
+     */
+    long connect(long nowMs) {
         if (node == null) {
             return find(nowMs);
         }
-        // Asked first: without a reconnect backoff, ready() would begin the next attempt and hide that the last failed.
+        // Before ready(): without a reconnect backoff it would start the next attempt, and hide that the last one
+        // failed.
         boolean hasFailed = connecting && transactions.isUnreachable(node);
         connecting = false;
         if (!hasFailed && link.ready(node, nowMs)) {

@@ -6,14 +6,16 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /**
- * Partitions to look at again when their time has come. A partition is in here at most once; being early is harmless,
- * because whoever is called looks at the partition afresh.
+ * Partitions to visit again at a given time. A partition is in here at most once. Visiting it early is harmless,
+ * because each visit evaluates its state again.
+ *
+ * <p><b>Threads:</b> the I/O thread.
  */
 final class Deadlines {
     private final PriorityQueue<Deadline> queue = new PriorityQueue<>(Comparator.comparingLong(d -> d.dueMs));
 
-    /** Makes sure that the partition comes up by {@code dueMs}. */
-    void by(Deadline deadline, long dueMs) {
+    /** Schedules the partition for {@code dueMs}, unless it is scheduled earlier. */
+    void scheduleBy(Deadline deadline, long dueMs) {
         if (deadline.queued) {
             if (deadline.dueMs <= dueMs) {
                 return;
@@ -25,7 +27,7 @@ final class Deadlines {
         queue.add(deadline);
     }
 
-    /** A partition whose time has come, or null. */
+    /** Removes a partition that is due; null if there is none. */
     PartitionState pollDue(long nowMs) {
         Deadline first = queue.peek();
         if (first == null || first.dueMs > nowMs) {
@@ -36,7 +38,7 @@ final class Deadlines {
         return first.partition;
     }
 
-    /** Takes out all partitions, due or not. */
+    /** Removes all partitions, due or not. */
     List<PartitionState> pollAll() {
         List<PartitionState> all = new ArrayList<>(queue.size());
         for (Deadline deadline : queue) {
@@ -47,18 +49,18 @@ final class Deadlines {
         return all;
     }
 
-    /** Milliseconds until the first comes up; {@link Long#MAX_VALUE} if there is none. */
+    /** Milliseconds until the first is due; {@link Long#MAX_VALUE} if there is none. */
     long delayMs(long nowMs) {
         Deadline first = queue.peek();
         return first == null ? Long.MAX_VALUE : Math.max(0, first.dueMs - nowMs);
     }
 
-    /** A time plus a duration that may be "for ever". */
+    /** A time plus a duration, at most {@link Long#MAX_VALUE}. */
     static long plus(long timeMs, long durationMs) {
         return timeMs > Long.MAX_VALUE - durationMs ? Long.MAX_VALUE : timeMs + durationMs;
     }
 
-    /** A partition's place in one such queue. */
+    /** A partition's entry in one such queue. */
     static final class Deadline {
         private final PartitionState partition;
         private long dueMs;

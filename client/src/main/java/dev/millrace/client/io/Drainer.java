@@ -23,9 +23,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings batches to the brokers. A partition with something to send stands in the lane of its leader; a lane is served in
- * turn, so that no partition is starved (KAFKA-13834). Partitions with nothing to do cost nothing: only those that
- * were offered, answered, or whose deadline has come are looked at (KAFKA-20917).
+ * Sends batches to the brokers. A partition with something to send waits in the lane of its leader; a lane is served in
+ * turn, so that no partition is starved (KAFKA-13834). Idle partitions cost nothing: only those that were offered or
+ * answered, or whose deadline has come, are visited (KAFKA-20917).
+ *
+ * <p><b>Threads:</b> its I/O thread, which also runs the callbacks.
  */
 final class Drainer {
     private static final Logger log = LoggerFactory.getLogger(Drainer.class);
@@ -50,12 +52,13 @@ final class Drainer {
     private final Deadlines lingering = new Deadlines();
     private final Deadlines backingOff = new Deadlines();
     private final Deadlines expiring = new Deadlines();
-    /** One for a whole round: where a batch is sent, and to which topic of its name, is read from the same image. */
+
+    /** The same for a whole round, so that a batch's broker and topic id come from one image. */
     private ClusterImage image;
 
     private long idSeen;
     private ProducerIds.Refusal refusalSeen;
-    private long looks;
+    private long visits;
 
     Drainer(
             IoContext context,
@@ -78,38 +81,40 @@ final class Drainer {
         this.completion = new Completion(settings, metrics);
     }
 
-    /** Looks at every partition for which something may have changed. */
+    /**
+     * Visits every partition for which something may have changed: delivers outcomes, and schedules what is to be sent.
+     */
     void collect(long nowMs) {
         ClusterImage newest = images.current();
-        boolean isNews = newest.version() != image.version();
+        boolean isNewImage = newest.version() != image.version();
         image = newest;
-        lookAtOffered(nowMs);
+        visitOffered(nowMs);
         for (PartitionState p = backingOff.pollDue(nowMs); p != null; p = backingOff.pollDue(nowMs)) {
-            lookAt(p, nowMs);
+            deliverAndSchedule(p, nowMs);
         }
         for (PartitionState p = expiring.pollDue(nowMs); p != null; p = expiring.pollDue(nowMs)) {
             expire(p, nowMs);
         }
         if (isUrgent() || accumulator.isShortOfMemory()) {
-            lookAtAll(lingering.pollAll(), nowMs);
+            visitAll(lingering.pollAll(), nowMs);
         }
         for (PartitionState p = lingering.pollDue(nowMs); p != null; p = lingering.pollDue(nowMs)) {
-            lookAt(p, nowMs);
+            deliverAndSchedule(p, nowMs);
         }
-        if (isNews) {
-            routeAnew(nowMs);
+        if (isNewImage) {
+            rebuildLanes(nowMs);
         }
         if (ids.current().id() != idSeen) {
             idSeen = ids.current().id();
-            accumulator.forEachQueue(ready, queue -> lookAt(stateOf(queue), nowMs));
+            accumulator.forEachQueue(ready, queue -> deliverAndSchedule(stateOf(queue), nowMs));
         }
         failOnRefusedId();
     }
 
-    /** At each of those offered so far, once: with a callback that always sends again there would be no end of them. */
-    private void lookAtOffered(long nowMs) {
-        if (ready.takeMissed()) {
-            accumulator.forEachQueue(ready, queue -> lookAt(stateOf(queue), nowMs));
+    /** Visits each partition offered so far, once. A callback that always sends again could offer them without end. */
+    private void visitOffered(long nowMs) {
+        if (ready.pollMissed()) {
+            accumulator.forEachQueue(ready, queue -> deliverAndSchedule(stateOf(queue), nowMs));
         }
         for (PartitionQueue queue = ready.poll(); queue != null; queue = ready.poll()) {
             PartitionState p = stateOf(queue);
@@ -118,13 +123,13 @@ final class Drainer {
                 later.add(p);
             }
         }
-        lookAtLater(nowMs);
+        visitLater(nowMs);
     }
 
-    private void lookAtLater(long nowMs) {
+    private void visitLater(long nowMs) {
         for (PartitionState p = later.poll(); p != null; p = later.poll()) {
             p.isOffered = false;
-            lookAt(p, nowMs);
+            deliverAndSchedule(p, nowMs);
         }
     }
 
@@ -132,14 +137,14 @@ final class Drainer {
         ProducerIds.Refusal refusal = ids.refusal();
         if (refusal != refusalSeen) {
             refusalSeen = refusal;
-            log.error("The cluster gives no producer id; all records buffered before it was asked fail", refusal.error);
+            log.error("The cluster gave no producer id; all records buffered before the request fail", refusal.error);
             failAll(refusal.askedMs, refusal.error);
         }
     }
 
-    private void lookAtAll(List<PartitionState> waiting, long nowMs) {
+    private void visitAll(List<PartitionState> waiting, long nowMs) {
         for (PartitionState p : waiting) {
-            lookAt(p, nowMs);
+            deliverAndSchedule(p, nowMs);
         }
     }
 
@@ -155,28 +160,38 @@ final class Drainer {
         return known;
     }
 
-    /** Puts the partition where it will be seen again: in its leader's lane, or among the deadlines. */
-    private void lookAt(PartitionState p, long nowMs) {
-        looks++;
+    private void deliverAndSchedule(PartitionState p, long nowMs) {
+        deliverOutcomes(p);
+        schedule(p, nowMs);
+    }
+
+    /** Runs callbacks, completes futures and frees memory of batches with an outcome. */
+    private void deliverOutcomes(PartitionState p) {
+        visits++;
         p.failUnwritable();
         p.deliverDecided();
-        p.settleSequences(ids);
+        p.closeSequenceGap(ids); // possible only after the last batch is delivered
+    }
+
+    /** Puts a partition that is not idle into its leader's lane, or sets the deadline for its next visit. */
+    private void schedule(PartitionState p, long nowMs) {
         if (p.isIdle()) {
             return;
         }
         metadata.noteUse(p.topic());
         long expiryMs = Deadlines.plus(p.oldestCreatedMs(), settings.deliveryTimeoutMs());
-        expiring.by(p.expiring, Math.max(expiryMs, nowMs + 1)); // a writer may hold up what is due already
-        if (p.inLane || !transactions.admits(p)) {
+        expiring.scheduleBy(
+                p.expiring, Math.max(expiryMs, nowMs + 1)); // if it is due already, a writer has not committed yet
+        if (p.inLane || !transactions.tryAdmit(p)) {
             return;
         }
         TopicImage topic = image.topic(p.topic());
         if (topic != null && p.partition() < topic.partitions()) {
-            p.led(topic.id(), topic.leaderEpoch(p.partition()));
+            p.updateLeader(topic.id(), topic.leaderEpoch(p.partition()));
         }
         Node leader = image.leader(p.topic(), p.partition());
         int node = leader == null ? TopicImage.NO_LEADER : leader.id();
-        if (hasSomethingFor(p, node, nowMs)) {
+        if (hasBatchFor(p, node, nowMs)) {
             p.inLane = true;
             if (leader == null) {
                 withoutLeader.add(p);
@@ -184,20 +199,20 @@ final class Drainer {
             } else {
                 lanes.computeIfAbsent(leader.id(), id -> new ArrayDeque<>()).add(p);
             }
-        } else if (p.wantsOpenBatch(node, nowMs)) {
-            lingering.by(p.lingering, Deadlines.plus(p.queue().oldestCreatedMs(), settings.lingerMs()));
-        } else if (hasSomethingFor(p, node, Long.MAX_VALUE)) {
-            backingOff.by(p.backingOff, p.notBeforeMs());
+        } else if (p.isOpenBatchNext(node, nowMs)) {
+            lingering.scheduleBy(p.lingering, Deadlines.plus(p.queue().oldestCreatedMs(), settings.lingerMs()));
+        } else if (hasBatchFor(p, node, Long.MAX_VALUE)) {
+            backingOff.scheduleBy(p.backingOff, p.notBeforeMs());
         }
     }
 
-    private boolean hasSomethingFor(PartitionState p, int node, long nowMs) {
+    private boolean hasBatchFor(PartitionState p, int node, long nowMs) {
         return p.candidate(node, nowMs) != null
-                || (p.wantsOpenBatch(node, nowMs) && whyDue(p.queue(), node, nowMs) != null);
+                || (p.isOpenBatchNext(node, nowMs) && sealCauseOrNull(p.queue(), node, nowMs) != null);
     }
 
-    /** Why the open batch goes now, or null if it waits for more records. */
-    private SealCause whyDue(PartitionQueue queue, int node, long nowMs) {
+    /** Why the open batch is sent now, or null if it waits for more records. */
+    private SealCause sealCauseOrNull(PartitionQueue queue, int node, long nowMs) {
         if (nowMs - queue.oldestCreatedMs() >= settings.lingerMs()) {
             return SealCause.LINGER;
         }
@@ -211,10 +226,12 @@ final class Drainer {
         return accumulator.isUrgent() || transactions.isUrgent();
     }
 
-    /** The partition's next batch. An open one is sealed only here, so that it fills up while its broker is busy. */
-    private FinishedBatch nextBatch(PartitionState p, int node, ProducerId newest, long nowMs) {
-        if (p.wantsOpenBatch(node, nowMs)) {
-            SealCause cause = whyDue(p.queue(), node, nowMs);
+    /**
+     * Prepares the partition's next batch. An open one is sealed only here, so that it fills while its broker is busy.
+     */
+    private FinishedBatch prepareNextBatch(PartitionState p, int node, ProducerId newest, long nowMs) {
+        if (p.isOpenBatchNext(node, nowMs)) {
+            SealCause cause = sealCauseOrNull(p.queue(), node, nowMs);
             if (cause != null) {
                 p.queue().sealOldest(cause);
             }
@@ -228,18 +245,18 @@ final class Drainer {
     }
 
     private void expire(PartitionState p, long nowMs) {
-        p.fail(
+        p.failOpenedBefore(
                 nowMs - settings.deliveryTimeoutMs() + 1,
                 batch -> new TimeoutException("Expiring " + batch.count()
                         + " record(s) for " + batch.partition() + ": " + (nowMs - batch.createdMs())
                         + " ms have passed since the batch was opened, more than delivery.timeout.ms = "
                         + settings.deliveryTimeoutMs()
                         + (batch.attempts() == 0 ? "; it was never sent" : "; sent " + batch.attempts() + " time(s)")));
-        lookAt(p, nowMs);
+        deliverAndSchedule(p, nowMs);
     }
 
-    /** Leaders may have moved: every partition that waits finds its lane again. */
-    private void routeAnew(long nowMs) {
+    /** Leaders may have moved: puts every waiting partition into its leader's lane again. */
+    private void rebuildLanes(long nowMs) {
         ArrayDeque<PartitionState> waiting = new ArrayDeque<>(withoutLeader);
         withoutLeader.clear();
         for (ArrayDeque<PartitionState> lane : lanes.values()) {
@@ -254,9 +271,9 @@ final class Drainer {
         }
         for (PartitionState p : waiting) {
             p.inLane = false;
-            lookAt(p, nowMs);
+            deliverAndSchedule(p, nowMs);
         }
-        lookAtAll(backingOff.pollAll(), nowMs);
+        visitAll(backingOff.pollAll(), nowMs);
     }
 
     /**
@@ -279,7 +296,8 @@ final class Drainer {
             boolean taken = false;
             boolean isOver = false;
             while (!isOver && ids.current().isKnown() && !lane.getValue().isEmpty() && link.ready(node, nowMs)) {
-                // If nothing was sent, who stands there now came with a callback: its turn is in the next round.
+                // If nothing was sent, a callback put the partitions that are in the lane now; the next round serves
+                // them.
                 isOver = !sendOneRequest(node, lane.getValue(), nowMs);
                 taken |= !isOver;
             }
@@ -293,24 +311,24 @@ final class Drainer {
         return waitMs;
     }
 
-    /** False if nobody in the lane had anything to send after all. */
+    /** False if no partition in the lane had anything to send after all. */
     private boolean sendOneRequest(Node node, ArrayDeque<PartitionState> lane, long nowMs) {
         List<FinishedBatch> batches = new ArrayList<>();
         List<PartitionState> senders = new ArrayList<>();
         long size = 0;
         while (!lane.isEmpty()) {
             PartitionState p = lane.peek();
-            boolean admitted = !p.isIdle() && transactions.admits(p);
+            boolean admitted = !p.isIdle() && transactions.tryAdmit(p);
             ProducerId newest =
-                    ids.current(); // read behind admits(): a transaction's batch must not go under an older epoch
-            FinishedBatch batch = admitted && newest.isKnown() ? nextBatch(p, node.id(), newest, nowMs) : null;
+                    ids.current(); // read after tryAdmit(): a transaction's batch must not have an older epoch
+            FinishedBatch batch = admitted && newest.isKnown() ? prepareNextBatch(p, node.id(), newest, nowMs) : null;
             if (batch != null && size > 0 && size + batch.size() > settings.maxRequestSize()) {
                 break;
             }
             lane.poll();
             p.inLane = false;
             if (batch == null) {
-                later.add(p); // something came between; it is looked at afresh
+                later.add(p); // something has changed; visit it again
                 continue;
             }
             p.send(batch, node.id(), newest);
@@ -327,7 +345,7 @@ final class Drainer {
                     (answers, leaders, endpoints) -> onAnswers(senders, answers, leaders, endpoints),
                     nowMs);
         }
-        lookAtLater(nowMs);
+        visitLater(nowMs);
         return !batches.isEmpty();
     }
 
@@ -336,19 +354,19 @@ final class Drainer {
         long nowMs = clock.nowMs();
         images.apply(leaders, endpoints);
         for (int i = 0; i < answers.size(); i++) {
-            completion.apply(senders.get(i), answers.get(i), nowMs);
+            completion.handleAnswer(senders.get(i), answers.get(i), nowMs);
             if (answers.get(i).error() instanceof InvalidMetadataException) {
                 metadata.request();
             }
         }
         for (PartitionState p : senders) {
-            lookAt(p, nowMs);
+            deliverAndSchedule(p, nowMs);
         }
     }
 
     /** Fails every record without an outcome whose batch was opened before {@code createdBeforeMs}. */
     void failAll(long createdBeforeMs, RuntimeException reason) {
-        accumulator.forEachQueue(ready, queue -> stateOf(queue).fail(createdBeforeMs, batch -> reason));
+        accumulator.forEachQueue(ready, queue -> stateOf(queue).failOpenedBefore(createdBeforeMs, batch -> reason));
         deliverDecided();
     }
 
@@ -366,7 +384,7 @@ final class Drainer {
         }
     }
 
-    /** After {@link BrokerLink#close}: nothing is in flight any more, memory goes back. */
+    /** After {@link BrokerLink#close}: nothing is in flight any more, so memory is given back. */
     void abandonInFlight() {
         for (PartitionState p : partitions) {
             if (p != null) {
@@ -376,9 +394,9 @@ final class Drainer {
         }
     }
 
-    /** How often a partition was looked at so far; what has nothing to do must not add to it. */
-    long looks() {
-        return looks;
+    /** How often a partition was visited so far; idle partitions must not add to it. */
+    long visits() {
+        return visits;
     }
 
     /** Whether every record ever appended has its outcome. */

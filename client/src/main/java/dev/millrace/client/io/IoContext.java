@@ -6,7 +6,7 @@ import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicRegistry;
 
-/** What the I/O thread works on. */
+/** The objects that an I/O thread works with. */
 public record IoContext(
         Accumulator accumulator,
         ReadyQueue ready,

@@ -9,65 +9,70 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread with its own connections and its share of the partitions. Each round it looks at what was handed over, sends
- * what can be sent, and waits in the selector for the next event, deadline or wake-up.
+ * One thread with its own connections and its share of the partitions. Each round it visits the partitions that were
+ * handed over, sends what can be sent, and waits in the selector for the next event, deadline or wake-up.
+ *
+ * <p><b>Threads:</b> this one, except {@link #wake}, which any thread may call.
  */
 final class IoThread {
     private static final Logger log = LoggerFactory.getLogger(IoThread.class);
     private static final long WRITER_WAIT_NS = 50_000;
 
-    /** Ten seconds in all: memory may be used up, and come back. */
-    private static final int ATTEMPTS = 1_000;
+    /** Ten seconds in all: if memory is used up, it may become free. */
+    private static final int MAX_ATTEMPTS = 1_000;
 
-    private static final long ATTEMPT_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long RETRY_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final IoContext context;
-    private final List<Errand> errands;
+    private final List<IoTask> tasks;
     private final TransactionShare transactions;
     private final Drainer drainer;
 
-    /** Runs {@code errands} beside its own work. */
+    /** Also runs {@code tasks}. */
     IoThread(
             IoContext context,
             SenderSettings settings,
             ProducerIds ids,
             MetadataRefresh metadata,
             TransactionShare transactions,
-            Errand... errands) {
+            IoTask... tasks) {
         this.transactions = transactions;
         this.context = context;
-        this.errands = new ArrayList<>(List.of(errands));
+        this.tasks = new ArrayList<>(List.of(tasks));
         this.drainer = new Drainer(context, settings, ids, metadata, transactions);
         context.link().onDisconnect(metadata::onDisconnect);
         context.ready().onWake(context.link()::wakeup);
     }
 
-    /** Before the thread is started. */
-    void add(Errand errand) {
-        errands.add(errand);
+    /** Only before the thread is started. */
+    void add(IoTask task) {
+        tasks.add(task);
     }
 
     void runOnce() {
         long nowMs = context.clock().nowMs();
         drainer.collect(nowMs);
-        transactions.apply(drainer);
+        transactions.enforcePhase(drainer);
         long waitMs = Long.MAX_VALUE;
-        for (Errand errand : errands) {
-            waitMs = Math.min(waitMs, errand.runIfDue(nowMs));
+        for (IoTask task : tasks) {
+            waitMs = Math.min(waitMs, task.runIfDue(nowMs));
         }
         waitMs = Math.min(waitMs, drainer.drain(nowMs));
         if (waitMs > 0 && context.ready().trySleep(Deadlines.plus(nowMs, waitMs))) {
             context.link().poll(waitMs, nowMs);
-            context.ready().awake();
+            context.ready().markAwake();
         } else {
             context.link().poll(0, nowMs);
         }
     }
 
-    /** Whether every record of its partitions has an outcome, no transaction needs the thread, and the link may be closed. */
+    /**
+     * Whether every record of its partitions has an outcome, no transaction needs the thread, and the link may be
+     * closed.
+     */
     boolean isIdle() {
         return drainer.isIdle()
-                && transactions.mayEnd()
+                && transactions.isReadyToEnd()
                 && context.link().isQuiet(context.clock().nowMs());
     }
 
@@ -77,32 +82,33 @@ final class IoThread {
 
     /** Closes the connections and fails every record without an outcome. The accumulator is closed already. */
     void end(RuntimeException reason) {
-        quietly(context.link()::close);
-        errands.forEach(errand -> insist(() -> errand.onEnd(reason)));
-        insist(() -> failRest(reason));
+        runQuietly(context.link()::close);
+        tasks.forEach(task -> runWithRetries(() -> task.onEnd(reason)));
+        runWithRetries(() -> failRest(reason));
     }
 
     private void failRest(RuntimeException reason) {
         drainer.abandonInFlight();
         drainer.failAll(Long.MAX_VALUE, reason);
-        while (!drainer.isIdle()) { // writers between claim and commit: they are about to finish
+        while (!drainer.isIdle()) { // some writer is between claim and commit, and about to finish
             LockSupport.parkNanos(WRITER_WAIT_NS);
             drainer.failAll(Long.MAX_VALUE, reason);
         }
     }
 
-    /** Takes one step of the end: what it throws must not keep the others from being taken. */
-    static void quietly(Runnable step) {
+    /** Runs one step of the end. Its exceptions are logged and do not prevent the next steps. */
+    static void runQuietly(Runnable step) {
         attempt(step);
     }
 
     /**
-     * Takes a step of the end without which records have no outcome, again while it throws: memory may be used up, and come back. If
-     * it never succeeds the thread ends all the same, for somebody may wait for that in {@code close}.
+     * Runs a step of the end that records need for their outcome, and repeats it while it throws, because memory may
+     * become free. After ten seconds the thread ends without it, because a thread may wait for that end in
+     * {@code close}.
      */
-    static void insist(Runnable step) {
-        for (int i = 0; i < ATTEMPTS && !attempt(step); i++) {
-            LockSupport.parkNanos(ATTEMPT_WAIT_NS);
+    static void runWithRetries(Runnable step) {
+        for (int i = 0; i < MAX_ATTEMPTS && !attempt(step); i++) {
+            LockSupport.parkNanos(RETRY_WAIT_NS);
         }
     }
 
@@ -112,7 +118,10 @@ final class IoThread {
             return true;
         } catch (Throwable t) {
             FailureLog.error(
-                    log, "{} could not end in order", Thread.currentThread().getName(), t);
+                    log,
+                    "{} could not complete a step of its shutdown",
+                    Thread.currentThread().getName(),
+                    t);
             return false;
         }
     }

@@ -13,13 +13,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The threads that own the connections: each has its own to every broker it needs, and its share of the partitions. The
- * first of them also asks the cluster for metadata and producer ids.
+ * The I/O threads. Each has its own connections to the brokers it needs, and its share of the partitions. The first one
+ * also asks the cluster for metadata and producer ids.
  *
- * <p><b>Threads:</b> built and started by one thread; then all methods by any.
- * <p><b>Ordering:</b> {@code stopping}, {@code forced} and {@code failure} are volatile and set before the selectors are
- * woken. The accumulator is closed before {@code stopping} is set, so that a round which sees it sees every record there
- * will be. The first thread ends last, for the others may still need what it asks for.
+ * <p><b>Threads:</b> constructed and started by one thread; after that all methods by any.
+ * <p><b>Ordering:</b> {@code stopping}, {@code forced} and {@code failure} are volatile and set before the selectors
+ * are woken. The accumulator is closed before {@code stopping} is set, so that a round that sees it sees every record.
+ * The first thread ends last, because the others may still need metadata or a producer id.
  */
 public final class IoThreads {
     private static final Logger log = LoggerFactory.getLogger(IoThreads.class);
@@ -36,10 +36,10 @@ public final class IoThreads {
     private volatile Throwable failure;
 
     /**
-     * Nothing runs yet.
+     * Does not start the threads.
      *
-     * @param contexts one for each thread; they differ in hand-over and link only
-     * @param ready the hand-overs of all of them
+     * @param contexts one per thread; they differ only in ready queue and link
+     * @param ready the ready queues of all of them
      * @param transactions empty without {@code transactional.id}
      */
     public IoThreads(
@@ -50,16 +50,17 @@ public final class IoThreads {
         first = contexts.get(0);
         metadata = new MetadataRefresh(first, settings);
         ProducerIds ids = new ProducerIds(first, ready, settings);
-        Enrolment enrolment = new Enrolment(first.ready()::wake);
-        List<ThreadTransactions> shares = new ArrayList<>();
+        TransactionPartitions partitions = new TransactionPartitions(first.ready()::wake);
+        List<IoThreadTransactionShare> shares = new ArrayList<>();
         driver = transactions.map(
-                state -> new TransactionDriver(state, enrolment, shares, ids, first, settings.retryBackoff()));
-        Errand idErrand = driver.isPresent() ? driver.get() : ids;
+                state -> new TransactionDriver(state, partitions, shares, ids, first, settings.retryBackoff()));
+        IoTask idTask = driver.isPresent() ? driver.get() : ids;
         for (IoContext context : contexts) {
-            transactions.ifPresent(state -> shares.add(new ThreadTransactions(state, enrolment, first.ready()::wake)));
+            transactions.ifPresent(
+                    state -> shares.add(new IoThreadTransactionShare(state, partitions, first.ready()::wake)));
             TransactionShare share = shares.isEmpty() ? TransactionShare.NONE : shares.get(workers.size());
-            Errand[] errands = workers.isEmpty() ? new Errand[] {metadata, idErrand} : new Errand[0];
-            workers.add(new IoThread(context, settings, ids, metadata, share, errands));
+            IoTask[] tasks = workers.isEmpty() ? new IoTask[] {metadata, idTask} : new IoTask[0];
+            workers.add(new IoThread(context, settings, ids, metadata, share, tasks));
         }
         driver.ifPresent(transactional -> first.link().onDisconnect(refusal -> {
             metadata.onDisconnect(refusal);
@@ -70,12 +71,12 @@ public final class IoThreads {
         all = new CountDownLatch(workers.size());
     }
 
-    /** Gives the first thread something else to do. Before {@link #start}. */
-    public void add(Errand errand) {
-        workers.get(0).add(errand);
+    /** Adds a task to the first thread. Only before {@link #start}. */
+    public void add(IoTask task) {
+        workers.get(0).add(task);
     }
 
-    /** Asks the cluster what the application's threads want to know. */
+    /** Asks the cluster for metadata that the application's threads need. */
     public MetadataRefresh metadata() {
         return metadata;
     }
@@ -83,7 +84,7 @@ public final class IoThreads {
     /**
      * Starts the threads. If one of them cannot be started, all end, and {@code onEnd} has run when this throws.
      *
-     * @param name of the first; the others have their number behind it
+     * @param name of the first; the others' names end with their number
      * @param onEnd run once, by the last of them, when all have ended
      */
     public void start(String name, Runnable onEnd) {
@@ -109,7 +110,7 @@ public final class IoThreads {
         }
     }
 
-    /** The calling thread does what is left to do at the end, in the place of those that were not started. */
+    /** The calling thread runs the end of the threads that were not started. */
     private void endUnstarted(Runnable onEnd) {
         for (int i = workers.size() - 1; i >= 0; i--) {
             if (threads.get(i).getState() == Thread.State.NEW) {
@@ -117,17 +118,17 @@ public final class IoThreads {
             }
         }
         if (awaitUninterruptibly(all)) {
-            Thread.currentThread().interrupt(); // it is the application's
+            Thread.currentThread().interrupt(); // this is the application's thread
         }
     }
 
     private void run(IoThread worker, boolean isFirst, Runnable onEnd) {
-        Runnable end = () -> end(worker, isFirst, onEnd); // made now, while there is memory
+        Runnable end = () -> end(worker, isFirst, onEnd); // allocated now, while there is memory
         try {
             while (!forced && !(stopping && worker.isIdle() && (!isFirst || others.getCount() == 0))) {
                 worker.runOnce();
             }
-        } catch (Throwable t) { // whatever it is: no record may be left without an outcome
+        } catch (Throwable t) { // of any kind: every record needs an outcome
             failure = t;
             forceShutdown();
             FailureLog.error(
@@ -136,8 +137,8 @@ public final class IoThreads {
                     Thread.currentThread().getName(),
                     t);
         } finally {
-            IoThread.insist(end);
-            countDown(isFirst); // whoever waits in close() must not wait for ever
+            IoThread.runWithRetries(end);
+            countDown(isFirst); // a thread in close() must not wait forever
         }
     }
 
@@ -157,13 +158,13 @@ public final class IoThreads {
         RuntimeException reason = reasonToFail();
         worker.end(reason);
         if (isFirst) {
-            driver.ifPresent(transactional -> IoThread.insist(() -> transactional.end(reason)));
+            driver.ifPresent(transactional -> IoThread.runWithRetries(() -> transactional.end(reason)));
             awaitUninterruptibly(others);
-            IoThread.quietly(onEnd);
+            IoThread.runQuietly(onEnd);
         }
     }
 
-    /** Tells whether the thread was interrupted meanwhile. */
+    /** Returns whether the thread was interrupted meanwhile. */
     private static boolean awaitUninterruptibly(CountDownLatch latch) {
         boolean interrupted = false;
         boolean ended = false;
@@ -172,7 +173,7 @@ public final class IoThreads {
                 latch.await();
                 ended = true;
             } catch (InterruptedException e) {
-                log.debug("Interrupted while I/O threads end; they will", e);
+                log.debug("Interrupted while waiting for the I/O threads to end; waiting goes on", e);
                 interrupted = true;
             }
         }
@@ -185,29 +186,29 @@ public final class IoThreads {
                 : new KafkaException("The producer's I/O thread failed", failure);
     }
 
-    /** Whether the calling thread is one of these. */
+    /** Whether the calling thread is one of them. */
     public boolean isCurrentThread() {
         return threads.contains(Thread.currentThread());
     }
 
-    /** Sends what is buffered, then ends. Close the accumulator before. */
+    /** Sends the buffered records, then ends. Close the accumulator before. */
     public void shutdown() {
         stopping = true;
         workers.forEach(IoThread::wake);
     }
 
-    /** Fails what has no outcome yet, then ends. */
+    /** Fails the records without an outcome, then ends. */
     public void forceShutdown() {
         forced = true;
         workers.forEach(IoThread::wake);
     }
 
-    /** Blocks until all have ended, but no longer than this; tells whether they have. */
+    /** Blocks until all have ended; false if that took longer than {@code timeoutMs}. */
     public boolean await(long timeoutMs) throws InterruptedException {
         return all.await(timeoutMs, TimeUnit.MILLISECONDS);
     }
 
-    /** What ended the threads although nobody asked for it, or null. */
+    /** The exception that ended the threads, or null. */
     public Throwable failure() {
         return failure;
     }

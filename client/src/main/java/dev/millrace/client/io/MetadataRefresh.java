@@ -17,18 +17,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides when to ask the cluster for metadata, and for which topics: only the unknown ones when a topic is new, so that N
- * first uses cost O(N) (KAFKA-8904); all in use when leaders moved or the image has grown old.
+ * Decides when to ask the cluster for metadata, and for which topics: only the unknown ones if a topic is new, so that
+ * N first uses cost O(N) (KAFKA-8904); all in use if leaders moved or the image is too old.
  *
- * <p><b>Threads:</b> {@link #request}, {@link #requestNewTopics} and {@link #onDisconnect} by any thread; the rest on the
- * first I/O thread.
- * <p><b>Ordering:</b> a request is noted by a volatile store before the first I/O thread is woken, and cleared before the
- * topics to ask for are read, so that none is overlooked.
+ * <p><b>Threads:</b> {@link #request}, {@link #requestNewTopics} and {@link #onDisconnect} by any thread; the rest on
+ * the first I/O thread.
+ * <p><b>Ordering:</b> a request is noted by a volatile store before the first I/O thread is woken, and cleared before
+ * the topics to ask for are read, so that none is missed.
  */
-public final class MetadataRefresh implements Errand {
+public final class MetadataRefresh implements IoTask {
     private static final Logger log = LoggerFactory.getLogger(MetadataRefresh.class);
 
-    /** How long until it is worth asking again whether a broker can be reached. */
+    /** Wait before checking again whether a broker can be reached. */
     static final long NO_BROKER_WAIT_MS = 50;
 
     private final ClusterImages images;
@@ -48,13 +48,13 @@ public final class MetadataRefresh implements Errand {
     private long notBeforeMs = Long.MIN_VALUE;
     private long completeNotBeforeMs = Long.MIN_VALUE;
 
-    /** By {@code metadata.max.age.ms}, but not without a pause. */
+    /** Set by {@code metadata.max.age.ms}, but at least one backoff after the last answer. */
     private long tooOldFromMs = Long.MAX_VALUE;
 
-    /** Written by the I/O thread, read by whoever looks at metrics. */
+    /** Written by the I/O thread, read by threads that read metrics. */
     private volatile long completeSinceMs;
 
-    /** Since when an answer has been wanted in vain; negative while none is wanted. */
+    /** Since when an answer is wanted and has not come; negative while none is wanted. */
     private long wantedSinceMs = -1;
 
     /** Asks through the link of {@code context}, the first I/O thread's. */
@@ -68,7 +68,7 @@ public final class MetadataRefresh implements Errand {
         this.completeSinceMs = clock.nowMs();
     }
 
-    /** Asks for all topics in use: what is known of them may be stale. */
+    /** Requests all topics in use: their metadata may be stale. */
     public void request() {
         if (!allNeeded) {
             allNeeded = true;
@@ -77,9 +77,10 @@ public final class MetadataRefresh implements Errand {
     }
 
     /**
-     * Asks for the topics of the registry that the image does not have.
+     * Requests the topics of the registry that the image does not have.
      *
-     * @param first one of them has just entered the registry: it need not back off because others are missing
+     * @param first whether one of them is new in the registry; then it does not wait for the backoff of other missing
+     *     topics
      */
     public void requestNewTopics(boolean first) {
         if (first) {
@@ -89,7 +90,7 @@ public final class MetadataRefresh implements Errand {
         ready.wake();
     }
 
-    /** There are records of this topic: what is known of it must not be forgotten. */
+    /** The topic has buffered records, so its metadata must not expire. */
     void noteUse(String topic) {
         registry.add(topic);
     }
@@ -97,7 +98,7 @@ public final class MetadataRefresh implements Errand {
     @Override
     public long runIfDue(long nowMs) {
         if (untilTriggerMs(nowMs) <= 0) {
-            link.disconnectAll(); // whoever is connected does not answer
+            link.disconnectAll(); // connected brokers do not answer
             rebootstrap(nowMs);
         }
         return Math.min(askIfDue(nowMs), untilTriggerMs(nowMs));
@@ -134,7 +135,7 @@ public final class MetadataRefresh implements Errand {
         return asking ? Long.MAX_VALUE : Math.max(1, completeDueMs() - nowMs);
     }
 
-    /** Goes back to the bootstrap servers, if that is allowed: the cluster may live elsewhere by now. */
+    /** Goes back to the bootstrap servers, if that is allowed: the brokers' addresses may have changed. */
     private void rebootstrap(long nowMs) {
         wantedSinceMs = nowMs;
         if (settings.rebootstrap()) {
@@ -166,14 +167,14 @@ public final class MetadataRefresh implements Errand {
         }
     }
 
-    /** Milliseconds since all topics in use were described; any thread may ask. */
+    /** Milliseconds since the last answer for all topics in use; any thread may call this. */
     public long ageMs() {
         return clock.nowMs() - completeSinceMs;
     }
 
-    /** A connection is lost; {@code refusal} tells why if the broker refused the login, else it is null. */
+    /** A connection was lost; {@code refusal} is the reason if the broker refused the login, else null. */
     void onDisconnect(AuthenticationException refusal) {
-        request(); // the leader may be another one by now
+        request(); // there may be a new leader
         if (refusal != null) {
             images.fail(refusal); // bad credentials do not get better by waiting
         }
@@ -209,7 +210,7 @@ public final class MetadataRefresh implements Errand {
                 backOff();
             }
             withoutNews = images.apply(delta) ? 0 : withoutNews + 1;
-            if (complete) { // asking again for what has not changed must not become a loop
+            if (complete) { // back off while answers bring no change, or requests would loop
                 completeSinceMs = clock.nowMs();
                 completeNotBeforeMs = completeSinceMs + settings.retryBackoff().delayMs(withoutNews);
                 long pauseMs = settings.retryBackoff().delayMs(1);

@@ -1,8 +1,8 @@
 package dev.millrace.client.io;
 
-/** A clock that no change of the wall clock moves. Tests drive their own. */
+/** A clock that is independent of the wall clock. Tests drive their own. */
 @FunctionalInterface
 public interface MonotonicClock {
-    /** Milliseconds since some moment of the past. */
+    /** Milliseconds since a fixed moment in the past. */
     long nowMs();
 }

@@ -22,12 +22,12 @@ import org.apache.kafka.common.errors.UnsupportedForMessageFormatException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 
 /**
- * The errors by which a broker, or the network client before it sent anything, says that a request wrote nothing. All
- * others leave it open: even "not leader" or "unknown topic" may come from a leader that lost its role, or its topic,
- * while it waited for the replicas of what it had written already.
+ * The errors that prove that a request wrote nothing, from the broker or from the network client before sending. All
+ * others leave that open: even "not leader" or "unknown topic" may come from a leader that had written the batch, and
+ * lost its role or the topic while it waited for the replicas.
  */
 final class NotWritten {
-    /** Found by checks that a leader makes before it writes. */
+    /** Results of checks that a leader makes before it writes. */
     private static final Set<Class<? extends ApiException>> ERRORS = Set.of(
             ClusterAuthorizationException.class,
             CorruptRecordException.class,
@@ -50,7 +50,7 @@ final class NotWritten {
 
     private NotWritten() {}
 
-    /** Whether the attempt that ended so wrote nothing; an earlier one may have. */
+    /** Whether the attempt that ended with this error wrote nothing; an earlier attempt may have written. */
     static boolean isProvedBy(ApiException error) {
         return ERRORS.contains(error.getClass());
     }

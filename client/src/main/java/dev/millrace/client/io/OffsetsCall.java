@@ -6,18 +6,22 @@ import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 
-/** Offsets of a consumer group on their way into the transaction; but for {@code call} the first I/O thread's alone. */
+/**
+ * Offsets of a consumer group to be committed in the transaction.
+ *
+ * <p><b>Threads:</b> the first I/O thread, except {@code call}.
+ */
 final class OffsetsCall {
     final TransactionCall call = new TransactionCall("sendOffsetsToTransaction");
     final ConsumerGroupMetadata group;
 
-    /** What the group's coordinator has not taken yet. */
+    /** Offsets that the group's coordinator has not accepted yet. */
     final Map<TopicPartition, OffsetAndMetadata> left;
 
-    /** Whether the transaction's coordinator was asked to add the group, and may have done so. */
+    /** Whether the transaction's coordinator has a request to add the group, and may have added it. */
     boolean asked;
 
-    /** Whether it has. */
+    /** Whether it has added the group. */
     boolean added;
 
     OffsetsCall(Map<TopicPartition, OffsetAndMetadata> offsets, ConsumerGroupMetadata group) {

@@ -10,12 +10,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the I/O thread knows of one partition: the batches on their way, the next sequence, and whether anything stands
- * against sending more.
+ * What the I/O thread knows of one partition: the batches sent and not delivered, the next sequence, and whether more
+ * may be sent.
  *
- * <p>{@code sent} holds, in the order of their sequences, the batches in flight, those to be sent again, and those whose
- * outcome is known while an earlier one's is not. After an error only the first of them goes, alone, until the present
- * leader has accepted it: a leader without the producer's history would take any sequence first (KAFKA-15591).
+ * <p>{@code sent} holds, in the order of their sequences, the batches in flight, those to be sent again, and those
+ * whose outcome is known while an earlier one's is not. After an error only the first of them is sent, alone, until the
+ * current leader has accepted it: a leader that does not know the producer would accept any sequence as the first
+ * (KAFKA-15591).
+ *
+ * <p><b>Threads:</b> the partition's I/O thread. The methods below "transactions" are shared with the first I/O thread:
+ * the partition's own thread calls {@link #markWanted} and {@link #addedIn}, the first one {@link #isWantedIn} and
+ * {@link #markAdded}.
+ * <p><b>Ordering:</b> {@code wantedIn} and {@code addedIn} are volatile, each written by one thread. {@code wantedIn}
+ * is written before the partition is added to the queue of {@link TransactionPartitions}; {@code addedIn} before the
+ * partition is handed over to its own thread again.
  */
 final class PartitionState {
     private static final Logger log = LoggerFactory.getLogger(PartitionState.class);
@@ -31,10 +39,10 @@ final class PartitionState {
     final Deadlines.Deadline backingOff = new Deadlines.Deadline(this);
     final Deadlines.Deadline expiring = new Deadlines.Deadline(this);
 
-    /** Set by {@link Drainer}: whether the partition stands in a broker's lane already. */
+    /** Set by {@link Drainer}: whether the partition is in a broker's lane already. */
     boolean inLane;
 
-    /** Set by {@link Drainer}: whether it was offered, and is about to be looked at. */
+    /** Set by {@link Drainer}: whether it was offered, and is about to be visited. */
     boolean isOffered;
 
     private int inFlight;
@@ -43,8 +51,11 @@ final class PartitionState {
     private Uuid topicId;
     private boolean leaderAccepted;
 
-    /** Counts what {@link #leaderAccepted} is about: an answer to what was sent before says nothing of the present leader. */
-    private int leadership;
+    /**
+     * Counts leaders, leader epochs and topic ids: an answer to a batch sent in an earlier term tells nothing of the
+     * current leader.
+     */
+    private int leaderTerm;
 
     private long notBeforeMs = Long.MIN_VALUE;
 
@@ -53,12 +64,12 @@ final class PartitionState {
     private int nextAcknowledged;
 
     private volatile long wantedIn;
-    private volatile long enrolledIn;
+    private volatile long addedIn;
 
-    /** A batch's fate at the broker will never be known: no new sequences until it is clear whether there is a gap. */
+    /** Whether a batch was written will never be known: no new sequences until it is clear whether there is a gap. */
     private boolean unresolved;
 
-    /** The broker waits for a sequence that will never come: a new epoch, once nothing is in flight. */
+    /** The broker expects a sequence that will never come: take a new epoch when nothing is in flight. */
     private boolean needsNewEpoch;
 
     PartitionState(
@@ -70,10 +81,10 @@ final class PartitionState {
         this.maxInFlight = settings.maxInFlight();
     }
 
-    // ---- transactions: asked for by its own thread, enrolled by the first ----
+    // ---- transactions: wanted by its own thread, added by the first I/O thread ----
 
-    /** Notes that the partition is to be added to this transaction; false if it was noted before. */
-    boolean wantIn(long transaction) {
+    /** Marks the partition as to be added to this transaction; false if it was marked before. */
+    boolean markWanted(long transaction) {
         boolean isNew = wantedIn != transaction;
         wantedIn = transaction;
         return isNew;
@@ -83,16 +94,19 @@ final class PartitionState {
         return wantedIn == transaction;
     }
 
-    void enrol(long transaction) {
-        enrolledIn = transaction;
+    void markAdded(long transaction) {
+        addedIn = transaction;
     }
 
-    /** The last transaction that it was added to. */
-    long enrolledIn() {
-        return enrolledIn;
+    /** The last transaction to which it was added. */
+    long addedIn() {
+        return addedIn;
     }
 
-    /** Whether a gap in the sequences is one in a transaction, so that what is behind it cannot go under a new epoch. */
+    /**
+     * Whether the batches belong to a transaction, so that those after a gap in the sequences cannot be sent with a new
+     * epoch.
+     */
     boolean isTransactional() {
         return transactions.isTransactional();
     }
@@ -110,25 +124,24 @@ final class PartitionState {
     }
 
     /**
-     * What the image says of the partition now. After another leadership, were it the same broker's again, and in a topic created
-     * anew, nobody may know the producer's history.
+     * Takes over what the image says now. After a new leader epoch or topic id the broker may not know this producer.
      */
-    void led(Uuid nowTopicId, int nowLeaderEpoch) {
+    void updateLeader(Uuid nowTopicId, int nowLeaderEpoch) {
         if (nowLeaderEpoch != leaderEpoch || !nowTopicId.equals(topicId)) {
             leaderEpoch = nowLeaderEpoch;
             topicId = nowTopicId;
-            newLeadership();
+            onNewLeader();
         }
     }
 
-    private void newLeadership() {
-        leadership++;
+    private void onNewLeader() {
+        leaderTerm++;
         leaderAccepted = false;
     }
 
     // ---- what to send ----
 
-    /** The finished batch to send next to broker {@code node}, or null if there is none or something stands against it. */
+    /** The finished batch to send next to broker {@code node}, or null if there is none or it must wait. */
     FinishedBatch candidate(int node, long nowMs) {
         if (isBlocked(node, nowMs)) {
             return null;
@@ -142,7 +155,7 @@ final class PartitionState {
     }
 
     /** Whether the open batch would be {@link #candidate} if it were sealed now. */
-    boolean wantsOpenBatch(int node, long nowMs) {
+    boolean isOpenBatchNext(int node, long nowMs) {
         return !isBlocked(node, nowMs)
                 && !unresolved
                 && queue.hasRecords()
@@ -154,8 +167,7 @@ final class PartitionState {
         if (needsNewEpoch || inFlight >= (leaderAccepted && node == leader ? maxInFlight : 1)) {
             return true;
         }
-        // Who leads the partition now has not refused anything yet; but what is in flight elsewhere must come back
-        // first.
+        // A new leader has not refused anything yet, but batches in flight to the old one must be answered first.
         return node == leader ? nowMs < notBeforeMs : inFlight > 0;
     }
 
@@ -163,27 +175,27 @@ final class PartitionState {
     void send(FinishedBatch batch, int node, ProducerId newest) {
         if (node != leader) {
             leader = node;
-            newLeadership();
+            onNewLeader();
         }
-        stampIfNew(batch, newest);
-        batch.sent(leadership);
+        stampAndMoveIfNew(batch, newest);
+        batch.markSent(leaderTerm);
         inFlight++;
     }
 
-    /** Splits {@link #candidate}, of more than one record, because no request may be as large; there is another then. */
+    /** Splits {@link #candidate}, which has more than one record, because no request may be that large. */
     void splitUnsent(FinishedBatch batch, ProducerId newest) {
-        stampIfNew(batch, newest);
-        split(batch);
+        stampAndMoveIfNew(batch, newest);
+        replaceByParts(batch);
     }
 
-    private void stampIfNew(FinishedBatch batch, ProducerId newest) {
+    private void stampAndMoveIfNew(FinishedBatch batch, ProducerId newest) {
         if (batch == queue.peek()) {
             stamp(batch, newest);
             moveToSent(batch);
         }
     }
 
-    /** Whatever fails, the batch that is the queue's first is in one of the two: who finds it in neither has lost its records. */
+    /** Adds before it removes: if memory is lacking, the batch is still in the queue, and its records are not lost. */
     private void moveToSent(FinishedBatch batch) {
         sent.addLast(batch); // may lack memory
         queue.take();
@@ -195,7 +207,7 @@ final class PartitionState {
             return;
         }
         if (sent.isEmpty() && !newest.equals(producerId)) {
-            startOver(newest);
+            restartSequences(newest);
         }
         stamp(batch, nextSequence);
         nextSequence = sequenceAfter(nextSequence, batch.count());
@@ -203,27 +215,27 @@ final class PartitionState {
 
     private void stamp(FinishedBatch batch, int sequence) {
         if (transactions.isTransactional()) {
-            batch.joinTransaction();
+            batch.setTransactional();
         }
         batch.stamp(producerId.id(), producerId.epoch(), sequence);
     }
 
-    /** Until then the leader that refused a batch is left alone. */
+    /** Before this time nothing is sent to the leader that refused a batch. */
     long notBeforeMs() {
         return notBeforeMs;
     }
 
     // ---- what came back ----
 
-    /** The batch's request is answered or lost; {@code nothingWritten} as in {@link FinishedBatch#settled}. */
-    void settled(FinishedBatch batch, boolean nothingWritten) {
-        batch.settled(nothingWritten);
+    /** The batch's request is answered or lost; {@code nothingWritten} as in {@link FinishedBatch#onSettled}. */
+    void onSettled(FinishedBatch batch, boolean nothingWritten) {
+        batch.onSettled(nothingWritten);
         inFlight--;
     }
 
-    /** The broker has the batch. Call it before the batch is decided. */
-    void accepted(FinishedBatch batch) {
-        if (isFirstUndecided(batch) && batch.sentUnder() == leadership) {
+    /** The broker has the batch. Call this before the batch is decided. */
+    void onAccepted(FinishedBatch batch) {
+        if (isFirstUndecided(batch) && batch.sentInTerm() == leaderTerm) {
             leaderAccepted = true;
             notBeforeMs = Long.MIN_VALUE;
         }
@@ -232,21 +244,21 @@ final class PartitionState {
         }
     }
 
-    /** The batch stays, to be sent again after {@code backoffUntilMs}. */
-    void refused(long backoffUntilMs) {
+    /** A batch was refused, and will be sent again, alone, but not before {@code backoffUntilMs}. */
+    void backOffUntil(long backoffUntilMs) {
         leaderAccepted = false;
         notBeforeMs = backoffUntilMs;
     }
 
-    /** The broker finds the batch too large. */
-    void tooLarge(FinishedBatch batch) {
+    /** The broker found the batch too large. */
+    void splitTooLarge(FinishedBatch batch) {
         leaderAccepted = false;
-        split(batch);
+        replaceByParts(batch);
     }
 
-    /** Smaller batches take the place of this one, and its sequences. */
-    private void split(FinishedBatch batch) {
-        batch.split(parts -> {
+    /** Smaller batches take the place of this one and its sequences. */
+    private void replaceByParts(FinishedBatch batch) {
+        batch.splitIntoParts(parts -> {
             int sequence = batch.sequence();
             for (FinishedBatch part : parts) {
                 stamp(part, sequence);
@@ -256,47 +268,49 @@ final class PartitionState {
         });
     }
 
-    /** The batch failed for good; it may have been written all the same, or its sequence may be missing. */
-    void failed(FinishedBatch batch) {
+    /**
+     * The batch failed and is not sent again. It may have been written nevertheless, or its sequence may be missing.
+     */
+    void onFailed(FinishedBatch batch) {
         leaderAccepted = false;
         unresolved |= idempotent && batch.sequence() != FinishedBatch.NO_SEQUENCE;
     }
 
     /**
-     * The broker did not expect this batch's sequence. If no earlier one is on its way any more, it waits for one that
-     * will never come: then neither this batch nor any later one was written, so they can go under a new epoch.
+     * The broker did not expect this batch's sequence. If no earlier batch can still reach it, it expects one that will
+     * never come. Then neither this batch nor any later one was written, so they can be sent with a new epoch.
      */
-    void unexpected(FinishedBatch batch) {
+    void onUnexpectedSequence(FinishedBatch batch) {
         needsNewEpoch |= isFirstUndecided(batch);
     }
 
-    /** Whether the broker has taken a later batch: then it has this one too, and has only forgotten its offset. */
+    /** Whether the broker has accepted a later batch: then it has this one too, and has only forgotten its offset. */
     boolean isProvedByLater(FinishedBatch batch) {
         return sent.isLaterAccepted(batch);
     }
 
-    /** Whether no earlier batch is still on its way. */
+    /** Whether every earlier batch has an outcome. */
     boolean isFirstUndecided(FinishedBatch batch) {
         return sent.isFirstUndecided(batch);
     }
 
     /**
      * Runs callbacks and completes futures of every batch that is decided; with idempotence none before an earlier one.
-     * Memory goes back at once, unless the batch is still in flight.
+     * Memory is given back at once, unless the batch is still in flight.
      */
     void deliverDecided() {
         boolean blocked = false;
         for (Iterator<FinishedBatch> it = sent.iterator(); it.hasNext(); ) {
             FinishedBatch batch = it.next();
-            blocked |= idempotent && !batch.decided();
-            if (batch.decided() && !batch.inFlight()) {
+            blocked |= idempotent && !batch.isDecided();
+            if (batch.isDecided() && !batch.isInFlight()) {
                 batch.release();
             }
-            if (batch.decided() && !blocked) {
-                if (!batch.delivered()) {
+            if (batch.isDecided() && !blocked) {
+                if (!batch.isDelivered()) {
                     deliver(batch);
                 }
-                if (!batch.inFlight()) {
+                if (!batch.isInFlight()) {
                     it.remove();
                 }
             }
@@ -304,8 +318,8 @@ final class PartitionState {
     }
 
     private void deliver(FinishedBatch batch) {
-        if (!batch.accepted()) {
-            transactions.failed(batch);
+        if (!batch.isAccepted()) {
+            transactions.onFailed(batch);
             countFailed(batch);
         }
         batch.deliver();
@@ -314,13 +328,13 @@ final class PartitionState {
     private void countFailed(FinishedBatch batch) {
         try {
             metrics.onFailed(batch);
-        } catch (Throwable t) { // a reporter of the application's, say; the records need their outcome
+        } catch (Throwable t) { // for example of the application's metrics reporter; the records need their outcome
             FailureLog.error(log, "Counting the failed records of {} failed", batch.partition(), t);
         }
     }
 
-    /** Once nothing is in flight: closes a gap in the sequences by a new epoch, or finds that there is none. */
-    void settleSequences(ProducerIds ids) {
+    /** When nothing is in flight: closes a gap in the sequences by a new epoch, or finds that there is none. */
+    void closeSequenceGap(ProducerIds ids) {
         if (!idempotent || inFlight > 0) {
             return;
         }
@@ -330,17 +344,17 @@ final class PartitionState {
         }
         if (needsNewEpoch) {
             ProducerId newest = ids.current();
-            if (newest.equals(producerId) && !transactions.isTransactional()) { // else the transaction's end gives one
+            if (newest.equals(producerId) && !transactions.isTransactional()) { // a transaction gets one when it ends
                 ids.bumpEpoch(newest);
                 newest = ids.current();
             }
             if (newest.isKnown() && !newest.equals(producerId)) {
-                startOver(newest);
+                restartSequences(newest);
             }
         }
     }
 
-    private void startOver(ProducerId next) {
+    private void restartSequences(ProducerId next) {
         producerId = next;
         nextSequence = 0;
         nextAcknowledged = 0;
@@ -348,7 +362,7 @@ final class PartitionState {
         unresolved = false;
         leaderAccepted = false;
         for (FinishedBatch batch : sent) {
-            if (!batch.decided()) {
+            if (!batch.isDecided()) {
                 stamp(batch, nextSequence);
                 nextSequence = sequenceAfter(nextSequence, batch.count());
             }
@@ -371,29 +385,29 @@ final class PartitionState {
     }
 
     /** Fails every batch opened before {@code createdBeforeMs}, the oldest first. Deliver them afterwards. */
-    void fail(long createdBeforeMs, Failure reason) {
+    void failOpenedBefore(long createdBeforeMs, Failure reason) {
         for (FinishedBatch batch : sent) {
-            if (!batch.decided() && batch.createdMs() < createdBeforeMs) {
-                unresolved |= idempotent; // its sequence was sent, or is missing before that of another part
+            if (!batch.isDecided() && batch.createdMs() < createdBeforeMs) {
+                unresolved |= idempotent; // its sequence was sent, or a later part's was
                 batch.decide(-1, -1, reason.of(batch));
             }
         }
         failUnsent(createdBeforeMs, reason);
     }
 
-    /** As {@link #fail}, but only batches that have no sequence yet. */
+    /** As {@link #failOpenedBefore}, but only batches without a sequence. */
     void failUnsent(long createdBeforeMs, Failure reason) {
         while (queue.hasRecords() && queue.oldestCreatedMs() < createdBeforeMs) {
             queue.sealOldest(SealCause.FAILURE);
             FinishedBatch batch = queue.peek();
             if (batch == null) {
-                return; // a writer is about to commit; it will offer the partition to the ready queue
+                return; // a writer is about to commit, and will then hand over the partition
             }
             takeToFail(batch, batch.isUnwritable() ? batch.failure() : reason.of(batch));
         }
     }
 
-    /** Takes away finished batches that must not be sent because they could not be written. */
+    /** Fails finished batches that must not be sent because they could not be written. */
     void failUnwritable() {
         for (FinishedBatch batch = queue.peek(); batch != null && batch.isUnwritable(); batch = queue.peek()) {
             takeToFail(batch, batch.failure());
@@ -407,15 +421,15 @@ final class PartitionState {
 
     /** After the connections are gone: nothing can be in flight any more. */
     void abandonInFlight() {
-        sent.forEach(batch -> batch.settled(false));
+        sent.forEach(batch -> batch.onSettled(false));
         inFlight = 0;
     }
 
     static int sequenceAfter(int sequence, int count) {
-        return (sequence + count) & Integer.MAX_VALUE; // wraps to 0 behind 2^31 - 1
+        return (sequence + count) & Integer.MAX_VALUE; // wraps to 0 after 2^31 - 1
     }
 
-    /** Says why a batch fails. */
+    /** Gives the reason why a batch fails. */
     interface Failure {
         RuntimeException of(FinishedBatch batch);
     }

@@ -9,14 +9,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The producer id and its epoch. A broker takes the batches of one id and epoch in the order of their sequences, each once
- * (KIP-98); a higher epoch starts over at sequence 0 (KIP-360).
+ * The producer id and its epoch. A broker accepts the batches of one id and epoch in the order of their sequences, each
+ * once (KIP-98); a higher epoch starts at sequence 0 (KIP-360).
  *
- * <p><b>Threads:</b> {@code current}, {@code bumpEpoch} and {@code refusal} by every I/O thread; the first of them asks.
- * <p><b>Ordering:</b> id and epoch are one immutable pair, replaced by compare-and-set: of several partitions that want a
- * new epoch at the same time, one gets it for all.
+ * <p><b>Threads:</b> {@code current}, {@code bumpEpoch} and {@code refusal} by every I/O thread; the first one sends
+ * the requests.
+ * <p><b>Ordering:</b> id and epoch are one immutable pair, replaced by compare-and-set: if several partitions need a
+ * new epoch at the same time, one of them bumps it for all.
  */
-final class ProducerIds implements Errand {
+final class ProducerIds implements IoTask {
     private static final Logger log = LoggerFactory.getLogger(ProducerIds.class);
 
     private final BrokerLink link;
@@ -25,13 +26,13 @@ final class ProducerIds implements Errand {
     private final AtomicReference<ProducerId> current;
     private volatile Refusal refusal;
 
-    /** These three are the first I/O thread's. */
+    /** Used by the first I/O thread only, as are the next two. */
     private boolean asking;
 
     private int failures;
     private long notBeforeMs;
 
-    /** Asks through the link of {@code first}, and wakes all of {@code ready} at an answer. */
+    /** Sends requests through the link of {@code first}; an answer wakes all of {@code ready}. */
     ProducerIds(IoContext first, ReadyQueues ready, SenderSettings settings) {
         this.link = first.link();
         this.ready = ready;
@@ -43,12 +44,12 @@ final class ProducerIds implements Errand {
         return current.get();
     }
 
-    /** A transaction's coordinator has given another. */
+    /** Sets the id that a transaction's coordinator has given. */
     void replace(ProducerId next) {
         current.set(next);
     }
 
-    /** Lets partitions start over at sequence 0. When the epochs are used up, another id is asked for. */
+    /** Lets partitions start again at sequence 0. If the epochs are used up, a new id is requested. */
     void bumpEpoch(ProducerId from) {
         ProducerId next = from.bumped();
         if (current.compareAndSet(from, next)) {
@@ -81,14 +82,14 @@ final class ProducerIds implements Errand {
         return Long.MAX_VALUE;
     }
 
-    /** The last time the cluster gave us no id although asking again at once would not help; null if there was none. */
+    /** The last refusal that a retry would not have solved; null if there was none. */
     Refusal refusal() {
         return refusal;
     }
 
     /**
-     * One refusal; it concerns the records buffered when the question was asked. A new object each time, for one
-     * {@code error} may stand for several refusals.
+     * A refusal; it fails the records that were buffered at the time of the request. Compared by identity, because
+     * several refusals may have the same {@code error}.
      */
     static final class Refusal {
         final KafkaException error;

@@ -4,15 +4,16 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Lets sends in while a transaction is open, without a lock and without a write shared by all threads, and tells when all
- * that were let in have come out again.
+ * Admits sends while a transaction is open, without a lock and without a write shared by all threads, and tells when
+ * all admitted sends have left.
  *
- * <p><b>Threads:</b> {@code enter} and {@code exit} by any thread, in pairs; {@code open} and {@code close} by one at a
- * time; {@code isEmpty} by any.
- * <p><b>Ordering:</b> who enters counts itself, a full fence, then looks whether the gate is (still) open; who closes
- * writes {@code open}, a full fence, then reads the counts. One of the two sees the other. What a sender did before it
- * counted itself out is seen by who reads that count. The exits are read first: each of them has an entry that is then
- * seen as well, so that equal sums mean that nobody is inside, although a sum is no snapshot.
+ * <p><b>Threads:</b> {@code tryEnter} and {@code exit} by any thread, in pairs; {@code open} and {@code close} by one
+ * at a time; {@code isEmpty} by any.
+ * <p><b>Ordering:</b> a sender counts itself, executes a full fence, then reads whether the gate is (still) open; the
+ * closing thread writes {@code open}, executes a full fence, then reads the counts. One of the two sees the other. A
+ * thread that reads the count of exits sees what the senders did before they counted themselves out. The exits are read
+ * first: each of them has an entry that is then seen as well. So equal sums mean that no send is inside, although a sum
+ * is no snapshot.
  */
 final class SendGate {
     private final LongAdder entered = new LongAdder();
@@ -20,15 +21,15 @@ final class SendGate {
     private final Runnable onExitWhileClosed;
     private volatile boolean open;
 
-    /** Calls {@code onExitWhileClosed} when someone comes out of a closed gate, who may have been the last. */
+    /** Calls {@code onExitWhileClosed} when a send, perhaps the last one, leaves the closed gate. */
     SendGate(Runnable onExitWhileClosed) {
         this.onExitWhileClosed = onExitWhileClosed;
     }
 
     /** False if the gate is closed; else call {@link #exit} afterwards. */
-    boolean enter() {
+    boolean tryEnter() {
         if (!open) {
-            return false; // without counting: threads that hammer at a closed gate must not hide that nobody is inside
+            return false; // without counting: repeated attempts at a closed gate must not hide that no send is inside
         }
         entered.increment();
         VarHandle.fullFence();
@@ -56,7 +57,7 @@ final class SendGate {
         open = false;
     }
 
-    /** Whether nobody is inside; once true of a closed gate, it stays so until the gate is opened. */
+    /** Whether no send is inside. Once true for a closed gate, it stays true until the gate is opened. */
     boolean isEmpty() {
         VarHandle.fullFence();
         long out = exited.sum();

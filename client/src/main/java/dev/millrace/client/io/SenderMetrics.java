@@ -3,7 +3,7 @@ package dev.millrace.client.io;
 import dev.millrace.client.accumulator.FinishedBatch;
 
 /**
- * Is told what becomes of batches at the brokers.
+ * Counts what happens to batches at the brokers.
  *
  * <p><b>Threads:</b> called by I/O threads.
  */
@@ -11,7 +11,7 @@ public interface SenderMetrics {
     /** The batch will be sent again. */
     void onRetry(FinishedBatch batch);
 
-    /** A batch was too large, and is split. */
+    /** A batch was too large and is split. */
     void onSplit();
 
     /** The batch has failed; its callbacks are about to run. */

@@ -1,19 +1,19 @@
 package dev.millrace.client.io;
 
 /**
- * The settings of the I/O thread, all times in milliseconds.
+ * The settings of the I/O threads; all times in milliseconds.
  *
  * @param lingerMs how long an open batch waits for more records
  * @param deliveryTimeoutMs from the opening of a batch until it fails
  * @param retries how often a batch is sent again
- * @param retryBackoff how long to wait before that
+ * @param retryBackoff delay before that
  * @param maxRequestSize bytes of a produce request
  * @param maxInFlight requests to one broker, and batches of one partition
  * @param idempotent whether batches carry producer id and sequence
- * @param metadataMaxAgeMs after which the cluster is asked again without need
- * @param metadataMaxIdleMs after which a topic that nobody uses is forgotten
+ * @param metadataMaxAgeMs after which metadata is requested again even if nothing changed
+ * @param metadataMaxIdleMs after which an unused topic is forgotten
  * @param rebootstrap whether to go back to the bootstrap servers when no known broker can be reached (KIP-899)
- * @param rebootstrapTriggerMs after which asking in vain counts as that, too (KIP-1102)
+ * @param rebootstrapTriggerMs after which brokers that do not answer count as unreachable, too (KIP-1102)
  */
 public record SenderSettings(
         long lingerMs,

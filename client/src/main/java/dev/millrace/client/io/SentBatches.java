@@ -6,8 +6,10 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * The batches of a partition that were sent once, and those taken only to fail, in the order of their sequences; the I/O
- * thread's alone.
+ * The batches of a partition that were sent, and those taken from its queue only to fail, in the order of their
+ * sequences.
+ *
+ * <p><b>Threads:</b> the I/O thread.
  */
 final class SentBatches implements Iterable<FinishedBatch> {
     private ArrayDeque<FinishedBatch> batches = new ArrayDeque<>();
@@ -25,44 +27,44 @@ final class SentBatches implements Iterable<FinishedBatch> {
         return batches.iterator();
     }
 
-    /** The first that has to go again, or null. */
+    /** The first batch that must be sent again, or null. */
     FinishedBatch firstToSendAgain() {
         for (FinishedBatch batch : batches) {
-            if (!batch.decided() && !batch.inFlight()) {
+            if (!batch.isDecided() && !batch.isInFlight()) {
                 return batch;
             }
         }
         return null;
     }
 
-    /** The first without an outcome, or null. */
+    /** The first batch without an outcome, or null. */
     FinishedBatch firstUndecided() {
         for (FinishedBatch batch : batches) {
-            if (!batch.decided()) {
+            if (!batch.isDecided()) {
                 return batch;
             }
         }
         return null;
     }
 
-    /** Whether no earlier batch is without an outcome. */
+    /** Whether every earlier batch has an outcome. */
     boolean isFirstUndecided(FinishedBatch batch) {
         for (FinishedBatch other : batches) {
             if (isSame(other, batch)) {
                 return true;
             }
-            if (!other.decided()) {
+            if (!other.isDecided()) {
                 return false;
             }
         }
         return false;
     }
 
-    /** Whether the broker has taken a later one. */
+    /** Whether the broker has accepted a later batch. */
     boolean isLaterAccepted(FinishedBatch batch) {
         boolean later = false;
         for (FinishedBatch other : batches) {
-            if (later && other.accepted()) {
+            if (later && other.isAccepted()) {
                 return true;
             }
             later |= isSame(other, batch);
@@ -70,7 +72,7 @@ final class SentBatches implements Iterable<FinishedBatch> {
         return false;
     }
 
-    /** Puts the parts in the place of the whole; if there is no memory for that, all stays as it is. */
+    /** Replaces the whole by its parts; if there is no memory for that, nothing changes. */
     void replace(FinishedBatch whole, List<FinishedBatch> parts) {
         ArrayDeque<FinishedBatch> after = new ArrayDeque<>(batches.size() + parts.size());
         for (FinishedBatch other : batches) {
@@ -83,7 +85,7 @@ final class SentBatches implements Iterable<FinishedBatch> {
         batches = after;
     }
 
-    @SuppressWarnings("ReferenceEquality") // batches have no value, only an identity
+    @SuppressWarnings("ReferenceEquality") // batches are compared by identity
     private static boolean isSame(FinishedBatch a, FinishedBatch b) {
         return a == b;
     }

@@ -6,18 +6,18 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /**
- * A call of an application's thread that the I/O threads carry out. If waiting for it takes too long, it goes on, and the
- * same call made again waits for it again.
+ * A call of an application's thread that the I/O threads carry out. If waiting takes too long the call goes on; the
+ * application calls the same method again to wait again.
  *
  * <p><b>Threads:</b> completed by one thread at a time, under the lock of {@link TransactionState} or on the first I/O
  * thread; awaited by any.
- * <p><b>Ordering:</b> {@code error} is written before the latch is opened and read behind it.
+ * <p><b>Ordering:</b> {@code error} is written before the latch is opened, and read after it.
  */
 public final class TransactionCall {
     private final String name;
     private final CountDownLatch done = new CountDownLatch(1);
     private RuntimeException error;
-    private volatile boolean told;
+    private volatile boolean observed;
 
     TransactionCall(String name) {
         this.name = name;
@@ -39,9 +39,9 @@ public final class TransactionCall {
         }
     }
 
-    /** Whether some caller has learned the outcome. */
-    boolean isTold() {
-        return told;
+    /** Whether a caller has been told the outcome. */
+    boolean isObserved() {
+        return observed;
     }
 
     /**
@@ -60,7 +60,7 @@ public final class TransactionCall {
         } catch (InterruptedException e) {
             throw new InterruptException("Interrupted in " + name, e);
         }
-        told = true;
+        observed = true;
         if (error != null) {
             throw error;
         }

@@ -22,18 +22,18 @@ import org.apache.kafka.common.errors.UnknownProducerIdException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 
 /**
- * Carries out what the application asks of transactions: one request at a time to a coordinator, again until it is
- * answered for good. A transaction is ended only when every record of it has its outcome and nothing is in flight.
+ * Carries out the application's transactional calls: one request at a time to a coordinator, repeated until it has a
+ * final answer. A transaction is ended only when every record of it has its outcome and nothing is in flight.
  *
- * <p><b>Threads:</b> the first I/O thread's.
+ * <p><b>Threads:</b> the first I/O thread.
  */
-final class TransactionDriver implements Errand {
-    /** The coordinator is still at the end of the transaction before: it will not be long. */
+final class TransactionDriver implements IoTask {
+    /** Wait while the coordinator still ends the previous transaction, which is short. */
     private static final long CONCURRENT_WAIT_MS = 20;
 
     private final TransactionState state;
-    private final Enrolment enrolment;
-    private final List<ThreadTransactions> shares;
+    private final TransactionPartitions partitions;
+    private final List<IoThreadTransactionShare> shares;
     private final ProducerIds ids;
     private final IoContext context;
     private final TransactionLink link;
@@ -41,13 +41,13 @@ final class TransactionDriver implements Errand {
     private final Coordinator coordinator;
     private Coordinator groupCoordinator;
 
-    /** To be added to the transaction; no request has named them yet. */
+    /** To be added to the transaction; not in a request yet. */
     private final Set<PartitionState> toAdd = new LinkedHashSet<>();
 
-    /** Named by a request whose answer is still to come: they may have been added. */
+    /** In a request that is not answered: they may have been added. */
     private final Set<PartitionState> adding = new LinkedHashSet<>();
 
-    /** Some request that named them may have been carried out, although it was not answered so. */
+    /** A request with them may have been carried out, although its answer does not say so. */
     private boolean mayBeAdded;
 
     private boolean asking;
@@ -61,13 +61,13 @@ final class TransactionDriver implements Errand {
 
     TransactionDriver(
             TransactionState state,
-            Enrolment enrolment,
-            List<ThreadTransactions> shares,
+            TransactionPartitions partitions,
+            List<IoThreadTransactionShare> shares,
             ProducerIds ids,
             IoContext context,
             Backoff backoff) {
         this.state = state;
-        this.enrolment = enrolment;
+        this.partitions = partitions;
         this.shares = shares;
         this.ids = ids;
         this.context = context;
@@ -80,7 +80,7 @@ final class TransactionDriver implements Errand {
     public long runIfDue(long nowMs) {
         View view = collectWanted();
         if (state.offsets().peek() != null) {
-            enrolment.startIfImplicit();
+            partitions.markStartedIfImplicit();
         }
         failOffsetsOf(view);
         if (state.isClosed() && view.phase().isOngoing() && isSettled(view)) {
@@ -97,10 +97,10 @@ final class TransactionDriver implements Errand {
         return shares.stream().allMatch(share -> share.isSettled(view.number()));
     }
 
-    /** The view comes after what is wanted: a partition of a transaction begun in between would be taken for an old one. */
+    /** Drain {@code wanted} before reading the view, or new partitions look stale. */
     private View collectWanted() {
         List<PartitionState> wanted = new ArrayList<>();
-        for (PartitionState p = enrolment.pollWanted(); p != null; p = enrolment.pollWanted()) {
+        for (PartitionState p = partitions.pollWanted(); p != null; p = partitions.pollWanted()) {
             wanted.add(p);
         }
         View view = state.view();
@@ -122,7 +122,7 @@ final class TransactionDriver implements Errand {
                 ending && head != null;
                 head = state.offsets().peek()) {
             if (head.asked && !head.added && view.phase() != TransactionPhase.FATAL_ERROR) {
-                return; // whether the coordinator knows of the transaction must be known before it is ended
+                return; // before the end it must be clear whether the coordinator knows the transaction
             }
             state.offsets().poll();
             head.call.fail(view.error() == null ? new TransactionAbortedException() : view.error());
@@ -152,7 +152,7 @@ final class TransactionDriver implements Errand {
     }
 
     private long ask(Coordinator whom, Consumer<Node> request, long nowMs) {
-        long waitMs = whom.readyInMs(nowMs);
+        long waitMs = whom.connect(nowMs);
         if (waitMs > 0) {
             return waitMs;
         }
@@ -163,7 +163,7 @@ final class TransactionDriver implements Errand {
 
     private long askOffsets(OffsetsCall head, long nowMs) {
         String group = head.group.groupId();
-        if (enrolment.isExplicit() && !head.added) {
+        if (partitions.isExplicit() && !head.added) {
             return ask(coordinator, node -> addOffsets(node, head, nowMs), nowMs);
         }
         if (groupCoordinator == null || !groupCoordinator.isOfGroup(group)) {
@@ -181,7 +181,7 @@ final class TransactionDriver implements Errand {
                 onAnswer(
                         nothing -> {
                             head.added = true;
-                            enrolment.start();
+                            partitions.markStarted();
                         },
                         error -> {
                             head.asked = TransactionErrors.isRepeated(Request.ADD_OFFSETS, error);
@@ -217,7 +217,7 @@ final class TransactionDriver implements Errand {
     }
 
     private long askEnd(View view, long nowMs) {
-        if (!enrolment.isStarted()) {
+        if (!partitions.isStarted()) {
             afterEnd();
             return 0;
         }
@@ -231,9 +231,9 @@ final class TransactionDriver implements Errand {
     }
 
     private void startNewEpoch(Node node, Request request, long nowMs) {
-        TransactionLink.Handler<ProducerId> handler = onAnswer(this::goOnUnder, error -> {
-            if (error instanceof UnsupportedVersionException && !enrolment.needsNewEpoch()) {
-                completeEnd(); // a coordinator before Kafka 2.5; no sequence is missing, so the old epoch will do
+        TransactionLink.Handler<ProducerId> handler = onAnswer(this::onNewEpoch, error -> {
+            if (error instanceof UnsupportedVersionException && !partitions.needsNewEpoch()) {
+                completeEnd(); // a coordinator before Kafka 2.5; no sequence is missing, so the old epoch can be used
             } else {
                 onError(request, error);
             }
@@ -241,7 +241,7 @@ final class TransactionDriver implements Errand {
         link.initProducerId(node, ids.current(), handler, nowMs);
     }
 
-    private void goOnUnder(ProducerId id) {
+    private void onNewEpoch(ProducerId id) {
         ids.replace(id);
         completeEnd();
     }
@@ -270,17 +270,17 @@ final class TransactionDriver implements Errand {
 
     private void onId(ProducerId id) {
         ids.replace(id);
-        enrolment.reset(link.chooseProtocol());
-        state.initialized();
+        partitions.reset(link.chooseProtocol());
+        state.onInitialized();
     }
 
     /**
-     * A new epoch by our own request is needed only where the transaction's end gave none. After a failed record the stock producer
-     * asks for one even if nothing of it was sent, and tools and fencing rely on it.
+     * Requests a new epoch only if the transaction's end gave none. After a failed record the stock producer requests
+     * one even if nothing of it was sent, and tools and fencing rely on that.
      */
     private void afterEnd() {
         nextIsExplicit = link.chooseProtocol();
-        bumping = enrolment.isExplicit() && (!nextIsExplicit || enrolment.needsNewEpoch() || state.hasFailedRecord());
+        bumping = partitions.isExplicit() && (!nextIsExplicit || partitions.needsNewEpoch() || state.hasFailedRecord());
         if (!bumping) {
             completeEnd();
         }
@@ -288,16 +288,16 @@ final class TransactionDriver implements Errand {
 
     private void completeEnd() {
         bumping = false;
-        enrolment.reset(nextIsExplicit);
-        state.ended();
+        partitions.reset(nextIsExplicit);
+        state.onEnded();
     }
 
     private void onPartitions(long transaction, Map<TopicPartition, ApiException> refused) {
         if (refused.isEmpty()) {
-            enrolment.start();
+            partitions.markStarted();
             for (PartitionState p : adding) {
-                p.enrol(transaction);
-                p.queue().lookAgain();
+                p.markAdded(transaction);
+                p.queue().handOver();
             }
             adding.clear();
             mayBeAdded = false;
@@ -305,8 +305,8 @@ final class TransactionDriver implements Errand {
         }
         if (!TransactionErrors.isNothingAdded(refused.values())) {
             mayBeAdded = true;
-        } else if (!mayBeAdded || enrolment.isStarted()) {
-            addLater(); // so that the end need not wait for a topic that may be gone for good
+        } else if (!mayBeAdded || partitions.isStarted()) {
+            addLater(); // so that the end need not wait for a topic that may have been deleted
         }
         Set<String> forbidden = new HashSet<>();
         refused.forEach((partition, error) -> {
@@ -324,7 +324,7 @@ final class TransactionDriver implements Errand {
     private void onOffsets(OffsetsCall head, Map<TopicPartition, ApiException> refused) {
         head.left.keySet().retainAll(refused.keySet());
         if (refused.isEmpty()) {
-            state.offsets().remove(head); // unless an error has taken it away
+            state.offsets().remove(head); // unless an error has removed it
             head.call.complete();
         } else {
             onError(Request.COMMIT_OFFSETS, TransactionErrors.worst(Request.COMMIT_OFFSETS, refused.values()));
@@ -347,40 +347,41 @@ final class TransactionDriver implements Errand {
             }
             default -> {
                 if (request == Request.ADD_PARTITIONS) {
-                    adding.clear(); // refused for good: the coordinator knows nothing of them
+                    adding.clear(); // refused finally: the coordinator has not added them
                     mayBeAdded = false;
                 }
-                apply(verdict);
+                carryOut(verdict);
             }
         }
     }
 
-    private void apply(Verdict verdict) {
+    private void carryOut(Verdict verdict) {
         switch (verdict.remedy()) {
-            case REFUSE_CALL -> state.initRefused(verdict.told());
+            case REFUSE_CALL -> state.onInitRefused(verdict.error());
             case ABORT -> {
-                // Not for any other: where the transaction is still open, to ask for an epoch would fence ourselves.
-                if (verdict.told() instanceof UnknownProducerIdException) {
-                    enrolment.needNewEpoch();
+                // Only for this error: while the transaction is still open, a request for an epoch would fence
+                // ourselves.
+                if (verdict.error() instanceof UnknownProducerIdException) {
+                    partitions.requireNewEpoch();
                 }
-                state.failAbortably(verdict.told());
+                state.failAbortably(verdict.error());
             }
-            default -> state.failFatally(verdict.told());
+            default -> state.failFatally(verdict.error());
         }
     }
 
     private void backOff(KafkaException error) {
         failures++;
-        boolean first = error instanceof ConcurrentTransactionsException && !enrolment.isStarted();
+        boolean first = error instanceof ConcurrentTransactionsException && !partitions.isStarted();
         notBeforeMs = context.clock().nowMs() + (first ? CONCURRENT_WAIT_MS : backoff.delayMs(failures));
     }
 
     private void onCoordinatorRefused(Coordinator refused, KafkaException error) {
         boolean aborting = state.view().phase() == TransactionPhase.ABORTING;
-        apply(TransactionErrors.of(aborting ? Request.ABORT : Request.FIND_COORDINATOR, error));
+        carryOut(TransactionErrors.of(aborting ? Request.ABORT : Request.FIND_COORDINATOR, error));
     }
 
-    /** It counts only for who waits for it: the answer may come when its transaction is long over. */
+    /** Ignored unless a call waits for it: the answer may come after the end of its transaction. */
     private void onGroupRefused(Coordinator refused, KafkaException error) {
         TransactionPhase phase = state.view().phase();
         OffsetsCall head = state.offsets().peek();
@@ -389,11 +390,11 @@ final class TransactionDriver implements Errand {
                 && refused.isOfGroup(head.group.groupId())
                 && (phase == TransactionPhase.IN_TRANSACTION || phase == TransactionPhase.COMMITTING);
         if (isAwaited) {
-            apply(TransactionErrors.of(Request.FIND_COORDINATOR, error));
+            carryOut(TransactionErrors.of(Request.FIND_COORDINATOR, error));
         }
     }
 
-    /** If a broker refused our login, what waits for a coordinator would wait for ever. */
+    /** If a broker refused our login, calls that wait for a coordinator would wait forever. */
     void onDisconnect(AuthenticationException refusal) {
         TransactionPhase phase = state.view().phase();
         boolean isAwaited = phase == TransactionPhase.INITIALIZING
@@ -404,7 +405,7 @@ final class TransactionDriver implements Errand {
         }
     }
 
-    /** The connections are closed: no call has an outcome any more but this. */
+    /** The connections are closed: fails all calls. */
     void end(RuntimeException reason) {
         state.failFatally(reason);
         failOffsetsOf(state.view());

@@ -31,11 +31,15 @@ import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.errors.UnsupportedForMessageFormatException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 
-/** What a failure means for a transaction and its producer, as the stock client judges it. */
+/**
+ * What an error means for a transaction and its producer; the same as for the stock client.
+ *
+ * <p><b>Threads:</b> any; stateless.
+ */
 final class TransactionErrors {
     private TransactionErrors() {}
 
-    /** What was asked of a coordinator. */
+    /** The requests to coordinators. */
     enum Request {
         FIND_COORDINATOR,
         INIT,
@@ -46,11 +50,11 @@ final class TransactionErrors {
         ABORT
     }
 
-    /** What to do about it; the worst last. */
+    /** What to do about an error; the worst last. */
     enum Remedy {
-        /** Ask again. */
+        /** Repeat the request. */
         RETRY,
-        /** Find the coordinator, then ask again. */
+        /** Find the coordinator, then repeat the request. */
         FIND_COORDINATOR,
         /** The call has failed, and may be made again. */
         REFUSE_CALL,
@@ -60,10 +64,10 @@ final class TransactionErrors {
         CLOSE
     }
 
-    /** What to do, and what to tell the application. */
-    record Verdict(Remedy remedy, RuntimeException told) {}
+    /** What to do, and the error for the application. */
+    record Verdict(Remedy remedy, RuntimeException error) {}
 
-    /** Judges the answer to a request. */
+    /** What this error of a request means. */
     static Verdict of(Request request, KafkaException error) {
         if (error instanceof RetriableException) {
             return new Verdict(isOfConnectionOrMove(error) ? Remedy.FIND_COORDINATOR : Remedy.RETRY, error);
@@ -96,12 +100,12 @@ final class TransactionErrors {
         return new Verdict(request == Request.ADD_PARTITIONS ? Remedy.ABORT : Remedy.CLOSE, unexpected);
     }
 
-    /** Whether the request is made again after this. */
+    /** Whether the request is repeated after this error. */
     static boolean isRepeated(Request request, KafkaException error) {
         return of(request, error).remedy().compareTo(Remedy.FIND_COORDINATOR) <= 0;
     }
 
-    /** The one that asks for most. */
+    /** The error with the worst remedy. */
     static ApiException worst(Request request, Collection<ApiException> errors) {
         return errors.stream()
                 .max(Comparator.comparing(error -> of(request, error).remedy()))
@@ -109,8 +113,8 @@ final class TransactionErrors {
     }
 
     /**
-     * Which of the partitions' errors says what to do: what will be refused for ever, then what may pass, as a topic that
-     * the broker does not know yet. That others were left out because of it says nothing of them.
+     * The one of the partitions' errors that decides what to do: first a permanent one, then one that may pass, such as
+     * a topic that the broker does not know yet. "Operation not attempted" says nothing about its partition.
      */
     static ApiException decisiveForPartitions(Collection<ApiException> errors) {
         ApiException worst = worst(Request.ADD_PARTITIONS, errors);
@@ -128,7 +132,7 @@ final class TransactionErrors {
                 .orElse(worst);
     }
 
-    /** Whether these tell that no partition of the request was added, not even those that it refused for another's sake. */
+    /** Whether these errors mean that no partition of the request was added. */
     static boolean isNothingAdded(Collection<ApiException> errors) {
         return errors.stream()
                 .anyMatch(error -> error instanceof UnknownTopicOrPartitionException
@@ -162,7 +166,7 @@ final class TransactionErrors {
                 || error instanceof AuthenticationException;
     }
 
-    /** Whether no transaction can be had any more after a record has failed with this. */
+    /** Whether the producer can have no more transactions after a record failed with this error. */
     static boolean isFatalForRecords(RuntimeException error) {
         return error instanceof ClusterAuthorizationException
                 || error instanceof TransactionalIdAuthorizationException
@@ -171,9 +175,9 @@ final class TransactionErrors {
                 || error instanceof InvalidPidMappingException;
     }
 
-    /** What keeps the transaction of a failed record from being committed, if it is not fatal. */
+    /** The error of a transaction whose record failed with this error, if it is not fatal. */
     static RuntimeException abortableForRecords(RuntimeException error) {
-        // As such they would tell the application to try again, and what was written already would be written twice.
+        // With the error itself the application would send again, and records already written would be written twice.
         boolean wouldBeRetried = error instanceof RetriableException || error instanceof InvalidTxnStateException;
         return wouldBeRetried
                 ? new TransactionAbortableException(

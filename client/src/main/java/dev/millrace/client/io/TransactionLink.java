@@ -10,27 +10,27 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
 
 /**
- * The requests of a transactional producer, in its own words. It knows transactional id and timeout. Requests are sent,
- * and handlers run, within {@link BrokerLink#poll}; each only when {@link BrokerLink#ready}.
+ * The requests of a transactional producer, in Millrace's own types. It knows transactional id and timeout. Requests
+ * are sent, and handlers run, within {@link BrokerLink#poll}. Send a request only when {@link BrokerLink#ready}.
  *
- * <p><b>Threads:</b> the first I/O thread's.
+ * <p><b>Threads:</b> the first I/O thread.
  */
 public interface TransactionLink {
     /**
-     * Looks at what the cluster has agreed on ({@code transaction.version}), and keeps to it until called again.
+     * Reads the cluster's {@code transaction.version}, and uses it until the next call.
      *
-     * @return whether partitions and groups must be added to a transaction before they are written to; else writing adds
-     *     them, and every transaction's end gives a new epoch (KIP-890)
+     * @return whether partitions and groups must be added to a transaction before they are written to; else writing
+     *     adds them, and every transaction's end gives a new epoch (KIP-890)
      */
     boolean chooseProtocol();
 
     /** Whether the last attempt to connect to the broker failed, or its connection is lost. */
     boolean isUnreachable(Node node);
 
-    /** Asks any broker where the coordinator of our transactional id is, or that of a group. */
+    /** Asks any broker for the coordinator of our transactional id, or of a group. */
     void findCoordinator(Node any, String groupOrNull, Handler<Node> handler, long nowMs);
 
-    /** Asks for a producer id, or, given a known one, for its next epoch. */
+    /** Asks for a producer id, or for the next epoch of a known one. */
     void initProducerId(Node coordinator, ProducerId current, Handler<ProducerId> handler, long nowMs);
 
     /** Adds partitions; the answer holds those that were refused. */
@@ -53,12 +53,12 @@ public interface TransactionLink {
             Handler<Map<TopicPartition, ApiException>> handler,
             long nowMs);
 
-    /** Commits or aborts; the answer is the id to go on with, the same one if the protocol does not give a new one. */
+    /** Commits or aborts; the answer is the id to use next, the same one if the protocol gives no new one. */
     void end(Node coordinator, ProducerId id, boolean commit, Handler<ProducerId> handler, long nowMs);
 
     /** Takes the answer to a request. */
     interface Handler<T> {
-        /** Called once, also when the connection is lost; {@code answer} counts only if {@code error} is null. */
+        /** Called once, also if the connection is lost; {@code answer} is valid only if {@code error} is null. */
         void onAnswer(T answer, KafkaException error);
     }
 }

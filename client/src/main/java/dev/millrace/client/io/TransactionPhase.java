@@ -1,6 +1,6 @@
 package dev.millrace.client.io;
 
-/** Where a transactional producer stands. */
+/** The phases of a transactional producer. */
 enum TransactionPhase {
     UNINITIALIZED,
     INITIALIZING,
@@ -21,7 +21,7 @@ enum TransactionPhase {
         return this == ABORTABLE_ERROR || this == FATAL_ERROR;
     }
 
-    /** Whether the coordinator must still hear of the transaction's end. */
+    /** Whether the coordinator must still be told the transaction's end. */
     boolean isOngoing() {
         return this == IN_TRANSACTION || this == ABORTABLE_ERROR || isCompleting();
     }

@@ -5,10 +5,10 @@ import dev.millrace.client.accumulator.FinishedBatch;
 /**
  * What transactions mean for the partitions of one I/O thread.
  *
- * <p><b>Threads:</b> that I/O thread's.
+ * <p><b>Threads:</b> that I/O thread.
  */
 interface TransactionShare {
-    /** Of a producer without transactions. */
+    /** For a producer without transactions. */
     TransactionShare NONE = new TransactionShare() {
         @Override
         public boolean isTransactional() {
@@ -16,7 +16,7 @@ interface TransactionShare {
         }
 
         @Override
-        public boolean admits(PartitionState partition) {
+        public boolean tryAdmit(PartitionState partition) {
             return true;
         }
 
@@ -26,31 +26,36 @@ interface TransactionShare {
         }
 
         @Override
-        public void failed(FinishedBatch batch) {}
+        public void onFailed(FinishedBatch batch) {}
 
         @Override
-        public void apply(Drainer drainer) {}
+        public void enforcePhase(Drainer drainer) {}
 
         @Override
-        public boolean mayEnd() {
+        public boolean isReadyToEnd() {
             return true;
         }
     };
 
     boolean isTransactional();
 
-    /** Whether batches of the partition may be sent; if not, it comes up again as soon as they may. */
-    boolean admits(PartitionState partition);
+    /**
+     * True if batches of the partition may be sent; if not, requests it, and the partition is handed over when they
+     * may.
+     */
+    boolean tryAdmit(PartitionState partition);
 
-    /** Whether open batches go now, whatever {@code linger.ms} says. */
+    /** Whether open batches are sent now, regardless of {@code linger.ms}. */
     boolean isUrgent();
 
     /** A batch was not written, or may not have been. */
-    void failed(FinishedBatch batch);
+    void onFailed(FinishedBatch batch);
 
-    /** Fails what the transaction's state forbids to send, and notes whether everything has its outcome. */
-    void apply(Drainer drainer);
+    /**
+     * Fails batches that must not be sent in the transaction's phase, and notes whether all records have their outcome.
+     */
+    void enforcePhase(Drainer drainer);
 
-    /** Whether the thread of a closing producer is not needed any more. */
-    boolean mayEnd();
+    /** Whether no transaction needs the thread of a closing producer any more. */
+    boolean isReadyToEnd();
 }

@@ -24,13 +24,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where a transactional producer stands: what the application has asked for, and what has become of it.
+ * The state of a transactional producer: the application's calls and their outcomes.
  *
- * <p><b>Threads:</b> the upper half by the application's threads, the lower by the I/O threads. Sends take no lock: they
- * pass the {@link SendGate}, which is open in a transaction only.
- * <p><b>Ordering:</b> {@code view} is immutable and replaced under the lock. A new transaction is in view before the gate
- * opens, and the gate is closed before its end is in view. So whoever sees a view other than {@code IN_TRANSACTION} and
- * then finds the gate empty has seen every record of the transaction, and no later one can have passed.
+ * <p><b>Threads:</b> the upper half by the application's threads, the lower by the I/O threads. Sends take no lock:
+ * they pass the {@link SendGate}, which is open only in a transaction.
+ * <p><b>Ordering:</b> {@code view} is immutable and replaced under the lock. A new transaction is in {@code view}
+ * before the gate opens, and the gate is closed before its end is in {@code view}. So a thread that reads a view other
+ * than {@code IN_TRANSACTION}, and then finds the gate empty, sees every record of the transaction, and no later one
+ * can enter.
  */
 public final class TransactionState {
     private static final Logger log = LoggerFactory.getLogger(TransactionState.class);
@@ -46,7 +47,10 @@ public final class TransactionState {
     private final Queue<OffsetsCall> offsets = new ConcurrentLinkedQueue<>();
     private volatile View view = new View(UNINITIALIZED, 0, null);
 
-    /** Under the lock: the newest call of init, commit or abort; it stands until someone has learned its outcome. */
+    /**
+     * Under the lock: the newest call of init, commit or abort; no other call is allowed until a caller has been told
+     * its outcome.
+     */
     private TransactionCall pending;
 
     /** Written under the lock: a record has failed in the open transaction, or in the one that is being ended. */
@@ -55,7 +59,7 @@ public final class TransactionState {
     private volatile boolean closed;
 
     /**
-     * Nothing is initialized yet.
+     * Not initialized.
      *
      * @param wakeIo called whenever there may be something to do for the I/O threads
      */
@@ -66,7 +70,7 @@ public final class TransactionState {
     }
 
     /**
-     * What the I/O threads go by.
+     * What the I/O threads read.
      *
      * @param number of the transaction, counted from 1
      * @param error in the two error phases, else null
@@ -136,13 +140,13 @@ public final class TransactionState {
     }
 
     /**
-     * Lets a send into the open transaction; no end of it comes before {@link #exitSend}.
+     * Admits a send to the open transaction, which does not end before {@link #exitSend}.
      *
-     * @throws IllegalStateException there is none
-     * @throws KafkaException an error stands against sending
+     * @throws IllegalStateException no transaction is open
+     * @throws KafkaException the transaction or the producer has failed
      */
     public void enterSend() {
-        if (!gate.enter()) {
+        if (!gate.tryEnter()) {
             refuseSend();
         }
     }
@@ -160,7 +164,7 @@ public final class TransactionState {
         });
     }
 
-    /** No further transaction can be begun, and no record sent; one that is open will be aborted. */
+    /** Allows no further transaction or record; an open transaction will be aborted. */
     public void close() {
         locked(() -> {
             gate.close();
@@ -177,11 +181,11 @@ public final class TransactionState {
     }
 
     private boolean isPending(String name) {
-        return pending != null && !pending.isTold() && pending.name().equals(name);
+        return pending != null && !pending.isObserved() && pending.name().equals(name);
     }
 
     private void throwIfPending(String operation) {
-        if (pending != null && !pending.isTold()) {
+        if (pending != null && !pending.isObserved()) {
             throw new IllegalStateException("Cannot call " + operation + ": the outcome of " + pending.name()
                     + " is not known yet; it has to be called again first");
         }
@@ -214,8 +218,8 @@ public final class TransactionState {
 
     // ---- any thread ----
 
-    /** A record of the transaction has failed, or was refused: it cannot be committed any more. */
-    public void recordFailed(RuntimeException error) {
+    /** A record of the transaction failed or was refused, so the transaction cannot be committed any more. */
+    public void onRecordFailed(RuntimeException error) {
         if (TransactionErrors.isFatalForRecords(error)) {
             failFatally(error);
             return;
@@ -234,12 +238,14 @@ public final class TransactionState {
         return view;
     }
 
-    /** Whether every send that was let into the transaction in view, which is not open any more, has come out. */
+    /** Whether every admitted send of the current transaction, which is not open any more, has left the gate. */
     boolean hasAllSends() {
         return gate.isEmpty();
     }
 
-    /** Whether a record failed while the transaction was open, so that its end starts a new epoch by either protocol. */
+    /**
+     * Whether a record failed while the transaction was open, so that its end starts a new epoch with either protocol.
+     */
     boolean hasFailedRecord() {
         return recordFailed;
     }
@@ -248,29 +254,29 @@ public final class TransactionState {
         return closed;
     }
 
-    /** Offsets to commit; the first I/O thread takes them away. */
+    /** Offsets to commit; the first I/O thread removes them. */
     Queue<OffsetsCall> offsets() {
         return offsets;
     }
 
-    /** A producer id is at hand. */
-    void initialized() {
+    /** The producer has an id. */
+    void onInitialized() {
         finish(INITIALIZING, READY, null);
     }
 
-    /** Initializing was refused; it may be tried again. */
-    void initRefused(RuntimeException reason) {
+    /** Initializing was refused; the application may try again. */
+    void onInitRefused(RuntimeException reason) {
         finish(INITIALIZING, UNINITIALIZED, reason);
     }
 
     /** The coordinator has ended the transaction. */
-    void ended() {
+    void onEnded() {
         finish(view.phase == COMMITTING ? COMMITTING : ABORTING, READY, null);
     }
 
     private void finish(TransactionPhase expected, TransactionPhase next, RuntimeException reason) {
         locked(() -> {
-            if (view.phase == expected) { // else an error came in between
+            if (view.phase == expected) { // else an error came first
                 enter(next, null);
                 if (reason == null) {
                     pending.complete();
@@ -281,11 +287,11 @@ public final class TransactionState {
         });
     }
 
-    /** Nothing but an abort helps; ignored unless there is something to abort. */
+    /** The transaction can only be aborted. Ignored if there is nothing to abort. */
     void failAbortably(RuntimeException error) {
         locked(() -> {
             if (view.phase == INITIALIZING) {
-                initRefused(error);
+                onInitRefused(error);
             } else if (view.phase == IN_TRANSACTION || view.phase == COMMITTING) {
                 log.info("The transaction must be aborted: {}", error.toString());
                 fail(ABORTABLE_ERROR, error);
@@ -293,11 +299,11 @@ public final class TransactionState {
         });
     }
 
-    /** Nothing but closing the producer helps. */
+    /** The producer can only be closed. */
     void failFatally(RuntimeException error) {
         locked(() -> {
             if (view.phase != FATAL_ERROR) {
-                log.info("No transaction can be had any more: {}", error.toString());
+                log.info("No more transactions are possible: {}", error.toString());
                 fail(FATAL_ERROR, error);
             }
         });
@@ -310,7 +316,7 @@ public final class TransactionState {
         }
     }
 
-    /** Nobody will end the transaction of a closed producer. */
+    /** Aborts the open transaction of a closed producer: the application cannot end it any more. */
     void abortOnClose() {
         locked(() -> {
             if (view.phase == IN_TRANSACTION || view.phase == ABORTABLE_ERROR) {

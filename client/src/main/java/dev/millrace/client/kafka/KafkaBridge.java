@@ -2,9 +2,9 @@ package dev.millrace.client.kafka;
 
 import dev.millrace.client.accumulator.AppendCounters;
 import dev.millrace.client.accumulator.BatchCodec;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.FailureLog;
 import dev.millrace.client.io.BrokerLink;
+import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterImages;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;

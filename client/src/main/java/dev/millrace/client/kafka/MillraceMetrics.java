@@ -1,8 +1,8 @@
 package dev.millrace.client.kafka;
 
 import dev.millrace.client.accumulator.AppendCounters;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.SealCause;
+import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterImages;
 import java.util.Locale;
 import java.util.function.DoubleSupplier;

@@ -1,8 +1,8 @@
 package dev.millrace.client.kafka;
 
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.io.SenderMetrics;
+import dev.millrace.client.memory.BufferPool;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

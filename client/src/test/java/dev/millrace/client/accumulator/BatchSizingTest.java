@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How large batches are made, and what memory they take. */
+/** The sizes of batches, and the memory that they take. */
 class BatchSizingTest {
     private static final int BATCH_SIZE = 16_384;
     private static final long MEMORY = 32 << 20;
@@ -58,7 +58,7 @@ class BatchSizingTest {
         assertThat(sealed(parts, 10_000, 100).count()).isEqualTo(100);
     }
 
-    /** Also if each of them was in use before, in a time of plenty. */
+    /** Also if each of them was in use before, while memory was plentiful. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldTakeLittleMemoryWhenTenThousandPartitionsHaveARecordEach(boolean usedBefore)
@@ -221,7 +221,10 @@ class BatchSizingTest {
         parts.pool.addPartitionsInUse(1_000_000);
     }
 
-    /** So many full batches of partition 0, its records half of random bytes; the open one behind them is sealed and released. */
+    /**
+     * Finishes this many full batches of partition 0, whose records are half random bytes; the open batch after them is
+     * sealed and released.
+     */
     private static List<FinishedBatch> fill(TestAccumulator parts, int count) throws InterruptedException {
         Random random = new Random(5);
         List<FinishedBatch> batches = new ArrayList<>();
@@ -248,7 +251,7 @@ class BatchSizingTest {
         return batches;
     }
 
-    /** The first batch of so many records, which may be too few for it. */
+    /** A first batch of this many records, even if it is not full. */
     private static FinishedBatch sealed(TestAccumulator parts, int partition, int records) throws InterruptedException {
         for (int i = 0; i < records; i++) {
             parts.append("t", partition, TestRecord.ofSize(100), 0);
@@ -256,7 +259,7 @@ class BatchSizingTest {
         return taken(parts);
     }
 
-    /** The first batch of the partition that was appended to. */
+    /** The first batch of the partition with records. */
     private static FinishedBatch taken(TestAccumulator parts) {
         PartitionQueue queue = parts.ready.poll();
         queue.sealOldest(SealCause.LINGER);

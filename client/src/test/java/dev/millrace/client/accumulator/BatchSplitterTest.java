@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What becomes of a batch that the broker finds too large. */
+/** How a batch is split that the broker finds too large. */
 class BatchSplitterTest {
     private static final int BATCH_SIZE = 4_000;
 
@@ -202,7 +202,7 @@ class BatchSplitterTest {
         FinishedBatch whole = finished(parts, sameSize(4));
 
         // when
-        assertThatThrownBy(() -> whole.split(ignored -> {
+        assertThatThrownBy(() -> whole.splitIntoParts(ignored -> {
                     throw new InternalError("thrown on purpose");
                 }))
                 .isInstanceOf(InternalError.class);
@@ -216,7 +216,7 @@ class BatchSplitterTest {
 
     private static List<FinishedBatch> split(FinishedBatch whole) {
         List<FinishedBatch> parts = new ArrayList<>();
-        whole.split(parts::addAll);
+        whole.splitIntoParts(parts::addAll);
         return parts;
     }
 
@@ -246,7 +246,7 @@ class BatchSplitterTest {
         return records;
     }
 
-    /** Holds all of them, from memory of the pool. */
+    /** A batch with all of them, in memory of the pool. */
     private FinishedBatch finished(TestAccumulator parts, List<TestRecord> records) {
         try {
             byte[] buffer = parts.pool.acquire(64 << 10, 0, () -> true);

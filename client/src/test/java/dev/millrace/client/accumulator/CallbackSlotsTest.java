@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where callbacks are kept until their batch is acknowledged. */
+/** The callbacks of a batch until it is acknowledged. */
 class CallbackSlotsTest {
     private final BatchResult result = new BatchResult(new TopicPartition("t", 0), null);
 

@@ -15,12 +15,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * What the I/O thread does with the accumulator, without a network: it looks only at partitions that were handed over,
+ * What the I/O thread does with the accumulator, without a network: it visits only partitions that were handed over,
  * seals what lingers, takes finished batches in order, delivers and releases them, and sleeps when there is nothing. It
  * checks each thread's order as a consumer would.
  */
 final class IoModel {
-    /** What the model can be made to do wrong, and how it must be noticed. */
+    /** Faults that the model can have, and the check that must notice each. */
     enum Fault {
         LOSE_A_BATCH("records that came out"),
         READ_A_BATCH_TWICE("the record of writer"),
@@ -28,7 +28,7 @@ final class IoModel {
         SWAP_BATCHES("the record of writer"),
         KEEP_MEMORY("memory given back"),
         FORGET_TO_DELIVER("futures"),
-        /** One partition is not looked at any more. */
+        /** One partition is not visited any more. */
         OVERLOOK_A_PARTITION("woken for what was handed over");
 
         final String noticedBy;
@@ -63,18 +63,18 @@ final class IoModel {
         parts.ready.onWake(selector::release);
     }
 
-    /** Ends when nobody appends any more and everything is drained. */
+    /** Returns when no thread appends any more and everything is drained. */
     void runUntil(BooleanSupplier nobodyAppends) throws InterruptedException {
         while (true) {
             boolean last = nobodyAppends.getAsBoolean();
             for (PartitionQueue queue = parts.ready.poll(); queue != null; queue = parts.ready.poll()) {
-                lookAt(queue);
+                visit(queue);
             }
             boolean all = last || parts.accumulator.isShortOfMemory() || parts.accumulator.isUrgent();
             for (PartitionQueue queue : new ArrayDeque<>(lingering)) {
                 if (all || random.nextInt(50) == 0) {
                     queue.sealOldest(SealCause.LINGER);
-                    lookAt(queue);
+                    visit(queue);
                 }
             }
             if (last && isIdle()) {
@@ -98,13 +98,13 @@ final class IoModel {
             boolean woken = selector.tryAcquire(
                     fault == Fault.OVERLOOK_A_PARTITION ? FAULTY_SLEEP_BOUND_MS : SLEEP_BOUND_MS,
                     TimeUnit.MILLISECONDS);
-            parts.ready.awake();
+            parts.ready.markAwake();
             assertThat(woken || isIdle()).as("woken for what was handed over").isTrue();
             selector.drainPermits();
         }
     }
 
-    private void lookAt(PartitionQueue queue) {
+    private void visit(PartitionQueue queue) {
         if (fault == Fault.OVERLOOK_A_PARTITION && batches >= FAULTY_BATCH && overlooked == null) {
             overlooked = queue;
         }
@@ -164,7 +164,7 @@ final class IoModel {
             batch.deliver();
         }
         if (!faulty || fault != Fault.KEEP_MEMORY) {
-            Arrays.fill(batch.buffer(), (byte) -1); // whoever still writes there, or reads, will be found out
+            Arrays.fill(batch.buffer(), (byte) -1); // makes later writes and reads of this memory visible
             batch.release();
         }
     }

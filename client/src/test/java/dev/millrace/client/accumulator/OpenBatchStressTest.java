@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Writers race from batch to batch while another thread seals some of them early, as the I/O thread does on linger. What
- * Kafka's classes then read must be what was taken, record by record. The same run must object to every twin of
+ * Writers race from batch to batch while another thread seals some of them early, as the I/O thread does on linger.
+ * What Kafka's classes then read must be what was taken, record by record. The same run must object to every twin of
  * {@link TwinBatch}, each of them weakened in one place.
  */
 class OpenBatchStressTest {
@@ -29,12 +29,12 @@ class OpenBatchStressTest {
     private static final int ROUNDS = 25;
     private static final int BATCHES = 250;
 
-    /** How many rounds a twin is given to show its weakness; one or two are enough as a rule. */
+    /** Rounds in which a twin must show its weakness; usually one or two are enough. */
     private static final int TWIN_ROUNDS = 2_000;
 
     /** A batch as its writers see it. */
     interface Subject {
-        /** Null when sealed or full, else something to give to {@link #indexOf}. */
+        /** Null if sealed or full, else an argument for {@link #indexOf}. */
         Object append(EncodableRecord record, Callback callback);
 
         void seal();
@@ -42,7 +42,7 @@ class OpenBatchStressTest {
         /** How often it was finished. */
         int finishes();
 
-        /** Delivers it; then gives what Kafka reads. */
+        /** Delivers it; returns what Kafka reads. */
         List<String> deliver();
 
         long indexOf(Object appended);

@@ -242,7 +242,7 @@ class OpenBatchTest {
         assertThat(second.isDone()).isTrue();
     }
 
-    /** Whoever it is that logs it meets another Error. */
+    /** Logging the first Error throws another Error. */
     private static final class Unloggable extends IllegalStateException {
         private static final long serialVersionUID = 1;
 
@@ -276,17 +276,17 @@ class OpenBatchTest {
 
         // when
         assertThatThrownBy(batch.finished()::deliver).isInstanceOf(InternalError.class);
-        assertThat(batch.finished().delivered()).isFalse();
+        assertThat(batch.finished().isDelivered()).isFalse();
         assertThat(first.isDone()).isFalse();
         batch.finished().deliver();
 
         // then
         assertThat(told).containsExactly("first", "second");
         assertThat(first.isDone()).isTrue();
-        assertThat(batch.finished().delivered()).isTrue();
+        assertThat(batch.finished().isDelivered()).isTrue();
     }
 
-    /** A hole between claim and commit would never be closed. */
+    /** A claim without a commit would keep the batch from finishing. */
     @Test
     void shouldGoOnWhenThereIsNoMemoryToCountALostRace() throws Exception {
         AppendCounters counters = new AppendCounters();
@@ -301,7 +301,7 @@ class OpenBatchTest {
             }
         });
 
-        assertThatCode(() -> counters.claimsLost(1)).doesNotThrowAnyException();
+        assertThatCode(() -> counters.countLostClaims(1)).doesNotThrowAnyException();
     }
 
     @Test
@@ -373,7 +373,7 @@ class OpenBatchTest {
         add(batch, TestRecord.ofValue("0"), null);
         batch.seal();
         FinishedBatch finished = finishedAndStamped(batch);
-        finished.sent(0);
+        finished.markSent(0);
 
         assertThatThrownBy(finished::release).isInstanceOf(IllegalStateException.class);
 

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Threads append to a few partitions through little memory while {@link IoModel} drains them. What comes out must be what
- * each thread put in, in its order, and all memory must come back. Every fault that the model can be given must be
+ * Threads append to a few partitions through little memory while {@link IoModel} drains them. What comes out must be
+ * what each thread put in, in its order, and all memory must come back. Every fault that the model can be given must be
  * noticed.
  */
 class PartitionQueueStressTest {
@@ -83,7 +83,7 @@ class PartitionQueueStressTest {
         try {
             workers.start().join();
         } finally {
-            parts.accumulator.close(); // nobody shall wait for memory after a failure
+            parts.accumulator.close(); // no thread may wait for memory after a failure
         }
 
         for (int writer = 0; writer < WRITERS; writer++) {
@@ -152,13 +152,13 @@ class PartitionQueueStressTest {
         return parts.append("t", random.nextInt(PARTITIONS), record(writer, n, random), Workers.HANG_MS);
     }
 
-    /** Now and then one that is larger than a batch. */
+    /** Some records are larger than a batch. */
     private static TestRecord record(int writer, int n, Random random) {
         int padding = random.nextInt(100) == 0 ? BATCH_SIZE : random.nextInt(60);
         return TestRecord.ofValue(writer + ":" + n + ":" + "x".repeat(padding));
     }
 
-    /** Splits what {@link #record} put together. */
+    /** Parses the value that {@link #record} made. */
     static int[] parse(byte[] value) {
         String[] parts = new String(value, StandardCharsets.UTF_8).split(":", -1);
         return new int[] {Integer.parseInt(parts[0]), Integer.parseInt(parts[1])};

@@ -68,7 +68,7 @@ class PartitionQueuesTest {
         assertThat(seen).hasSize(3 * topics);
     }
 
-    /** A queue that close missed would take records that nobody sends. */
+    /** A queue that close missed would accept records that are never sent. */
     @Test
     void shouldHaveShownEveryQueueThatWasMadeWhenItIsClosedMeanwhile() throws Exception {
         for (int round = 0; round < 200; round++) {

@@ -3,6 +3,7 @@ package dev.millrace.client.accumulator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.memory.BufferPool;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,7 +18,7 @@ class PartitionUseStressTest {
     private final AtomicInteger taken = new AtomicInteger();
     private final BufferPool pool = new BufferPool(1, 1, () -> {});
 
-    /** How often the two threads have met, twice. */
+    /** Twice the number of times that the two threads have met. */
     private final AtomicInteger meetings = new AtomicInteger();
 
     @Test
@@ -40,7 +41,7 @@ class PartitionUseStressTest {
         return opened.get() > taken.get();
     }
 
-    /** In each round the one batch there is is taken while another is opened. */
+    /** In each round the only batch is taken while another one is opened. */
     private void openAndTakeSideBySide(String name, Runnable update) throws InterruptedException {
         Random seeds = Seed.random(name);
         Random openersPause = new Random(seeds.nextLong());
@@ -94,7 +95,7 @@ class PartitionUseStressTest {
         }
     }
 
-    /** Looks once. */
+    /** Checks only once. */
     private static final class TwinUse {
         private final PartitionUse.Partition partition;
         private final BufferPool pool;

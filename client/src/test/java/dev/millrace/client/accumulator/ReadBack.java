@@ -14,7 +14,7 @@ import org.apache.kafka.common.record.internal.Record;
 final class ReadBack {
     private ReadBack() {}
 
-    /** The one batch in there, its checksum verified. */
+    /** The only batch in the buffer, with a verified checksum. */
     static MutableRecordBatch batch(FinishedBatch finished) {
         MemoryRecords records = MemoryRecords.readableRecords(ByteBuffer.wrap(finished.buffer(), 0, finished.size()));
         List<MutableRecordBatch> batches = new ArrayList<>();

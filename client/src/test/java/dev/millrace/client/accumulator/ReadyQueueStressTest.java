@@ -11,18 +11,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * A thread offers, another one works off and falls asleep, over and over, so that each offer meets the moment of falling
- * asleep. The selector is a semaphore: like the selector, it remembers a wake-up that comes before the wait. A missed
- * wake-up shows as a wait that nobody ends.
+ * One thread offers, another one empties the queue and falls asleep, repeatedly, so that each offer races with falling
+ * asleep. The selector is a semaphore: like the selector, it remembers a wake-up that comes before the wait. A
+ * missed wake-up shows as a wait that does not end.
  *
- * <p>The twin looks whether there is something to do before it announces its sleep, not after. There is no twin that
- * merely lacks the full fence: on x86 both the queue's compare-and-set and the volatile store of {@code sleepUntil} are
- * full fences themselves, so that here it could not fail.
+ * <p>The twin checks whether there is something to do before it announces its sleep, not after. There is no twin that
+ * only lacks the full fence: on x86 both the queue's compare-and-set and the volatile store of {@code sleepUntil} are
+ * full fences themselves, so it could not fail here.
  */
 class ReadyQueueStressTest {
     private static final int HAND_OVERS = 60_000;
 
-    /** The hand-over as its two sides see it. */
+    /** The ready queue's methods for both sides. */
     interface HandOver {
         void onWake(Runnable wakeUp);
 
@@ -32,7 +32,7 @@ class ReadyQueueStressTest {
 
         boolean trySleep();
 
-        void awake();
+        void markAwake();
     }
 
     @Test
@@ -78,7 +78,7 @@ class ReadyQueueStressTest {
                                 missed.incrementAndGet();
                             }
                             selector.drainPermits();
-                            handOver.awake();
+                            handOver.markAwake();
                         }
                     }
                 });
@@ -117,8 +117,8 @@ class ReadyQueueStressTest {
         }
 
         @Override
-        public void awake() {
-            ready.awake();
+        public void markAwake() {
+            ready.markAwake();
         }
     }
 
@@ -159,7 +159,7 @@ class ReadyQueueStressTest {
         }
 
         @Override
-        public void awake() {
+        public void markAwake() {
             sleepUntil.set(AWAKE);
         }
     }

@@ -35,7 +35,7 @@ class ReadyQueueTest {
         assertThat(ready.poll()).isNull();
     }
 
-    /** Its record is in a batch already: the caller must not hear of it, and the batch must be found. */
+    /** The record is in a batch already: the caller must see no error, and the I/O thread must find the batch. */
     @Test
     void shouldHaveAllPartitionsLookedAtWhenThereIsNoMemoryToNoteOne() {
         // given
@@ -54,8 +54,8 @@ class ReadyQueueTest {
         // then
         assertThat(wakeUps).hasValue(1);
         assertThat(withoutMemory.trySleep(Long.MAX_VALUE)).isFalse();
-        assertThat(withoutMemory.takeMissed()).isTrue();
-        assertThat(withoutMemory.takeMissed()).isFalse();
+        assertThat(withoutMemory.pollMissed()).isTrue();
+        assertThat(withoutMemory.pollMissed()).isFalse();
         assertThat(withoutMemory.trySleep(Long.MAX_VALUE)).isTrue();
     }
 
@@ -103,7 +103,7 @@ class ReadyQueueTest {
     @Test
     void shouldNotWakeTheSelectorWhenItIsAwakeAgain() {
         assertThat(ready.trySleep(Long.MAX_VALUE)).isTrue();
-        ready.awake();
+        ready.markAwake();
 
         ready.offer(partition, Long.MIN_VALUE);
 

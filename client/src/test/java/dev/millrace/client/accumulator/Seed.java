@@ -2,11 +2,11 @@ package dev.millrace.client.accumulator;
 
 import java.util.Random;
 
-/** Where tests take chance from: the seed is printed, and {@code -Dmillrace.seed=…} repeats a run. */
+/** Random numbers for tests: the seed is printed, and {@code -Dmillrace.seed=…} repeats a run. */
 public final class Seed {
     private Seed() {}
 
-    /** The first of a row of seeds, for a test whose failure names the one that failed. */
+    /** The first of several seeds, for a test whose failure names the seed that failed. */
     public static long first() {
         return Long.getLong("millrace.seed", System.nanoTime() & 0xffffffL);
     }

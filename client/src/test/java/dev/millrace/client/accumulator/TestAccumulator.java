@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.memory.BufferPool;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.TopicPartition;
 

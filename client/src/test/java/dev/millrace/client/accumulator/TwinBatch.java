@@ -8,21 +8,21 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.producer.Callback;
 
 /**
- * {@link OpenBatch} told again with one thing left out, to show that {@link OpenBatchStressTest} would notice. Where the
- * window is a few instructions wide, a short spin holds it open.
+ * A copy of {@link OpenBatch} with one step left out, to show that {@link OpenBatchStressTest} would notice. Where
+ * the window is a few instructions wide, a short spin holds it open.
  */
 final class TwinBatch implements OpenBatchStressTest.Subject {
     /** What is left out; null for nothing. */
     enum Weakness {
         /** Two writers that saw the same tail both take its room. */
         CLAIM_WITHOUT_COMPARE,
-        /** A seal that comes between a writer's look and its claim is undone. */
+        /** A seal between a writer's read and its claim is undone. */
         CLAIM_OVERWRITES_SEAL,
-        /** Sealer and last committer each look at the other's word first, and neither finishes. */
+        /** Sealer and last committer each read the other's word before their own write, and neither finishes. */
         LOOK_BEFORE_WRITE,
         /** Sealer and last committer both finish. */
         FINISH_UNGUARDED,
-        /** Whoever seals finishes, although a writer may still be writing. */
+        /** The sealer finishes, although a writer may still be writing. */
         FINISH_WITHOUT_COMMITS
     }
 

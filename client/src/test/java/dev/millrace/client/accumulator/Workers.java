@@ -9,28 +9,28 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Threads that start together; the first failure of any of them is the test's. */
-final class Workers {
+/** Threads that start together. The first failure of any of them fails the test. */
+public final class Workers {
     /** How long a test may stand still before it counts as hung; far above what any of them takes. */
-    static final long HANG_MS = 60_000;
+    public static final long HANG_MS = 60_000;
 
     private final List<Thread> threads = new ArrayList<>();
     private final List<Work> works = new ArrayList<>();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
     /** What one thread does. */
-    interface Work {
+    public interface Work {
         void run() throws Exception;
     }
 
-    Workers add(int count, Work work) {
+    public Workers add(int count, Work work) {
         for (int i = 0; i < count; i++) {
             works.add(work);
         }
         return this;
     }
 
-    Workers start() {
+    public Workers start() {
         CyclicBarrier together = new CyclicBarrier(works.size());
         for (Work work : works) {
             Thread thread = new Thread(() -> run(work, together), "worker-" + threads.size());
@@ -52,12 +52,12 @@ final class Workers {
         }
     }
 
-    boolean hasFailed() {
+    public boolean hasFailed() {
         return failure.get() != null;
     }
 
     /** Waits for all to end, and throws what any of them threw. */
-    void join() throws InterruptedException {
+    public void join() throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(HANG_MS);
         for (Thread thread : threads) {
             while (thread.isAlive() && !hasFailed()) {
@@ -74,30 +74,30 @@ final class Workers {
         }
     }
 
-    Thread thread(int index) {
+    public Thread thread(int index) {
         return threads.get(index);
     }
 
-    /** Holds open the window of a twin's weakness, which is a few instructions wide by itself. */
-    static void hold() {
+    /** Widens the window of a twin's weakness, which otherwise is a few instructions wide. */
+    public static void hold() {
         for (int i = 0; i < 200; i++) {
             Thread.onSpinWait();
         }
     }
 
-    /** Waits for something that other threads bring about. */
-    static void until(String what, BooleanSupplier condition) {
+    /** Waits for a condition that other threads make true. */
+    public static void until(String what, BooleanSupplier condition) {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(HANG_MS);
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - deadline > 0) {
-                throw new AssertionError("Waited in vain until " + what);
+                throw new AssertionError("Timed out waiting until " + what);
             }
             LockSupport.parkNanos(50_000);
         }
     }
 
-    /** Waits until the thread is parked with a time limit, as those who wait for memory or an image are. */
-    static void untilWaiting(Thread thread) {
+    /** Waits until the thread is parked with a time limit, as threads that wait for memory or an image are. */
+    public static void untilWaiting(Thread thread) {
         until(thread.getName() + " waits", () -> thread.getState() == Thread.State.TIMED_WAITING);
     }
 }

@@ -134,7 +134,7 @@ class DrainerTest {
         io.run();
         io.brokers.pending().forEach(Request::accept);
         io.passTime(2 * ScriptedIo.DELIVERY_TIMEOUT_MS);
-        long before = io.drainer.looks();
+        long before = io.drainer.visits();
 
         // when one of them is used
         for (int i = 0; i < 100; i++) {
@@ -145,7 +145,7 @@ class DrainerTest {
         }
 
         // then
-        assertThat(io.drainer.looks() - before).isLessThan(1000);
+        assertThat(io.drainer.visits() - before).isLessThan(1000);
     }
 
     @Test

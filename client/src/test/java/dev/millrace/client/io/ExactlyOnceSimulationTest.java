@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.accumulator.Seed;
 import dev.millrace.client.delivery.DeliveryCallback;
 import dev.millrace.client.delivery.DeliveryCertainty;
+import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
@@ -30,8 +30,8 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.Test;
 
 /**
- * Thousands of runs of the I/O thread's code against a simulated cluster whose connections break, whose leaders move and
- * whose replicas fail: what is acknowledged stands in the log once, in the order of sending, at the offset told.
+ * Thousands of runs of the I/O thread's code against a simulated cluster whose connections break, whose leaders move
+ * and whose replicas fail: what is acknowledged stands in the log once, in the order of sending, at the offset told.
  */
 class ExactlyOnceSimulationTest {
     private static final int PARTITIONS = 3;

@@ -4,10 +4,10 @@ import dev.millrace.client.accumulator.FinishedBatch;
 
 /** No transactions, but an {@code Error} where a test wants one. */
 final class FaultyShare implements TransactionShare {
-    /** After so many batches were stamped, the next is not. */
+    /** After this many batches were stamped, stamping throws. */
     int stampsLeft = Integer.MAX_VALUE;
 
-    /** So many times a failed batch cannot be told. */
+    /** How many times {@link #onFailed} throws. */
     int failuresToThrow;
 
     @Override
@@ -19,7 +19,7 @@ final class FaultyShare implements TransactionShare {
     }
 
     @Override
-    public boolean admits(PartitionState partition) {
+    public boolean tryAdmit(PartitionState partition) {
         return true;
     }
 
@@ -29,17 +29,17 @@ final class FaultyShare implements TransactionShare {
     }
 
     @Override
-    public void failed(FinishedBatch batch) {
+    public void onFailed(FinishedBatch batch) {
         if (failuresToThrow-- > 0) {
             throw new InternalError("thrown on purpose");
         }
     }
 
     @Override
-    public void apply(Drainer drainer) {}
+    public void enforcePhase(Drainer drainer) {}
 
     @Override
-    public boolean mayEnd() {
+    public boolean isReadyToEnd() {
         return true;
     }
 }

@@ -14,7 +14,7 @@ import org.apache.kafka.common.KafkaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The life and death of the threads themselves. */
+/** How the threads start and end. */
 class IoThreadsTest {
     @Test
     void shouldFailEveryRecordAndRefuseMoreWhenAThreadDies() throws Exception {
@@ -73,7 +73,7 @@ class IoThreadsTest {
         thread.runOnce();
         assertThat(io.brokers.pending()).isNotEmpty();
         AtomicInteger errandEnds = new AtomicInteger();
-        thread.add(new Errand() {
+        thread.add(new IoTask() {
             @Override
             public long runIfDue(long nowMs) {
                 return Long.MAX_VALUE;
@@ -117,7 +117,7 @@ class IoThreadsTest {
         }
     }
 
-    /** Expects that all have ended, and what follows is done, once it has thrown. */
+    /** Expects that all threads have ended, and {@code onEnd} has run, when it throws. */
     private static void startWithout(int unstartable, IoThreads threads) throws InterruptedException {
         OutOfMemoryError error = new OutOfMemoryError("unable to create native thread, on purpose");
         List<Thread> started = new ArrayList<>();
@@ -149,7 +149,7 @@ class IoThreadsTest {
         }
     }
 
-    /** Neither it nor what its own message throws has a message to log. */
+    /** Neither this nor the exception thrown by its message can be logged. */
     private static final class Unloggable extends Error {
         private static final long serialVersionUID = 1;
 

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.accumulator.RecordFuture;
 import dev.millrace.client.delivery.DeliveryCertainty;
 import dev.millrace.client.io.BrokerLink.ProduceAnswer;
+import dev.millrace.client.memory.BufferPool;
 import java.lang.reflect.Field;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -37,7 +37,7 @@ class PartitionStateTest {
     @Test
     void shouldSendSeveralOnlyAfterTheLeaderAcceptedOne() throws Exception {
         PartitionState state = stateWithBatches(6);
-        state.led(TOPIC_ID, 3);
+        state.updateLeader(TOPIC_ID, 3);
 
         FinishedBatch first = sendNext(state);
         assertThat(state.candidate(NODE, 0)).isNull();
@@ -45,7 +45,7 @@ class PartitionStateTest {
 
         sendNext(state);
         sendNext(state);
-        state.led(TOPIC_ID, 3);
+        state.updateLeader(TOPIC_ID, 3);
         sendNext(state);
     }
 
@@ -62,10 +62,10 @@ class PartitionStateTest {
     @Test
     void shouldNotTakeAnAnswerOfTheOldLeadershipForOneOfTheNew() throws Exception {
         PartitionState state = stateWithBatches(6);
-        state.led(TOPIC_ID, 3);
+        state.updateLeader(TOPIC_ID, 3);
         FinishedBatch sentBefore = sendNext(state);
 
-        state.led(new Uuid(2, 2), 3);
+        state.updateLeader(new Uuid(2, 2), 3);
         accept(state, sentBefore);
 
         FinishedBatch alone = sendNext(state);
@@ -78,11 +78,11 @@ class PartitionStateTest {
     private void assertThatOneGoesAloneAfter(Uuid topicId, int epoch) throws InterruptedException {
         // given
         PartitionState state = stateWithBatches(6);
-        state.led(TOPIC_ID, 3);
+        state.updateLeader(TOPIC_ID, 3);
         accept(state, sendNext(state));
 
         // when
-        state.led(topicId, epoch);
+        state.updateLeader(topicId, epoch);
 
         // then
         FinishedBatch alone = sendNext(state);
@@ -92,7 +92,7 @@ class PartitionStateTest {
         sendNext(state);
     }
 
-    /** Wherever it fails, the batch is still found by who fails all of them, and told once. */
+    /** At whatever step it fails, failing all batches still finds this one, and its callbacks run once. */
     @ParameterizedTest
     @EnumSource
     void shouldNotLoseABatchWhenAnErrorMeetsItOnItsWay(Way way) throws Exception {
@@ -104,7 +104,7 @@ class PartitionStateTest {
         FinishedBatch batch = state.candidate(NODE, 0);
         if (way == Way.SPLIT) {
             state.send(batch, NODE, ID);
-            state.settled(batch, true);
+            state.onSettled(batch, true);
         }
 
         // when
@@ -115,7 +115,7 @@ class PartitionStateTest {
         }
         assertThatThrownBy(() -> {
                     if (way == Way.SPLIT) {
-                        state.tooLarge(batch);
+                        state.splitTooLarge(batch);
                     } else {
                         state.send(batch, NODE, ID);
                     }
@@ -126,14 +126,14 @@ class PartitionStateTest {
         share.stampsLeft = Integer.MAX_VALUE;
         state.abandonInFlight();
         accumulator.close();
-        state.fail(Long.MAX_VALUE, any -> new KafkaException("The end"));
+        state.failOpenedBefore(Long.MAX_VALUE, any -> new KafkaException("The end"));
         state.deliverDecided();
         assertThat(told).hasSameSizeAs(futures).doesNotHaveDuplicates();
         assertThat(futures).allMatch(RecordFuture::isDone);
         assertThat(state.isIdle()).isTrue();
     }
 
-    /** What the batch is about to do. */
+    /** The step at which the error is thrown. */
     enum Way {
         GET_ITS_SEQUENCE,
         NOTE_AS_SENT,
@@ -160,17 +160,17 @@ class PartitionStateTest {
         // when
         breakSentBatches(state);
         Completion completion = new Completion(SETTINGS, new NoMetrics());
-        assertThatThrownBy(() -> completion.apply(state, new ProduceAnswer(batch, null, 5, -1), 0))
+        assertThatThrownBy(() -> completion.handleAnswer(state, new ProduceAnswer(batch, null, 5, -1), 0))
                 .isInstanceOf(InternalError.class);
 
         // then
         state.abandonInFlight();
-        state.fail(Long.MAX_VALUE, any -> new KafkaException("The end"));
+        state.failOpenedBefore(Long.MAX_VALUE, any -> new KafkaException("The end"));
         state.deliverDecided();
         assertThat(future.certainty()).isEqualTo(DeliveryCertainty.POSSIBLY_PERSISTED);
     }
 
-    /** Stands for an OutOfMemoryError at the next batch that is noted, or the next look at all of them, once. */
+    /** Throws once, in place of an OutOfMemoryError, when the next batch is added or all of them are iterated. */
     private static void breakSentBatches(PartitionState state) throws ReflectiveOperationException {
         Field sent = PartitionState.class.getDeclaredField("sent");
         sent.setAccessible(true);
@@ -216,8 +216,8 @@ class PartitionStateTest {
     }
 
     private static void accept(PartitionState state, FinishedBatch batch) {
-        state.settled(batch, true);
-        state.accepted(batch);
+        state.onSettled(batch, true);
+        state.onAccepted(batch);
         batch.decide(0, -1, null);
         state.deliverDecided();
     }

@@ -24,8 +24,8 @@ import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.RecordBatch;
 
 /**
- * Two brokers that do what a test says: produce requests wait until the test answers them; metadata and producer ids are
- * given at once. The clock moves when the test moves it.
+ * Two brokers that do what a test says: produce requests wait until the test answers them; metadata and producer ids
+ * are given at once. The clock moves when the test moves it.
  */
 final class ScriptedBrokers implements BrokerLink {
     private final List<Node> nodes = List.of(new Node(1, "h", 1), new Node(2, "h", 2));
@@ -35,19 +35,19 @@ final class ScriptedBrokers implements BrokerLink {
     private final int[] epochs;
     private long nextOffset;
 
-    /** Topics that metadata tells nothing of at the moment. */
+    /** Topics that are missing in metadata at the moment. */
     final Set<String> missing = new HashSet<>();
 
-    /** How many topics were asked for so far, counting each as often as it was. */
+    /** How many topics were requested so far, counting each request. */
     long topicsAskedFor;
 
-    /** Of every topic: with the next one, all of them have been created anew. */
+    /** Part of every topic id: another value means that all topics were created again. */
     long incarnation = 1;
 
     /** What each {@link #poll} was allowed to wait, milliseconds. */
     final List<Long> waits = new ArrayList<>();
 
-    /** Requests that a connection takes before the next answer. */
+    /** Requests that a connection accepts before the next answer. */
     int maxInFlight = 5;
 
     /** Why no producer id is given at the moment, or null. */
@@ -67,7 +67,7 @@ final class ScriptedBrokers implements BrokerLink {
         Arrays.fill(leaders, 1);
     }
 
-    /** Another broker leads the partition from now on; {@link MetadataRefresh} finds out when it asks. */
+    /** Another broker leads the partition from now on; {@link MetadataRefresh} learns that from its next request. */
     void moveLeader(int partition, int node) {
         leaders[partition] = node;
         epochs[partition]++;
@@ -78,7 +78,7 @@ final class ScriptedBrokers implements BrokerLink {
         return List.copyOf(pending);
     }
 
-    /** One batch as it stood in the request. */
+    /** One batch as it was in the request. */
     record Sent(int partition, short epoch, int sequence, int count, FinishedBatch batch, byte[] bytes) {
         private static Sent of(FinishedBatch batch) {
             byte[] bytes = Arrays.copyOf(batch.buffer(), batch.size());
@@ -103,7 +103,7 @@ final class ScriptedBrokers implements BrokerLink {
         }
     }
 
-    /** A produce request on its way. */
+    /** A produce request without an answer. */
     final class Request {
         final int node;
         final List<Sent> batches;
@@ -166,7 +166,7 @@ final class ScriptedBrokers implements BrokerLink {
         immediate.add(() -> handler.onMetadata(new ClusterDelta("c", nodes, known, errors, complete)));
     }
 
-    /** What metadata tells of a topic now. */
+    /** The metadata of a topic now. */
     TopicImage image(String topic) {
         int[][] nobody = new int[leaders.length][0];
         return new TopicImage(

@@ -2,10 +2,10 @@ package dev.millrace.client.io;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.accumulator.RecordFuture;
+import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
@@ -17,7 +17,7 @@ import java.util.Optional;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.common.errors.ApiException;
 
-/** One I/O thread's code, played by the test's own thread against {@link ScriptedBrokers}. */
+/** One I/O thread's code, run by the test's own thread against {@link ScriptedBrokers}. */
 final class ScriptedIo {
     static final String TOPIC = "t";
     static final long DELIVERY_TIMEOUT_MS = 10_000;
@@ -79,7 +79,10 @@ final class ScriptedIo {
         return new ScriptedIo(partitions, settings(5, true, 0, 1000));
     }
 
-    /** Its first question for a producer id was answered with {@code why}; so are all others until the test says otherwise. */
+    /**
+     * Its first request for a producer id was answered with {@code why}, and so are all others until the test changes
+     * that.
+     */
     static ScriptedIo refusedAnId(ApiException why) {
         return new ScriptedIo(1, settings(5, true, 0, 1000), why);
     }
@@ -116,7 +119,7 @@ final class ScriptedIo {
                 300_000);
     }
 
-    /** A record that fills a batch of its own. */
+    /** A record that fills a batch. */
     RecordFuture send(int partition) {
         return send(partition, VALUE_SIZE);
     }
@@ -146,7 +149,7 @@ final class ScriptedIo {
         run();
     }
 
-    /** Rounds of the I/O thread until nothing more happens by itself; no time passes. */
+    /** Rounds of the I/O thread until nothing more happens; no time passes. */
     void run() {
         for (int i = 0; i < ROUNDS; i++) {
             runOnce();
@@ -171,7 +174,7 @@ final class ScriptedIo {
         return new IoThreads(Collections.nCopies(count, context), ready, settings, Optional.empty());
     }
 
-    /** One of them, to be played by the test. */
+    /** One of them, to be run by the test. */
     IoThread thread(TransactionShare share) {
         return new IoThread(context, settings, ids, metadata, share);
     }

@@ -10,7 +10,9 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** Threads rush through a gate that is opened and closed: once it is closed and empty, nobody may be inside any more. */
+/**
+ * Threads rush through a gate that is opened and closed: once it is closed and empty, no thread may be inside.
+ */
 class SendGateStressTest {
     private static final int THREADS = 4;
     private static final int ROUNDS = 100;
@@ -24,8 +26,8 @@ class SendGateStressTest {
         int leaks = run(
                 new Gate() {
                     @Override
-                    public boolean enter() {
-                        return gate.enter();
+                    public boolean tryEnter() {
+                        return gate.tryEnter();
                     }
 
                     @Override
@@ -57,7 +59,7 @@ class SendGateStressTest {
         assertThat(run(new WeakGate(), TWIN_ROUNDS)).isPositive();
     }
 
-    /** Whether somebody was inside although the gate had been closed and found empty: 1 if so. */
+    /** Whether a thread was inside although the gate had been closed and found empty: 1 if so. */
     private static int run(Gate gate, int rounds) throws InterruptedException {
         AtomicIntegerArray inside = new AtomicIntegerArray(THREADS * 16);
         List<Thread> threads = new ArrayList<>();
@@ -65,7 +67,7 @@ class SendGateStressTest {
             int slot = t * 16;
             Thread thread = new Thread(() -> {
                 while (!Thread.currentThread().isInterrupted()) {
-                    if (gate.enter()) {
+                    if (gate.tryEnter()) {
                         inside.setPlain(slot, 1);
                         Thread.onSpinWait();
                         inside.setPlain(slot, 0);
@@ -108,7 +110,7 @@ class SendGateStressTest {
     }
 
     private interface Gate {
-        boolean enter();
+        boolean tryEnter();
 
         void exit();
 
@@ -117,14 +119,14 @@ class SendGateStressTest {
         boolean isEmpty();
     }
 
-    /** The twin: whoever is slow between looking and counting is overlooked. */
+    /** The twin: a thread that is slow between its check and its count is missed. */
     private static final class WeakGate implements Gate {
         private final LongAdder entered = new LongAdder();
         private final LongAdder exited = new LongAdder();
         private volatile boolean open;
 
         @Override
-        public boolean enter() {
+        public boolean tryEnter() {
             if (!open) {
                 return false;
             }

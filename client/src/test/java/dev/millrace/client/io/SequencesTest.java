@@ -23,8 +23,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Order and sequences, one situation a test; {@link ExactlyOnceSimulationTest} mixes them at random. Requests are written
- * as {@code broker <- [partition:epoch:sequence]}.
+ * Order and sequences, one situation a test; {@link ExactlyOnceSimulationTest} mixes them at random. Requests are
+ * written as {@code broker <- [partition:epoch:sequence]}.
  */
 class SequencesTest {
     /** KAFKA-15591. */

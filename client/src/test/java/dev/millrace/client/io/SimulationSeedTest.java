@@ -9,7 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A seed that a simulation prints when it fails gives the same run again: in the next minute, and in a process of tomorrow. */
+/**
+ * A seed that a simulation prints when it fails repeats the run, in the same process
+ * and in another one.
+ */
 class SimulationSeedTest {
     private static final int SEEDS = 20;
 
@@ -28,7 +31,9 @@ class SimulationSeedTest {
         }
     }
 
-    /** Where hash codes depend on the process, as those of objects and of {@code Set.of} do, only another one shows it. */
+    /**
+     * Hash codes of objects and of {@code Set.of} depend on the process, so only another process shows it.
+     */
     @Test
     void shouldPlayTheSameRunAgainWhenTheProcessIsAnother() throws Exception {
         try (JavaProgram program = JavaProgram.start(

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.accumulator.Seed;
+import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
@@ -33,9 +33,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Thousands of transactions of the I/O thread's code against a simulated cluster whose connections break, whose leaders and
- * coordinators move, and whose records expire: readers see every record of what was committed, once and in order, and
- * nothing else.
+ * Thousands of transactions of the I/O thread's code against a simulated cluster whose connections break, whose leaders
+ * and coordinators move, and whose records expire: readers see every record of what was committed, once and in order,
+ * and nothing else.
  */
 class TransactionSimulationTest {
     private static final int PARTITIONS = 3;
@@ -126,7 +126,7 @@ class TransactionSimulationTest {
         short epoch = run.coordinator.epoch();
 
         run.state.beginTransaction();
-        run.state.recordFailed(new RecordTooLargeException("refused"));
+        run.state.onRecordFailed(new RecordTooLargeException("refused"));
         run.abort();
 
         assertThat(run.coordinator.epoch()).isEqualTo((short) (epoch + 1));
@@ -156,7 +156,7 @@ class TransactionSimulationTest {
         assertThat(run.await(run.state.initTransactions())).isNull();
 
         run.state.beginTransaction();
-        run.state.recordFailed(new RecordTooLargeException("refused"));
+        run.state.onRecordFailed(new RecordTooLargeException("refused"));
         run.abort();
 
         run.commitOne();
@@ -173,7 +173,7 @@ class TransactionSimulationTest {
         run.state.beginTransaction();
         TransactionCall offsets =
                 run.state.sendOffsetsToTransaction(Map.of(READ_FROM, new OffsetAndMetadata(7)), Run.group());
-        run.state.recordFailed(new RecordTooLargeException("refused"));
+        run.state.onRecordFailed(new RecordTooLargeException("refused"));
         assertThat(run.await(offsets)).isInstanceOf(RecordTooLargeException.class);
         run.abort();
 
@@ -201,7 +201,7 @@ class TransactionSimulationTest {
         // when the thread looks at the transaction, and a record of the next one is there before it has done what
         // follows
         run.append(1);
-        run.shares.get(1).apply(drainerOf(run.ioThreads.get(1)));
+        run.shares.get(1).enforcePhase(drainerOf(run.ioThreads.get(1)));
 
         // then the record goes with the next transaction
         while (run.state.view().phase() == TransactionPhase.ABORTING) {
@@ -246,7 +246,7 @@ class TransactionSimulationTest {
         private final Accumulator accumulator;
         private final TransactionState state;
         private final List<IoThread> ioThreads = new ArrayList<>();
-        private final List<ThreadTransactions> shares = new ArrayList<>();
+        private final List<IoThreadTransactionShare> shares = new ArrayList<>();
         private final Map<Integer, List<Long>> committed = new HashMap<>();
         private final Map<Integer, List<Long>> inTransaction = new HashMap<>();
         private OffsetAndMetadata committedOffset;
@@ -294,13 +294,13 @@ class TransactionSimulationTest {
             }
             MetadataRefresh metadata = new MetadataRefresh(contexts.get(0), settings);
             ProducerIds ids = new ProducerIds(contexts.get(0), ready, settings);
-            Enrolment enrolment = new Enrolment(() -> {});
+            TransactionPartitions partitions = new TransactionPartitions(() -> {});
             TransactionDriver driver =
-                    new TransactionDriver(state, enrolment, shares, ids, contexts.get(0), settings.retryBackoff());
+                    new TransactionDriver(state, partitions, shares, ids, contexts.get(0), settings.retryBackoff());
             for (IoContext context : contexts) {
-                shares.add(new ThreadTransactions(state, enrolment, () -> {}));
-                Errand[] errands = ioThreads.isEmpty() ? new Errand[] {metadata, driver} : new Errand[0];
-                ioThreads.add(new IoThread(context, settings, ids, metadata, shares.get(shares.size() - 1), errands));
+                shares.add(new IoThreadTransactionShare(state, partitions, () -> {}));
+                IoTask[] tasks = ioThreads.isEmpty() ? new IoTask[] {metadata, driver} : new IoTask[0];
+                ioThreads.add(new IoThread(context, settings, ids, metadata, shares.get(shares.size() - 1), tasks));
             }
             for (int p = 0; p < PARTITIONS; p++) {
                 committed.put(p, new ArrayList<>());

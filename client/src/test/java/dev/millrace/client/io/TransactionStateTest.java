@@ -23,7 +23,7 @@ class TransactionStateTest {
     @Test
     void shouldGoThroughATransactionWhenNothingFails() {
         TransactionCall init = state.initTransactions();
-        state.initialized();
+        state.onInitialized();
         init.await(0);
         state.beginTransaction();
         state.enterSend();
@@ -32,7 +32,7 @@ class TransactionStateTest {
 
         assertThat(state.view().phase()).isEqualTo(TransactionPhase.COMMITTING);
         assertThat(wakes).isPositive();
-        state.ended();
+        state.onEnded();
 
         assertThatCode(() -> commit.await(0)).doesNotThrowAnyException();
         state.beginTransaction();
@@ -47,7 +47,7 @@ class TransactionStateTest {
 
         assertThat(state.commitTransaction()).isSameAs(commit);
         assertThatThrownBy(state::abortTransaction).isInstanceOf(IllegalStateException.class);
-        state.ended();
+        state.onEnded();
         assertThatThrownBy(state::beginTransaction).isInstanceOf(IllegalStateException.class);
         assertThat(state.commitTransaction()).isSameAs(commit);
 
@@ -69,7 +69,7 @@ class TransactionStateTest {
     @Test
     void shouldLetInitializingBeTriedAgainWhenItWasRefused() {
         TransactionCall refused = state.initTransactions();
-        state.initRefused(new TransactionalIdAuthorizationException("no"));
+        state.onInitRefused(new TransactionalIdAuthorizationException("no"));
 
         assertThatThrownBy(() -> refused.await(0)).isInstanceOf(TransactionalIdAuthorizationException.class);
         assertThat(state.initTransactions()).isNotSameAs(refused);
@@ -78,8 +78,8 @@ class TransactionStateTest {
     @Test
     void shouldOnlyAllowAnAbortWhenARecordFailed() {
         open();
-        state.recordFailed(new RecordTooLargeException("first"));
-        state.recordFailed(new RecordTooLargeException("second"));
+        state.onRecordFailed(new RecordTooLargeException("first"));
+        state.onRecordFailed(new RecordTooLargeException("second"));
 
         assertThatThrownBy(state::enterSend)
                 .isExactlyInstanceOf(KafkaException.class)
@@ -88,8 +88,8 @@ class TransactionStateTest {
         assertThatThrownBy(state::commitTransaction).isExactlyInstanceOf(KafkaException.class);
         assertThatThrownBy(state::beginTransaction).isExactlyInstanceOf(KafkaException.class);
         TransactionCall abort = state.abortTransaction();
-        state.recordFailed(new RecordTooLargeException("while aborting"));
-        state.ended();
+        state.onRecordFailed(new RecordTooLargeException("while aborting"));
+        state.onEnded();
         abort.await(0);
         state.beginTransaction();
     }
@@ -98,7 +98,7 @@ class TransactionStateTest {
     void shouldNotTellTheApplicationToTryAgainWhenARecordTimedOut() {
         open();
         TransactionCall commit = state.commitTransaction();
-        state.recordFailed(new TimeoutException("expired"));
+        state.onRecordFailed(new TimeoutException("expired"));
 
         assertThatThrownBy(() -> commit.await(0))
                 .isInstanceOf(TransactionAbortableException.class)
@@ -116,14 +116,14 @@ class TransactionStateTest {
         assertThatThrownBy(state::abortTransaction).isInstanceOf(ProducerFencedException.class);
         assertThatThrownBy(state::enterSend).isInstanceOf(ProducerFencedException.class);
         assertThatThrownBy(state::initTransactions).isInstanceOf(ProducerFencedException.class);
-        state.recordFailed(new RecordTooLargeException("late"));
+        state.onRecordFailed(new RecordTooLargeException("late"));
         assertThat(state.view().phase()).isEqualTo(TransactionPhase.FATAL_ERROR);
     }
 
     @Test
     void shouldAbortWhenTheEpochIsOld() {
         open();
-        state.recordFailed(new InvalidProducerEpochException("old"));
+        state.onRecordFailed(new InvalidProducerEpochException("old"));
 
         assertThatThrownBy(state::commitTransaction).isInstanceOf(InvalidProducerEpochException.class);
         state.abortTransaction();
@@ -153,13 +153,13 @@ class TransactionStateTest {
                 .isInstanceOf(IllegalStateException.class);
         state.abortOnClose();
         assertThat(state.view().phase()).isEqualTo(TransactionPhase.ABORTING);
-        state.ended();
+        state.onEnded();
         assertThatThrownBy(state::beginTransaction).isInstanceOf(IllegalStateException.class);
     }
 
     private void open() {
         TransactionCall init = state.initTransactions();
-        state.initialized();
+        state.onInitialized();
         init.await(0);
         state.beginTransaction();
     }

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.accumulator.SealCause;
 import dev.millrace.client.io.BrokerLink.ProduceAnswer;
+import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import dev.millrace.client.metadata.ClusterImage;

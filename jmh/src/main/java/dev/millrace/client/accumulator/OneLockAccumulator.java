@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.memory.BufferPool;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.apache.kafka.common.TopicPartition;

@@ -2,6 +2,7 @@ package dev.millrace.client.accumulator;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
+import dev.millrace.client.memory.BufferPool;
 import java.util.concurrent.atomic.AtomicReference;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

@@ -3,6 +3,7 @@ package dev.millrace.client.accumulator;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import dev.millrace.client.memory.BufferPool;
 import org.apache.kafka.common.TopicPartition;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -79,7 +80,7 @@ public class ReadyQueueStress {
         @Actor
         public void io(ZZ_Result r) {
             if (ready.trySleep(UNTIL_MS)) {
-                ready.awake();
+                ready.markAwake();
             }
             r.r2 = ready.poll() == null && ready.trySleep(UNTIL_MS);
         }

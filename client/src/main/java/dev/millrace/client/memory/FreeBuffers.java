@@ -1,4 +1,4 @@
-package dev.millrace.client.accumulator;
+package dev.millrace.client.memory;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -9,18 +9,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 /**
- * Buffers that came back, for the next batches. They are of a few sizes: {@code batch.size}, its halves, quarters and so on for
- * partitions with little traffic, and more of its quarters for batches that compression will make smaller.
+ * Free buffers, for the next batches. They have a few sizes: {@code batch.size}; 1/2, 1/4, … of it for partitions with
+ * little traffic; and 5/4, 6/4, … of it for batches that compression will make smaller.
  *
  * <p><b>Threads:</b> any, without a lock.
- * <p><b>Ordering:</b> {@code bytes} is raised before a buffer is put in and lowered after one is taken out: it never tells
- * less than there is.
+ * <p><b>Ordering:</b> {@code bytes} is increased before a buffer is added and decreased after one is taken, so it is
+ * never less than the bytes in the queues.
  */
-final class KeptBuffers {
-    /** Smaller batches would not save anything worth the requests that they cost. */
+final class FreeBuffers {
+    /** The memory that smaller buffers would save is not worth the additional requests. */
     private static final int MIN_SIZE = 1 << 10;
 
-    /** How much a codec may be trusted to save: a batch of at most so many times {@code batch.size} is opened. */
+    /** A batch may have at most 16 times {@code batch.size} before compression. */
     private static final int MAX_FACTOR = 16;
 
     private static final int QUARTERS = 4;
@@ -29,8 +29,8 @@ final class KeptBuffers {
     private final List<Deque<byte[]>> queues = new ArrayList<>();
     private final AtomicLong bytes = new AtomicLong();
 
-    /** Keeps nothing yet, and never anything larger than {@code total}. */
-    KeptBuffers(long total, int batchSize) {
+    /** Empty; its buffers will be no larger than {@code total}. */
+    FreeBuffers(long total, int batchSize) {
         IntStream halves = IntStream.iterate(batchSize / 2, size -> size >= MIN_SIZE, size -> size / 2);
         IntStream quarters = IntStream.rangeClosed(QUARTERS, MAX_FACTOR * QUARTERS)
                 .mapToLong(quarter -> (long) batchSize * quarter / QUARTERS)
@@ -42,34 +42,34 @@ final class KeptBuffers {
         }
     }
 
-    /** The smallest size that is kept and not less than this one; this one itself if there is none. */
-    int atLeast(int size) {
+    /** The smallest of the sizes that is not less than this one; this one itself if there is none. */
+    int sizeAtLeast(int size) {
         int found = Arrays.binarySearch(sizes, size);
         int next = -found - 1;
         return found >= 0 || next == sizes.length ? size : sizes[next];
     }
 
-    /** The largest size that is kept and not more than this one, or the smallest of all. */
-    int atMost(int size) {
+    /** The largest of the sizes that is not more than this one; the smallest of all if there is none. */
+    int sizeAtMost(int size) {
         int found = Arrays.binarySearch(sizes, size);
         return found >= 0 ? size : sizes[Math.max(0, -found - 2)];
     }
 
-    /** The buffer of exactly this size that came back last, the likeliest to be in a cache still; null if there is none. */
+    /** Takes the buffer of exactly this size that came back last and is most likely cached; null if there is none. */
     byte[] take(int size) {
         int found = Arrays.binarySearch(sizes, size);
-        return found < 0 ? null : counted(queues.get(found).pollFirst());
+        return found < 0 ? null : subtracted(queues.get(found).pollFirst());
     }
 
-    private byte[] counted(byte[] buffer) {
+    private byte[] subtracted(byte[] buffer) {
         if (buffer != null) {
             bytes.addAndGet(-buffer.length);
         }
         return buffer;
     }
 
-    /** Keeps the buffer if it is of one of the sizes. */
-    void keep(byte[] buffer) {
+    /** Adds the buffer if it has one of the sizes. */
+    void add(byte[] buffer) {
         int found = Arrays.binarySearch(sizes, buffer.length);
         if (found >= 0) {
             bytes.addAndGet(buffer.length);
@@ -77,10 +77,10 @@ final class KeptBuffers {
         }
     }
 
-    /** Gives buffers to the garbage collector until at most so many bytes are kept, the largest first. */
+    /** Drops buffers, the largest first, until at most this many bytes are left. */
     void shrinkTo(long maxBytes) {
         for (int i = sizes.length - 1; i >= 0 && bytes.get() > maxBytes; ) {
-            if (counted(queues.get(i).pollLast()) == null) {
+            if (subtracted(queues.get(i).pollLast()) == null) {
                 i--;
             }
         }

@@ -4,29 +4,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
-import dev.millrace.client.accumulator.BufferPool;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.ReadyQueues;
 import dev.millrace.client.accumulator.SealCause;
+import dev.millrace.client.memory.BufferPool;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.errors.TransactionAbortedException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class ThreadTransactionsTest {
-    /** By the newer protocol the stock producer ends such a transaction with the coordinator, which gives a new epoch. */
+class IoThreadTransactionShareTest {
+    /**
+     * With the newer protocol the stock producer ends such a transaction with the coordinator, which gives a new epoch.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldCountTheTransactionAsStartedWhenItsRecordFailedBeforeItWasLookedAt(boolean explicit) throws Exception {
-        Enrolment enrolment = new Enrolment(() -> {});
-        enrolment.reset(explicit);
-        ThreadTransactions share = new ThreadTransactions(new TransactionState("id", () -> {}), enrolment, () -> {});
+        TransactionPartitions partitions = new TransactionPartitions(() -> {});
+        partitions.reset(explicit);
+        IoThreadTransactionShare share =
+                new IoThreadTransactionShare(new TransactionState("id", () -> {}), partitions, () -> {});
 
-        share.failed(failedBatch());
+        share.onFailed(failedBatch());
 
-        assertThat(enrolment.isStarted()).isEqualTo(!explicit);
+        assertThat(partitions.isStarted()).isEqualTo(!explicit);
     }
 
     private static FinishedBatch failedBatch() throws InterruptedException {

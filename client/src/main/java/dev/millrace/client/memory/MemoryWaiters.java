@@ -1,4 +1,4 @@
-package dev.millrace.client.accumulator;
+package dev.millrace.client.memory;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
@@ -12,38 +12,40 @@ import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.KafkaException;
 
 /**
- * The threads that found no memory, served in the order of their arrival, so that a large request is not starved by
- * small ones. This is the slow path: it may lock.
+ * The threads that wait for memory, served in the order of their arrival, so that small requests do not starve a large
+ * one. This is the slow path: it may lock.
  *
  * <p><b>Threads:</b> any.
- * <p><b>Ordering:</b> {@code firstWants} is set before the first look at the memory; see {@link BufferPool}. {@code allWant}
- * is written under the lock; who reads a smaller sum came before the one that it lacks.
+ * <p><b>Ordering:</b> {@code firstWanted} is set before the first waiter checks the memory; see {@link BufferPool}.
+ * {@code bytesWanted} is written under the lock; a thread that reads a sum without some waiter came before that waiter.
  */
 final class MemoryWaiters {
     private final IntPredicate tryReserve;
     private final BooleanSupplier isShort;
     private final Runnable onPressure;
-    private final long lookNs;
+    private final long recheckNs;
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
     private boolean closed;
-    private volatile int firstWants;
-    private final AtomicLong allWant = new AtomicLong();
+    private volatile int firstWanted;
+    private final AtomicLong bytesWanted = new AtomicLong();
     private volatile LongConsumer onWaited = nanoseconds -> {};
 
-    /** The first looks every {@code lookNs} whether there is enough for it, although nobody has woken it. */
-    MemoryWaiters(IntPredicate tryReserve, BooleanSupplier isShort, Runnable onPressure, long lookNs) {
-        this.lookNs = lookNs;
+    /**
+     * The first waiter checks every {@code recheckNs} whether there is enough memory, even if no thread has woken it.
+     */
+    MemoryWaiters(IntPredicate tryReserve, BooleanSupplier isShort, Runnable onPressure, long recheckNs) {
+        this.recheckNs = recheckNs;
         this.tryReserve = tryReserve;
         this.isShort = isShort;
         this.onPressure = onPressure;
     }
 
     boolean isEmpty() {
-        return firstWants == 0;
+        return firstWanted == 0;
     }
 
-    /** Sets what is told of every wait, in nanoseconds, by the thread that waited. */
+    /** Sets the listener of every wait, in nanoseconds; called by the thread that waited. */
     void onWaited(LongConsumer listener) {
         onWaited = listener;
     }
@@ -58,14 +60,14 @@ final class MemoryWaiters {
         }
     }
 
-    /** Bytes that all in the queue wait for. */
-    long allWant() {
-        return allWant.get();
+    /** Bytes that all waiters need. */
+    long bytesWanted() {
+        return bytesWanted.get();
     }
 
-    /** Bytes that the first in the queue waits for; 0 if nobody waits. */
-    int firstWants() {
-        return firstWants;
+    /** Bytes that the first waiter needs; 0 if no thread waits. */
+    int firstWanted() {
+        return firstWanted;
     }
 
     /**
@@ -80,8 +82,8 @@ final class MemoryWaiters {
         try {
             Waiter self = new Waiter(size, lock.newCondition(), stillNeeded);
             queue.addLast(self);
-            allWant.addAndGet(size);
-            showFirst();
+            bytesWanted.addAndGet(size);
+            publishFirst();
             try {
                 if (isFirst(self)) {
                     onPressure.run();
@@ -97,14 +99,14 @@ final class MemoryWaiters {
                         throw new BufferExhaustedException("Failed to allocate " + size + " bytes within the configured"
                                 + " max blocking time " + maxBlockMs + " ms; buffer.memory is used up.");
                     }
-                    remainingNs -= await(self.turn, isFirst(self) ? Math.min(remainingNs, lookNs) : remainingNs);
+                    remainingNs -= await(self.turn, isFirst(self) ? Math.min(remainingNs, recheckNs) : remainingNs);
                 }
                 return false;
             } finally {
                 queue.remove(self);
-                allWant.addAndGet(-size);
-                showFirst();
-                signalFirst(); // it may be served now, and has to look from now on
+                bytesWanted.addAndGet(-size);
+                publishFirst();
+                signalFirst(); // it may be served now, and must check from now on
                 if (isShort.getAsBoolean()) {
                     onPressure.run();
                 }
@@ -114,13 +116,13 @@ final class MemoryWaiters {
         }
     }
 
-    @SuppressWarnings("ReferenceEquality") // who waits has no value, only an identity
+    @SuppressWarnings("ReferenceEquality") // waiters are compared by identity
     private boolean isFirst(Waiter self) {
         return queue.peekFirst() == self;
     }
 
-    /** Returns how long it has waited, nanoseconds. */
-    @SuppressWarnings({"WaitNotInLoop", "ReturnValueIgnored"}) // the caller loops, and looks at the time by itself
+    /** Returns how long it waited, nanoseconds. */
+    @SuppressWarnings({"WaitNotInLoop", "ReturnValueIgnored"}) // the caller loops and checks the time
     private long await(Condition turn, long maxNs) throws InterruptedException {
         long startNs = System.nanoTime();
         long waitedNs;
@@ -133,7 +135,9 @@ final class MemoryWaiters {
         return waitedNs;
     }
 
-    /** Wakes those who need no memory any more because another thread opened the batch that they waited to open. */
+    /**
+     * Wakes waiters that need no memory any more because another thread opened the batch that they would have opened.
+     */
     void wakeSatisfied() {
         lock.lock();
         try {
@@ -166,8 +170,8 @@ final class MemoryWaiters {
         }
     }
 
-    private void showFirst() {
-        firstWants = queue.isEmpty() ? 0 : queue.peekFirst().size;
+    private void publishFirst() {
+        firstWanted = queue.isEmpty() ? 0 : queue.peekFirst().size;
     }
 
     private void signalFirst() {

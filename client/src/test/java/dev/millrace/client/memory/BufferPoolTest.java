@@ -1,8 +1,9 @@
-package dev.millrace.client.accumulator;
+package dev.millrace.client.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.accumulator.Workers;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.KafkaException;

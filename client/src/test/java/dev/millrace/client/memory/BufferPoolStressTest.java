@@ -1,8 +1,10 @@
-package dev.millrace.client.accumulator;
+package dev.millrace.client.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.accumulator.Seed;
+import dev.millrace.client.accumulator.Workers;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -14,14 +16,14 @@ import org.apache.kafka.common.KafkaException;
 import org.junit.jupiter.api.Test;
 
 /**
- * Threads take and give memory of all sizes, some of them impatient or interrupted: never is more in use than there is, and
- * nobody waits for ever. Two pools with one weakness each show that both would be noticed.
+ * Threads take and give back memory of all sizes; some of them time out or are interrupted. Never is more in use than
+ * there is, and no thread waits forever. Two pools with one weakness each show that the test would notice both.
  */
 class BufferPoolStressTest {
     private static final int TOTAL = 1_000;
     private static final int BATCH_SIZE = 100;
 
-    /** How long a twin may stand still before it counts as hung. */
+    /** A twin without progress for this long counts as hung. */
     private static final long TWIN_HANG_NS = TimeUnit.SECONDS.toNanos(1);
 
     /** A pool as its users see it. */
@@ -164,7 +166,7 @@ class BufferPoolStressTest {
         }
     }
 
-    /** Looks whether there is enough, then takes it: two threads may take the same. */
+    /** Checks whether there is enough, then takes it: two threads may take the same memory. */
     private static final class RacyPool implements Memory {
         private final AtomicLong available = new AtomicLong(TOTAL);
 
@@ -190,7 +192,9 @@ class BufferPoolStressTest {
         }
     }
 
-    /** Room for one; nobody looks without being woken. As a twin it looks for waiters before it gives back, not after. */
+    /**
+     * Memory for one; a waiter checks only when woken. As a twin it checks for waiters before it gives back, not after.
+     */
     private static final class PoolForOne {
         private final boolean looksEarly;
         private final AtomicInteger available = new AtomicInteger(1);

@@ -1,8 +1,9 @@
-package dev.millrace.client.accumulator;
+package dev.millrace.client.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.accumulator.Workers;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -12,7 +13,7 @@ import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.KafkaException;
 import org.junit.jupiter.api.Test;
 
-/** The queue for memory by itself, over a number that stands for the memory. */
+/** The queue for memory alone; a number stands for the memory. */
 class MemoryWaitersTest {
     private final AtomicInteger memory = new AtomicInteger();
     private final AtomicInteger pressure = new AtomicInteger();
@@ -54,10 +55,10 @@ class MemoryWaitersTest {
         Workers workers = startWaiting(5);
 
         assertThat(pressure).hasValue(1);
-        assertThat(waiters.firstWants()).isEqualTo(5);
+        assertThat(waiters.firstWanted()).isEqualTo(5);
         giveBack(5);
         workers.join();
-        assertThat(waiters.firstWants()).isZero();
+        assertThat(waiters.firstWanted()).isZero();
     }
 
     @Test
@@ -144,7 +145,7 @@ class MemoryWaitersTest {
         assertThatThrownBy(() -> waiters.await(1, 60_000, () -> true)).isExactlyInstanceOf(KafkaException.class);
     }
 
-    /** Threads that wait one behind the other for so many bytes. */
+    /** Threads that wait one after the other for these sizes. */
     private Workers startWaiting(int... sizes) {
         Workers last = new Workers();
         List<Workers> all = new CopyOnWriteArrayList<>();
@@ -180,14 +181,14 @@ class MemoryWaitersTest {
     }
 
     private boolean isShort() {
-        return memory.get() < waiters.firstWants();
+        return memory.get() < waiters.firstWanted();
     }
 
     private static Throwable catchThrown(Workers.Work work) {
         try {
             work.run();
             return null;
-        } catch (Throwable t) { // to be looked at by the test
+        } catch (Throwable t) { // the test checks it
             return t;
         }
     }

@@ -7,19 +7,20 @@ import org.apache.kafka.common.errors.TransactionAbortedException;
 /**
  * The share of one I/O thread in a producer's transactions.
  *
- * <p><b>Threads:</b> that thread's, but for {@link #isSettled}, which the first I/O thread asks.
- * <p><b>Ordering:</b> {@code settled} is volatile; who reads the transaction's number in it sees that every record of it
- * has its outcome, and nothing of it is in flight. That stays so: its sends are all through, and no other can be let in.
+ * <p><b>Threads:</b> that thread, except {@link #isSettled}, which the first I/O thread calls.
+ * <p><b>Ordering:</b> {@code settled} is volatile. If it holds the transaction's number, every record of the
+ * transaction has its outcome and nothing of it is in flight. That stays so: all sends have left the gate, and no other
+ * can enter.
  */
-final class ThreadTransactions implements TransactionShare {
+final class IoThreadTransactionShare implements TransactionShare {
     private final TransactionState state;
-    private final Enrolment enrolment;
+    private final TransactionPartitions partitions;
     private final Runnable wakeFirst;
     private volatile long settled;
 
-    ThreadTransactions(TransactionState state, Enrolment enrolment, Runnable wakeFirst) {
+    IoThreadTransactionShare(TransactionState state, TransactionPartitions partitions, Runnable wakeFirst) {
         this.state = state;
-        this.enrolment = enrolment;
+        this.partitions = partitions;
         this.wakeFirst = wakeFirst;
     }
 
@@ -29,8 +30,8 @@ final class ThreadTransactions implements TransactionShare {
     }
 
     @Override
-    public boolean admits(PartitionState partition) {
-        return enrolment.admits(partition, state.view().number());
+    public boolean tryAdmit(PartitionState partition) {
+        return partitions.tryAdmit(partition, state.view().number());
     }
 
     @Override
@@ -39,22 +40,22 @@ final class ThreadTransactions implements TransactionShare {
     }
 
     @Override
-    public void failed(FinishedBatch batch) {
-        enrolment.startIfImplicit(); // it may have failed before anyone asked whether it may go
+    public void onFailed(FinishedBatch batch) {
+        partitions.markStartedIfImplicit(); // it may have failed before tryAdmit()
         if (batch.sequence() != FinishedBatch.NO_SEQUENCE) {
-            enrolment.needNewEpoch();
+            partitions.requireNewEpoch();
         }
-        state.recordFailed(batch.error());
+        state.onRecordFailed(batch.error());
     }
 
     @Override
-    public void apply(Drainer drainer) {
+    public void enforcePhase(Drainer drainer) {
         View view = state.view();
         if (view.phase() == TransactionPhase.FATAL_ERROR) {
             drainer.failAll(Long.MAX_VALUE, view.error());
         }
         if (settled == view.number()) {
-            return; // it may be over since we looked: what is unsent now belongs to the next
+            return; // it may have ended since the last call: unsent batches now belong to the next one
         }
         switch (view.phase()) {
             case ABORTABLE_ERROR -> drainer.failUnsent(view.error());
@@ -73,7 +74,7 @@ final class ThreadTransactions implements TransactionShare {
     }
 
     @Override
-    public boolean mayEnd() {
+    public boolean isReadyToEnd() {
         return !state.view().phase().isOngoing();
     }
 }

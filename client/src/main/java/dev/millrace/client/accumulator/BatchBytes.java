@@ -1,0 +1,100 @@
+package dev.millrace.client.accumulator;
+
+import dev.millrace.client.memory.BufferPool;
+import java.util.Arrays;
+
+/**
+ * The bytes of a finished batch, and how much of {@code buffer.memory} they hold.
+ *
+ * <p><b>Threads:</b> as {@link FinishedBatch}.
+ */
+final class BatchBytes {
+    /** Null once the memory was given back, or taken over by the parts of the batch. */
+    private byte[] buffer;
+
+    /** Bytes of {@code buffer.memory} that are given back with this batch. */
+    private int reserved;
+
+    private int size;
+    private int uncompressedSize;
+    private int payloadChecksum;
+    private int sequence = FinishedBatch.NO_SEQUENCE;
+
+    BatchBytes(byte[] buffer, int reserved) {
+        this.buffer = buffer;
+        this.reserved = reserved;
+    }
+
+    /** Compresses the records up to {@code end} and writes the header, except producer id, sequence and checksum. */
+    void encode(BatchCodec codec, int end, int records, long baseTimestamp, long maxTimestamp) {
+        int compressedEnd = codec.compress(buffer, BatchHeader.SIZE, end);
+        boolean gained = compressedEnd != BatchCodec.NO_GAIN;
+        int finalEnd = gained ? compressedEnd : end;
+        int codecId = gained ? codec.id() : BatchCodec.NONE.id();
+        BatchHeader.writeContent(buffer, finalEnd, records, baseTimestamp, maxTimestamp, codecId);
+        uncompressedSize = end;
+        finish(finalEnd);
+    }
+
+    /** All of {@code [0, end)} is written, except producer id, sequence and checksum. */
+    void finish(int end) {
+        size = end;
+        payloadChecksum = Crc32c.of(buffer, BatchHeader.SIZE, end);
+    }
+
+    /** Gives back memory that the batch turned out not to need. */
+    void trim(BufferPool pool) {
+        buffer = pool.trim(buffer, size);
+        reserved = buffer.length;
+    }
+
+    void setTransactional() {
+        BatchHeader.setTransactional(buffer);
+    }
+
+    void stamp(long producerId, short producerEpoch, int baseSequence) {
+        sequence = baseSequence;
+        BatchHeader.writeProducer(buffer, producerId, producerEpoch, baseSequence);
+        BatchHeader.writeChecksum(buffer, payloadChecksum, size - BatchHeader.SIZE);
+    }
+
+    byte[] buffer() {
+        return buffer;
+    }
+
+    int size() {
+        return size;
+    }
+
+    double compressionRatio() {
+        return (double) (size - BatchHeader.SIZE) / (uncompressedSize - BatchHeader.SIZE);
+    }
+
+    int sequence() {
+        return sequence;
+    }
+
+    int reserved() {
+        return reserved;
+    }
+
+    /** Drops the room that compression left unused, and takes over {@code share} of the whole batch's memory. */
+    void shrink(int share) {
+        buffer = Arrays.copyOf(buffer, size);
+        reserved = share;
+    }
+
+    /** The parts of the batch have taken over its memory. */
+    void onSplit() {
+        buffer = null;
+    }
+
+    /** Gives the memory back; later calls do nothing. */
+    void release(BufferPool pool) {
+        if (buffer != null) {
+            byte[] free = buffer;
+            buffer = null;
+            pool.release(free, reserved);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package dev.millrace.client.accumulator;
+
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The outcome of a batch, and how callbacks and futures learn of it. Each callback runs once, even if a part of the
+ * delivery throws and is repeated.
+ *
+ * <p><b>Threads:</b> the I/O thread.
+ */
+final class BatchDelivery {
+    private static final Logger log = LoggerFactory.getLogger(BatchDelivery.class);
+
+    private final BatchResult result;
+
+    /** The index of the batch's first record in {@code callbacks}: not 0 if it is a later part of another batch. */
+    private final int firstSlot;
+
+    private CallbackSlots callbacks;
+    private Status status = Status.UNDECIDED;
+
+    /** How many of the records need no callback any more. */
+    private int told;
+
+    /** How far the batch has come. */
+    private enum Status {
+        UNDECIDED,
+        ACCEPTED,
+        FAILED,
+        ACCEPTED_AND_DELIVERED,
+        FAILED_AND_DELIVERED
+    }
+
+    BatchDelivery(BatchResult result, CallbackSlots callbacks) {
+        this(result, callbacks, 0);
+    }
+
+    private BatchDelivery(BatchResult result, CallbackSlots callbacks, int firstSlot) {
+        this.result = result;
+        this.callbacks = callbacks;
+        this.firstSlot = firstSlot;
+    }
+
+    /** For the part of the batch that starts with this record. */
+    BatchDelivery forPart(int firstRecord) {
+        return new BatchDelivery(new BatchResult(result.partition(), null), callbacks, firstSlot + firstRecord);
+    }
+
+    /** Only the first outcome counts. */
+    void decide(BatchOutcome outcome) {
+        if (!isDecided()) {
+            status = outcome.error() == null ? Status.ACCEPTED : Status.FAILED;
+            result.decide(outcome);
+        }
+    }
+
+    boolean isDecided() {
+        return status != Status.UNDECIDED;
+    }
+
+    boolean isAccepted() {
+        return status == Status.ACCEPTED || status == Status.ACCEPTED_AND_DELIVERED;
+    }
+
+    boolean isDelivered() {
+        return status == Status.ACCEPTED_AND_DELIVERED || status == Status.FAILED_AND_DELIVERED;
+    }
+
+    /** Once it is decided: why the batch failed, or null if it was accepted. */
+    RuntimeException error() {
+        return result.outcome().error();
+    }
+
+    void deliver(int count) {
+        if (!callbacks.isEmpty()) {
+            while (told < count) {
+                tell(callbacks.get(firstSlot + told), told);
+            }
+        }
+        callbacks = null; // they are the application's objects, and the batch may still wait for its request
+        status = isAccepted() ? Status.ACCEPTED_AND_DELIVERED : Status.FAILED_AND_DELIVERED;
+        result.publish();
+    }
+
+    private void tell(RecordFuture.WithCallback future, int index) {
+        RecordMetadata metadata = future == null ? null : future.metadataFor(result, index);
+        told++; // after the metadata, which needs memory, and before the callback: so each runs once, whatever is
+        // thrown
+        if (future != null) {
+            run(future, metadata, index);
+        }
+    }
+
+    private void run(RecordFuture.WithCallback future, RecordMetadata metadata, int index) {
+        try {
+            future.run(result.outcome(), metadata, index);
+        } catch (Throwable t) { // an Error of the application's code must not stop the other records
+            FailureLog.error(log, "The callback of a record of {} threw", result.partition(), t);
+        }
+    }
+
+    /** The index of this part's first record in the whole batch. */
+    int firstRecordIn(BatchDelivery whole) {
+        return firstSlot - whole.firstSlot;
+    }
+
+    BatchResult result() {
+        return result;
+    }
+
+    /** Sends waiting threads on to the parts, which have taken over the callbacks. Needs no memory. */
+    void forwardToParts(int[] firstRecords, BatchResult[] parts) {
+        callbacks = null;
+        result.forwardToParts(firstRecords, parts);
+    }
+}
