@@ -15,6 +15,8 @@ import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicRegistry;
+import dev.millrace.client.partitioner.PartitionChooser;
+import dev.millrace.client.partitioner.PartitionLoad;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

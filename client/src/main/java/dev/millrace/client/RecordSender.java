@@ -16,6 +16,7 @@ import dev.millrace.client.kafka.ProducerSensors;
 import dev.millrace.client.kafka.ReadOnlyHeaders;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
+import dev.millrace.client.partitioner.PartitionChooser;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
@@ -288,7 +289,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             ProducerRecord<K, V> record, int partition, Callback callback, KafkaException reason) {
         TopicPartition where = new TopicPartition(record.topic(), partition);
         RecordMetadata nowhere = new RecordMetadata(where, -1, -1, NO_TIMESTAMP, -1, -1);
-        DeliveryFuture refused = new RefusedRecord(reason);
+        DeliveryFuture refused = new FailedFuture(reason);
         FailureLog.debug(log, "A record for {} is refused", where, reason);
         if (callback != null) {
             DeliveryCallback.call(callback, nowhere, reason, DeliveryCertainty.NOT_PERSISTED);

@@ -19,6 +19,8 @@ import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
+import dev.millrace.client.partitioner.PartitionChooser;
+import dev.millrace.client.partitioner.PartitionLoad;
 import dev.millrace.testkit.Await;
 import java.time.Duration;
 import java.util.Arrays;

@@ -314,7 +314,7 @@ class WaitingRecordsTest {
                 uponFirst.run();
             }
             came.add(record.record().value());
-            return new RefusedRecord(new KafkaException("not sent, in this test"));
+            return new FailedFuture(new KafkaException("not sent, in this test"));
         }
 
         @Override
@@ -327,7 +327,7 @@ class WaitingRecordsTest {
                     .as("told before")
                     .isNull();
             sendAgain.accept(record);
-            return new RefusedRecord(reason);
+            return new FailedFuture(reason);
         }
     }
 }

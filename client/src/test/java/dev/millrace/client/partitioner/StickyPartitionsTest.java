@@ -1,4 +1,4 @@
-package dev.millrace.client;
+package dev.millrace.client.partitioner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;

@@ -1,4 +1,4 @@
-package dev.millrace.client;
+package dev.millrace.client.partitioner;
 
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.metadata.ClusterImage;
@@ -17,7 +17,7 @@ import org.apache.kafka.common.Cluster;
  *
  * <p><b>Threads:</b> any.
  */
-final class PartitionChooser {
+public final class PartitionChooser {
     /** What a record takes beside key, value and headers, rather more than less: a turn must not exceed a batch. */
     private static final int RECORD_OVERHEAD = 12;
 
@@ -36,7 +36,7 @@ final class PartitionChooser {
      *
      * @param custom the application's partitioner, or null
      */
-    PartitionChooser(ProducerConfig config, Partitioner custom, PartitionLoad load) {
+    public PartitionChooser(ProducerConfig config, Partitioner custom, PartitionLoad load) {
         this.load = load;
         this.custom = custom;
         this.ignoreKeys = config.getBoolean(ProducerConfig.PARTITIONER_IGNORE_KEYS_CONFIG);
@@ -50,7 +50,7 @@ final class PartitionChooser {
      * @param headersSize bytes
      * @throws IllegalArgumentException the application's partitioner chose one that the topic does not have
      */
-    int choose(
+    public int choose(
             ProducerRecord<?, ?> record,
             byte[] key,
             byte[] value,

@@ -7,8 +7,8 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 
 /** The future of a record that {@code send} did not take: it has failed already. */
-final class RefusedRecord extends CompletableFuture<RecordMetadata> implements DeliveryFuture {
-    RefusedRecord(KafkaException reason) {
+final class FailedFuture extends CompletableFuture<RecordMetadata> implements DeliveryFuture {
+    FailedFuture(KafkaException reason) {
         completeExceptionally(reason);
     }
 

@@ -1,4 +1,4 @@
-package dev.millrace.client;
+package dev.millrace.client.partitioner;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.metadata.ClusterImage;
@@ -11,7 +11,7 @@ import dev.millrace.client.metadata.TopicImage;
  *
  * <p><b>Threads:</b> any, without a lock; it looks at every partition of the topic.
  */
-final class PartitionLoad {
+public final class PartitionLoad {
     private final Accumulator accumulator;
     private final StalledBrokers[] stalled;
     private final boolean adaptive;
@@ -22,7 +22,7 @@ final class PartitionLoad {
      * @param stalled as each I/O thread sees its own connections
      * @param adaptive without it all partitions that have a leader get the same share
      */
-    PartitionLoad(Accumulator accumulator, StalledBrokers[] stalled, boolean adaptive) {
+    public PartitionLoad(Accumulator accumulator, StalledBrokers[] stalled, boolean adaptive) {
         this.accumulator = accumulator;
         this.stalled = stalled;
         this.adaptive = adaptive;
