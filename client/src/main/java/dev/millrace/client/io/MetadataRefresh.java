@@ -156,7 +156,7 @@ public final class MetadataRefresh implements Errand {
             allNeeded = false;
         }
         ClusterImage image = images.current();
-        Set<String> topics = registry.inUse(nowMs, settings.metadataMaxIdleMs());
+        Set<String> topics = registry.removeIdle(nowMs, settings.metadataMaxIdleMs());
         if (!complete) {
             topics = topics.stream().filter(t -> image.topic(t) == null).collect(Collectors.toSet());
         }
@@ -175,7 +175,7 @@ public final class MetadataRefresh implements Errand {
     void onDisconnect(AuthenticationException refusal) {
         request(); // the leader may be another one by now
         if (refusal != null) {
-            images.fail(refusal); // bad credentials do not get better by waiting
+            images.failWaiters(refusal); // bad credentials do not get better by waiting
         }
     }
 
@@ -208,7 +208,7 @@ public final class MetadataRefresh implements Errand {
             } else {
                 backOff();
             }
-            withoutNews = images.apply(delta) ? 0 : withoutNews + 1;
+            withoutNews = images.applyDelta(delta) ? 0 : withoutNews + 1;
             if (complete) { // asking again for what has not changed must not become a loop
                 completeSinceMs = clock.nowMs();
                 completeNotBeforeMs = completeSinceMs + settings.retryBackoff().delayMs(withoutNews);
@@ -229,7 +229,7 @@ public final class MetadataRefresh implements Errand {
             if (error instanceof RebootstrapRequiredException) {
                 rebootstrap(clock.nowMs());
             } else if (!(error instanceof RetriableException)) {
-                images.fail(error);
+                images.failWaiters(error);
             }
         }
     }
