@@ -8,25 +8,33 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
 
 /**
- * What can be configured beyond {@link org.apache.kafka.clients.producer.ProducerConfig}. Left out, all of it is as the
- * stock producer would have it.
+ * The configuration keys that Millrace has beyond those of {@link org.apache.kafka.clients.producer.ProducerConfig}.
+ * With their defaults, the producer behaves as the stock producer.
  *
  * <p><b>Threads:</b> immutable.
  */
 public final class MillraceConfig extends AbstractConfig {
     /**
-     * How many I/O threads send, each with its own connections and an equal share of the partitions; 1 unless set. More
-     * are worth their connections where one thread's work, encryption above all, is what limits the producer.
+     * The number of I/O threads, 1 to 128, by default 1. Each has its own connections and an equal share of the
+     * partitions. More than one pays if a single thread's work, above all encryption, limits the producer.
      */
     public static final String IO_THREADS_CONFIG = "millrace.io.threads";
 
     /**
-     * Whether {@code send} may block until the record's topic is known; true unless set. With false the record waits instead, for
-     * {@code max.block.ms} at most, and counts against {@code buffer.memory}; {@code send} blocks for memory only once the topic is
-     * known, and fails at once with {@code BufferExhaustedException} when there is none for a record that must wait. Its bytes are
-     * taken when {@code send} returns. A record's partitioner, and its callback if it fails, then run on the I/O thread; keys and
-     * values that are no {@code byte[]} the partitioner sees as they are by then. Not with {@code transactional.id}. (The wish of
-     * KIP-286.)
+     * Whether {@code send} may block until the record's topic is known, by default true. If false, the record waits
+     * instead, serialized, at most {@code max.block.ms} milliseconds, and counts against {@code buffer.memory}. Then:
+     *
+     * <ul>
+     *   <li>{@code send} blocks for memory only if the topic is known. If there is no memory for a record that must
+     *       wait, the record fails at once with {@code BufferExhaustedException}.
+     *   <li>After {@code send} has returned, the caller may reuse the record's arrays.
+     *   <li>For a record that waits, the partitioner runs on the I/O thread, and so does the callback if the record
+     *       fails. The partitioner gets copies of keys and values that are a {@code byte[]}; it gets other objects as
+     *       they are by then.
+     *   <li>{@code transactional.id} cannot be set.
+     * </ul>
+     *
+     * <p>This is what KIP-286 wanted.
      */
     public static final String METADATA_BLOCK_CONFIG = "millrace.metadata.block";
 
@@ -39,34 +47,35 @@ public final class MillraceConfig extends AbstractConfig {
                     1,
                     ConfigDef.Range.between(1, 128),
                     ConfigDef.Importance.LOW,
-                    "How many I/O threads send, each with its own connections and an equal share of the partitions.")
+                    "Number of I/O threads, each with its own connections and an equal share of the partitions.")
             .define(
                     METADATA_BLOCK_CONFIG,
                     ConfigDef.Type.BOOLEAN,
                     true,
                     ConfigDef.Importance.LOW,
-                    "Whether send() may block until the record's topic is known; else the record waits.");
+                    "Whether send() may block until the record's topic is known. If false, the record waits instead.");
 
-    private MillraceConfig(Map<String, ?> ours) {
-        super(KEYS, ours, false);
+    private MillraceConfig(Map<String, ?> own) {
+        super(KEYS, own, false);
     }
 
     /**
-     * Reads the keys of ours among {@code configs}.
+     * Reads the keys that begin with {@code millrace.}; ignores the others.
      *
-     * @throws ConfigException a value makes no sense, or there is no such key
+     * @throws ConfigException a value is out of range, or there is no such key
      */
     static MillraceConfig parse(Map<String, Object> configs) {
-        Map<String, Object> ours = new TreeMap<>();
+        Map<String, Object> own = new TreeMap<>();
         for (String key : configs.keySet()) {
             if (key.startsWith(PREFIX)) {
                 if (!KEYS.names().contains(key)) {
-                    throw new ConfigException(key, configs.get(key), "there is no such key; there are " + KEYS.names());
+                    throw new ConfigException(
+                            key, configs.get(key), "there is no such key; the keys of Millrace are " + KEYS.names());
                 }
-                ours.put(key, configs.get(key));
+                own.put(key, configs.get(key));
             }
         }
-        MillraceConfig parsed = new MillraceConfig(ours);
+        MillraceConfig parsed = new MillraceConfig(own);
         if (!parsed.metadataBlocks() && configs.get(ProducerConfig.TRANSACTIONAL_ID_CONFIG) != null) {
             throw new ConfigException(
                     METADATA_BLOCK_CONFIG, false, "must be true with transactional.id: leave out one of the two.");

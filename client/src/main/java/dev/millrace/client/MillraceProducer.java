@@ -1,6 +1,7 @@
 package dev.millrace.client;
 
 import dev.millrace.client.accumulator.Accumulator;
+import dev.millrace.client.delivery.DeliveryFuture;
 import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.KafkaVersion;
@@ -12,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
@@ -21,7 +21,6 @@ import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
@@ -36,12 +35,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A Kafka producer to be shared by many threads: {@link #send} takes no lock while the topic is known and memory is at
- * hand. It is constructed, configured and used like {@code KafkaProducer}; what it cannot do yet it refuses.
+ * A Kafka producer for many threads to share: {@link #send} takes no lock while the topic is known and memory is
+ * available. It is constructed, configured and used like {@code KafkaProducer}. A configuration that it does not
+ * support makes the constructor throw.
  *
- * <p><b>Threads:</b> all methods by any thread. Callbacks run on the I/O thread, those of one partition one at a time in
- * the order of offsets; a slow callback holds up everything behind it. What a callback or an interceptor throws there is logged, an
- * {@code Error} too, and changes nothing for any record.
+ * <p><b>Threads:</b> all methods may be called by any thread. Callbacks run on an I/O thread; those of one partition
+ * run one after the other, in the order of offsets. A slow callback delays everything that its I/O thread has to do. An
+ * exception or {@code Error} that a callback or an interceptor throws there is logged, and affects no record.
  *
  * @param <K> type of the keys
  * @param <V> type of the values
@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
 public final class MillraceProducer<K, V> implements Producer<K, V> {
     private static final Logger log = LoggerFactory.getLogger(MillraceProducer.class);
     private static final String IN_CALLBACK =
-            "flush() was called in a callback: it would wait for the very thread that runs it";
+            "flush() was called in a callback: it would wait for the thread that runs the callback";
 
     private final ProducerConfig config;
     private final RecordSender<K, V> sender;
@@ -60,15 +60,16 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     private final IoThreads io;
     private final TransactionApi transactionApi;
 
-    /** What closing the application's objects has thrown, or null. */
+    /** Gives what closing the application's objects threw, or null. */
     private final Supplier<KafkaException> closeFailure;
 
     /**
-     * Connects in the background; only what is wrong with the configuration is found here.
+     * Makes a producer and starts its I/O threads. Resolves the names in {@code bootstrap.servers}; connects in the
+     * background.
      *
-     * @param configs keys of {@link ProducerConfig}; serializers among them
-     * @throws org.apache.kafka.common.config.ConfigException a key is wrong, or Millrace cannot honour it yet
-     * @throws KafkaException the producer cannot be built from it
+     * @param configs the keys of {@link ProducerConfig} and {@link MillraceConfig}; must name the serializers
+     * @throws org.apache.kafka.common.config.ConfigException a key is missing or wrong, or Millrace does not support it
+     * @throws KafkaException the producer cannot be constructed, or the version of kafka-clients is not supported
      */
     public MillraceProducer(Map<String, Object> configs) {
         this(configs, null, null);
@@ -79,17 +80,23 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         this(properties, null, null);
     }
 
-    /** As {@link #MillraceProducer(Map)}, with serializers that are configured already; they are closed with it. */
+    /**
+     * As {@link #MillraceProducer(Map)}, with configured serializers, which {@link #close} closes; null ones come from
+     * the configuration.
+     */
     public MillraceProducer(Properties properties, Serializer<K> keySerializer, Serializer<V> valueSerializer) {
         this(toMap(properties), keySerializer, valueSerializer);
     }
 
-    /** As {@link #MillraceProducer(Map)}, with serializers that are configured already; they are closed with it. */
+    /**
+     * As {@link #MillraceProducer(Map)}, with configured serializers, which {@link #close} closes; null ones come from
+     * the configuration.
+     */
     public MillraceProducer(Map<String, Object> configs, Serializer<K> keySerializer, Serializer<V> valueSerializer) {
         this(configs, keySerializer, valueSerializer, KafkaBridge::openLink);
     }
 
-    /** As above, on another network: benchmarks leave it out. */
+    /** As above, with another network: benchmarks replace it. */
     MillraceProducer(
             Map<String, Object> configs,
             Serializer<K> keySerializer,
@@ -116,31 +123,34 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
 
     /** As {@link #send(ProducerRecord, Callback)} without a callback. */
     @Override
-    public Future<RecordMetadata> send(ProducerRecord<K, V> record) {
+    public DeliveryFuture send(ProducerRecord<K, V> record) {
         return send(record, null);
     }
 
     /**
-     * Hands a record over for sending and returns at once, unless its topic is unknown or memory is used up: then it
-     * blocks, in all no longer than {@code max.block.ms}.
+     * Adds a record to the open batch of its partition and returns. Blocks only while its topic is unknown or memory is
+     * used up, in all at most {@code max.block.ms} milliseconds; see also {@link MillraceConfig#METADATA_BLOCK_CONFIG}.
      *
-     * @param callback run once, on the I/O thread, or by the caller if the record is refused at once; may be null
-     * @return completed when the record is acknowledged or has failed, after its callback; failed already if the record is
-     *     too large, its topic unknown or forbidden, or memory was not to be had in time
+     * @param callback run once: on the I/O thread, or by the calling thread if the record is refused at once; may be
+     *     null. A {@link dev.millrace.client.delivery.DeliveryCallback} is also told how certain the outcome is
+     * @return done when the record is acknowledged or has failed, and its callback has returned; has failed already if
+     *     the record is too large, its topic is unknown or forbidden, or no memory became free in time
      * @throws SerializationException key or value cannot be serialized
-     * @throws InterruptException interrupted while blocked; the flag is set again
-     * @throws IllegalStateException the producer is closed, or it has a {@code transactional.id} and no transaction is open
-     * @throws KafkaException it is closed meanwhile
-     * @throws IllegalArgumentException the chosen partition makes no sense
+     * @throws InterruptException interrupted while blocked; the thread's interrupt flag is set again
+     * @throws IllegalStateException the producer is closed, or it has a {@code transactional.id} and no transaction is
+     *     open
+     * @throws KafkaException the producer was closed during the call
+     * @throws IllegalArgumentException the application's partitioner chose a partition that the topic does not have
      */
     @Override
-    public Future<RecordMetadata> send(ProducerRecord<K, V> record, Callback callback) {
+    public DeliveryFuture send(ProducerRecord<K, V> record, Callback callback) {
         return sender.send(record, callback);
     }
 
     /**
-     * Sends everything buffered without waiting for {@code linger.ms}, and blocks until every record sent before this
-     * call is acknowledged or has failed.
+     * Sends all buffered records without waiting for {@code linger.ms}, and blocks until each record sent before this
+     * call is acknowledged or has failed: without a limit of its own, but {@code delivery.timeout.ms} limits each
+     * record.
      *
      * @throws InterruptException interrupted while blocked
      * @throws KafkaException called in a callback, where it would wait for itself
@@ -152,7 +162,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         }
         long startNs = System.nanoTime();
         try {
-            sender.awaitWaiting(Long.MAX_VALUE);
+            sender.awaitWaitingRecords(Long.MAX_VALUE);
             accumulator.flush();
         } catch (InterruptedException e) {
             throw new InterruptException("Flush interrupted.", e);
@@ -162,10 +172,13 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
-     * The partitions of a topic; blocks up to {@code max.block.ms} if the topic is unknown.
+     * The partitions of a topic. Blocks at most {@code max.block.ms} milliseconds, and only if the topic is unknown.
      *
-     * @throws org.apache.kafka.common.errors.TimeoutException not within that time
+     * @throws org.apache.kafka.common.errors.TimeoutException the topic is still unknown after that time
+     * @throws org.apache.kafka.common.errors.InvalidTopicException the topic's name is not valid
+     * @throws org.apache.kafka.common.errors.TopicAuthorizationException the producer may not see the topic
      * @throws InterruptException interrupted while blocked
+     * @throws KafkaException asking the cluster failed for good, or the producer is closed
      */
     @Override
     public List<PartitionInfo> partitionsFor(String topic) {
@@ -179,27 +192,29 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
-     * All metrics: the stock producer's under their names, and those of group {@code millrace-metrics}. The map follows
-     * what is added and removed.
+     * All metrics: the stock producer's under their names, and those of the group {@code millrace-metrics}. The map is
+     * a view: it shows metrics that are added or removed later. Does not block.
      */
     @Override
     public Map<MetricName, ? extends Metric> metrics() {
         return kafka.metrics();
     }
 
-    /** Waits without limit until all records are sent; in a callback, as {@code close(Duration.ZERO)}. */
+    /** Closes as {@link #close(Duration)} with no limit; in a callback as {@code close(Duration.ZERO)}. */
     @Override
     public void close() {
         close(Duration.ofMillis(Long.MAX_VALUE));
     }
 
     /**
-     * Lets no further record in, sends what is buffered, and after {@code timeout} fails what has no outcome by then.
-     * In a callback nothing is waited for. Calling it again is harmless.
+     * Stops accepting records, sends the buffered ones, and blocks until each has an outcome or {@code timeout} is
+     * over; then fails those that have none. A transaction that is open is aborted. In a callback it does not block,
+     * and fails the records at once. May be called again.
      *
-     * @throws IllegalArgumentException a negative timeout
-     * @throws InterruptException interrupted while blocked; the producer goes on closing
-     * @throws KafkaException a serializer, the partitioner or a metrics reporter could not be closed; all else is
+     * @throws IllegalArgumentException the timeout is negative
+     * @throws InterruptException interrupted while blocked; the I/O threads go on closing, and fail what has no outcome
+     * @throws KafkaException a serializer, the partitioner, an interceptor or a metrics reporter threw when it was
+     *     closed; the rest is closed
      */
     @Override
     public void close(Duration timeout) {
@@ -211,16 +226,16 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             kafka.telemetry().beginClose();
         }
         transactionApi.close();
-        sender.refuseMore();
+        sender.stopAccepting();
         if (io.isCurrentThread()) {
-            stopTakingRecords();
+            closeToRecords();
             io.forceShutdown();
-            return; // the I/O thread cannot wait for itself; it ends when the callback has returned
+            return; // the I/O thread cannot wait for itself; it ends after the callback has returned
         }
         try {
             long startNs = System.nanoTime();
-            sender.awaitWaiting(timeoutMs);
-            stopTakingRecords();
+            sender.awaitWaitingRecords(timeoutMs);
+            closeToRecords();
             io.shutdown();
             long leftMs = timeoutMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
             if (leftMs > 0) {
@@ -232,7 +247,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
                 io.await(Long.MAX_VALUE);
             }
         } catch (InterruptedException e) {
-            stopTakingRecords();
+            closeToRecords();
             io.forceShutdown();
             throw new InterruptException(e);
         }
@@ -241,7 +256,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         }
     }
 
-    private void stopTakingRecords() {
+    private void closeToRecords() {
         accumulator.close();
         images.close();
     }
@@ -255,12 +270,14 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
-     * Gets a producer id for {@code transactional.id}, after ending what an earlier producer with it has left open; that
-     * one can write no more. To be called once, before all other methods about transactions.
+     * Gets a producer id for {@code transactional.id}. Ends the transaction that an earlier producer with this id has
+     * left open, and fences that producer: it can write no more. Must be called once, before the other methods about
+     * transactions. Blocks at most {@code max.block.ms} milliseconds.
      *
-     * @throws org.apache.kafka.common.errors.TimeoutException not within {@code max.block.ms}; call it again
+     * @throws org.apache.kafka.common.errors.TimeoutException not done within {@code max.block.ms}; call it again
      * @throws InterruptException interrupted while blocked; call it again
-     * @throws IllegalStateException no {@code transactional.id} is set, or this was done already
+     * @throws IllegalStateException no {@code transactional.id} is set, this was done already, or the producer is
+     *     closed
      * @throws KafkaException the cluster refuses
      */
     @Override
@@ -270,11 +287,13 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
-     * Opens a transaction: what is sent from now on belongs to it. Does not block.
+     * Opens a transaction: the records sent from now on belong to it. Does not block.
      *
-     * @throws IllegalStateException a transaction is open already, or this producer can have none
-     * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has taken its place
-     * @throws KafkaException an error before stands against it
+     * @throws IllegalStateException a transaction is open already, this producer has no {@code transactional.id} or was
+     *     not initialized, or it is closed
+     * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has the same
+     *     {@code transactional.id}
+     * @throws KafkaException an earlier error prevents it
      */
     @Override
     public void beginTransaction() {
@@ -283,13 +302,17 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
-     * Commits offsets of a consumer group if and when the transaction is committed.
+     * Adds offsets of a consumer group to the transaction; they are committed if the transaction is. Blocks at most
+     * {@code max.block.ms} milliseconds.
      *
-     * @throws org.apache.kafka.common.errors.TimeoutException not within {@code max.block.ms}; the transaction may be
-     *     aborted or this be called again
-     * @throws IllegalStateException no transaction is open
-     * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has taken the place of this one
-     * @throws KafkaException an error stands against it; {@link #abortTransaction} unless that throws too
+     * @throws org.apache.kafka.common.errors.TimeoutException not done within {@code max.block.ms}; call it again, or
+     *     abort the transaction
+     * @throws InterruptException interrupted while blocked; call it again, or abort the transaction
+     * @throws IllegalStateException no transaction is open, or the producer is closed
+     * @throws IllegalArgumentException {@code groupMetadata} is null, or has a generation but no member id
+     * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has the same
+     *     {@code transactional.id}
+     * @throws KafkaException an earlier error prevents it; call {@link #abortTransaction}, and if that throws, close
      */
     @Override
     public void sendOffsetsToTransaction(
@@ -300,14 +323,16 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
-     * Lets no further record in, sends what is buffered without waiting for {@code linger.ms}, and commits; sends that
-     * are still on their way in when this is called belong to the transaction.
+     * Stops accepting records, sends the buffered ones without waiting for {@code linger.ms}, and commits. Calls of
+     * {@code send} that other threads have begun belong to the transaction. Blocks at most {@code max.block.ms}
+     * milliseconds.
      *
-     * @throws org.apache.kafka.common.errors.TimeoutException not within {@code max.block.ms}; call it again
+     * @throws org.apache.kafka.common.errors.TimeoutException not done within {@code max.block.ms}; call it again
      * @throws InterruptException interrupted while blocked; call it again
-     * @throws IllegalStateException no transaction is open
-     * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has taken the place of this one
-     * @throws KafkaException some record failed; {@link #abortTransaction} unless that throws too
+     * @throws IllegalStateException no transaction is open, or the producer is closed
+     * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has the same
+     *     {@code transactional.id}
+     * @throws KafkaException a record has failed; call {@link #abortTransaction}, and if that throws, close
      */
     @Override
     public void commitTransaction() {
@@ -316,14 +341,16 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
-     * Lets no further record in, fails what was not sent yet with
-     * {@link org.apache.kafka.common.errors.TransactionAbortedException}, awaits the rest, and aborts.
+     * Stops accepting records, fails those that were not sent yet with
+     * {@link org.apache.kafka.common.errors.TransactionAbortedException}, waits for the outcome of the others, and
+     * aborts. Blocks at most {@code max.block.ms} milliseconds.
      *
-     * @throws org.apache.kafka.common.errors.TimeoutException not within {@code max.block.ms}; call it again
+     * @throws org.apache.kafka.common.errors.TimeoutException not done within {@code max.block.ms}; call it again
      * @throws InterruptException interrupted while blocked; call it again
-     * @throws IllegalStateException no transaction is open
-     * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has taken the place of this one
-     * @throws KafkaException the producer cannot go on and must be closed
+     * @throws IllegalStateException no transaction is open, or the producer is closed
+     * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has the same
+     *     {@code transactional.id}
+     * @throws KafkaException the producer cannot continue and must be closed
      */
     @Override
     public void abortTransaction() {
@@ -332,8 +359,8 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
-     * Offers a metric of the application to the brokers, which may subscribe to it (KIP-714); a metric of the producer's own
-     * name is left alone. Does nothing if {@code enable.metrics.push} is false.
+     * Offers a metric of the application to the brokers, which may subscribe to it (KIP-714). Does nothing if the
+     * producer has a metric of the same name, or if {@code enable.metrics.push} is false. Does not block.
      */
     @Override
     public void registerMetricForSubscription(KafkaMetric metric) {
@@ -344,21 +371,25 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         }
     }
 
-    /** Takes back what {@link #registerMetricForSubscription} offered; a metric that was not is left alone. */
+    /**
+     * Withdraws a metric that {@link #registerMetricForSubscription} offered; does nothing for any other. Does not
+     * block.
+     */
     @Override
     public void unregisterMetricFromSubscription(KafkaMetric metric) {
         if (metrics().containsKey(metric.metricName())) {
-            log.debug("{} stays: it is the producer's own", metric.metricName());
+            log.debug("{} is not unregistered: it is the producer's own metric", metric.metricName());
         } else {
             kafka.telemetry().unregister(metric);
         }
     }
 
     /**
-     * The id under which the brokers know this producer (KIP-714); blocks until they have given one.
+     * The id under which the brokers know this producer (KIP-714). Blocks until they have assigned one, at most
+     * {@code timeout}.
      *
      * @return null if there is none after {@code timeout}
-     * @throws IllegalArgumentException a negative timeout
+     * @throws IllegalArgumentException the timeout is negative
      * @throws IllegalStateException {@code enable.metrics.push} is false
      * @throws InterruptException interrupted while blocked
      */

@@ -15,6 +15,8 @@ import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicRegistry;
+import dev.millrace.client.partitioner.PartitionChooser;
+import dev.millrace.client.partitioner.PartitionLoad;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -24,9 +26,10 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.Serializer;
 
 /**
- * The parts that a producer is made of, put together and running.
+ * The parts of a producer: made, connected to each other and started.
  *
- * <p><b>Threads:</b> built by one, then immutable but for {@link #closeFailure}, which the last I/O thread sets.
+ * <p><b>Threads:</b> built by one thread, then immutable except for {@link #closeFailure}, which the last I/O thread
+ * sets.
  */
 final class ProducerParts<K, V> {
     private static final String FAILED_TO_CONSTRUCT = "Failed to construct kafka producer";
@@ -42,18 +45,18 @@ final class ProducerParts<K, V> {
     private volatile KafkaException closeFailure;
 
     /**
-     * Builds them in the order in which they need each other, and starts the I/O threads.
+     * Makes the parts in the order in which they need each other, and starts the I/O threads.
      *
-     * @throws KafkaException one of them cannot be built; those before it are closed
+     * @throws KafkaException a part cannot be made; those made before it are closed
      */
     ProducerParts(ProducerConfig config, Serializer<K> keySerializer, Serializer<V> valueSerializer, Network network) {
-        MillraceConfig ours = MillraceConfig.parse(config.originals());
+        MillraceConfig own = MillraceConfig.parse(config.originals());
         List<AutoCloseable> opened = new ArrayList<>();
         try {
             kafka = new KafkaBridge(config);
             opened.add(kafka);
-            Plugins<K, V> plugins = kafka.plugIn(keySerializer, valueSerializer);
-            ReadyQueues ready = ReadyQueues.forThreads(ours.ioThreads());
+            Plugins<K, V> plugins = kafka.createPlugins(keySerializer, valueSerializer);
+            ReadyQueues ready = ReadyQueues.forThreads(own.ioThreads());
             int batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
             BufferPool memory =
                     new BufferPool(config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, ready::wake);
@@ -61,7 +64,7 @@ final class ProducerParts<K, V> {
             accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, settings.lingerMs());
             images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
             TopicRegistry registry = new TopicRegistry();
-            List<IoContext> contexts = contexts(config, ready, registry, network, opened);
+            List<IoContext> contexts = openContexts(config, ready, registry, network, opened);
             Optional<TransactionState> state = Optional.ofNullable(
                             config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG))
                     .map(id -> new TransactionState(id, ready::wake));
@@ -72,15 +75,15 @@ final class ProducerParts<K, V> {
             SendContext<K, V> context = new SendContext<>(
                     plugins.interceptors(),
                     new RecordSerializer<>(plugins.keySerializer(), plugins.valueSerializer()),
-                    new PartitionChooser(config, plugins.partitioner(), load(config, contexts)),
+                    new PartitionChooser(config, plugins.partitioner(), partitionLoad(config, contexts)),
                     topics,
                     accumulator,
                     io,
                     kafka.sensors(),
                     state.orElse(null));
-            sender = new RecordSender<>(config, context, ours.metadataBlocks());
-            kafka.watch(accumulator.counters(), memory, images);
-            kafka.sensors().watchMetadata(() -> io.metadata().ageMs() / 1000.0);
+            sender = new RecordSender<>(config, context, own.metadataBlocks());
+            kafka.registerMetrics(accumulator.counters(), memory, images);
+            kafka.sensors().addMetadataAge(() -> io.metadata().ageMs() / 1000.0);
             config.logUnused();
         } catch (RuntimeException | Error e) {
             Closer closer = new Closer(e);
@@ -90,13 +93,13 @@ final class ProducerParts<K, V> {
         }
         try {
             io.start("millrace-io | " + config.getString(ProducerConfig.CLIENT_ID_CONFIG), this::close);
-        } catch (RuntimeException | Error e) { // then they have ended, and closed everything
+        } catch (RuntimeException | Error e) { // the I/O threads have ended and closed everything
             throw new KafkaException(FAILED_TO_CONSTRUCT, e);
         }
     }
 
-    /** Adds each link to {@code opened} before the next one can fail. */
-    private List<IoContext> contexts(
+    /** Opens a link for each I/O thread, and adds it to {@code opened} before the next one can fail. */
+    private List<IoContext> openContexts(
             ProducerConfig config,
             ReadyQueues ready,
             TopicRegistry registry,
@@ -120,29 +123,29 @@ final class ProducerParts<K, V> {
         return contexts;
     }
 
-    private PartitionLoad load(ProducerConfig config, List<IoContext> contexts) {
+    private PartitionLoad partitionLoad(ProducerConfig config, List<IoContext> contexts) {
         return new PartitionLoad(
                 accumulator,
                 contexts.stream().map(IoContext::stalled).toArray(StalledBrokers[]::new),
                 config.getBoolean(ProducerConfig.PARTITIONER_ADAPTIVE_PARTITIONING_ENABLE_CONFIG));
     }
 
-    /** When the I/O threads have ended. */
+    /** Closes the application's objects, after the I/O threads have ended. */
     private void close() {
         try {
             kafka.close();
         } catch (KafkaException e) {
             closeFailure = e;
-            throw e; // to be logged: not every way to close a producer waits for it
+            throw e; // is logged: not every way to close a producer waits for this
         }
     }
 
-    /** What closing the application's objects has thrown, or null. */
+    /** What closing the application's objects threw, or null. */
     KafkaException closeFailure() {
         return closeFailure;
     }
 
-    /** Makes the network of one I/O thread. */
+    /** Opens the network of one I/O thread. */
     interface Network {
         BrokerLink openLink(KafkaBridge kafka, ClusterImages images, int ioThread);
     }

@@ -10,24 +10,24 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.serialization.Serializer;
 
-/** Reads a {@link ProducerConfig}, and refuses what Millrace does not do yet instead of ignoring it. */
+/** Reads a {@link ProducerConfig}. What Millrace does not support it rejects, instead of ignoring it. */
 final class ProducerSettings {
-    /** These two keys are named by no public constant. */
+    /** Kafka has no public constants for this key and the next. */
     private static final String METADATA_RECOVERY_STRATEGY = "metadata.recovery.strategy";
 
     private static final String METADATA_RECOVERY_TRIGGER_MS = "metadata.recovery.rebootstrap.trigger.ms";
 
-    /** Kafka's selector counts in nanoseconds: with more than 146 years it would close every connection at once. */
+    /** Kafka's selector counts in nanoseconds; with more than 146 years it would close each connection at once. */
     private static final long MAX_IDLE_MS = TimeUnit.NANOSECONDS.toMillis(Long.MAX_VALUE / 2);
 
     private ProducerSettings() {}
 
     /**
-     * Parses and checks.
+     * Parses and checks a configuration.
      *
-     * @param keySerializer null if {@code configs} names its class
-     * @param valueSerializer null if {@code configs} names its class
-     * @throws ConfigException a key is missing, its value makes no sense, or Millrace cannot honour it
+     * @param keySerializer null if {@code configs} names the class
+     * @param valueSerializer null if {@code configs} names the class
+     * @throws ConfigException a key is missing, a value is out of range, or Millrace does not support it
      */
     static ProducerConfig parse(
             Map<String, Object> configs, Serializer<?> keySerializer, Serializer<?> valueSerializer) {
@@ -39,7 +39,7 @@ final class ProducerSettings {
             complete.put(ProducerConfig.CONNECTIONS_MAX_IDLE_MS_CONFIG, MAX_IDLE_MS);
             config = new ProducerConfig(complete);
         }
-        refuse(
+        rejectUnlessOff(
                 config,
                 ProducerConfig.TRANSACTION_TWO_PHASE_COMMIT_ENABLE_CONFIG,
                 "Producer has no method to prepare a transaction or to complete a prepared one (KIP-939), and the brokers'"
@@ -56,8 +56,8 @@ final class ProducerSettings {
         }
     }
 
-    /** Refuses a key that was set to anything but "off". */
-    private static void refuse(ProducerConfig config, String key, String reason) {
+    /** Rejects a key that is set to anything but "off". */
+    private static void rejectUnlessOff(ProducerConfig config, String key, String reason) {
         Object value = config.values().get(key);
         boolean off = value == null || value.equals(false) || value.equals(0L) || value.equals(List.of());
         if (config.originals().containsKey(key) && !off) {
@@ -76,15 +76,18 @@ final class ProducerSettings {
         }
     }
 
-    /** At most {@code Integer.MAX_VALUE}, as in the stock producer: 25 days are as good as "until the flush". */
+    /**
+     * Milliseconds. At most {@code Integer.MAX_VALUE}, as in the stock producer: 25 days are as good as "until the
+     * flush".
+     */
     private static int lingerMs(ProducerConfig config) {
         return (int) Math.min(config.getLong(ProducerConfig.LINGER_MS_CONFIG), Integer.MAX_VALUE);
     }
 
-    /** As configured; or, when it is not set, at least what lingering and a request may take. */
+    /** Milliseconds: as configured; if not set, at least {@code linger.ms} plus {@code request.timeout.ms}. */
     private static int deliveryTimeoutMs(ProducerConfig config) {
         long sumMs = (long) lingerMs(config) + config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG);
-        int neededMs = (int) Math.min(sumMs, Integer.MAX_VALUE); // the longest that can be set
+        int neededMs = (int) Math.min(sumMs, Integer.MAX_VALUE); // the largest value that can be set
         int givenMs = config.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG);
         if (givenMs < neededMs && config.originals().containsKey(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG)) {
             throw new ConfigException(
@@ -96,7 +99,7 @@ final class ProducerSettings {
     }
 
     /**
-     * What the I/O threads need to know.
+     * The settings of the I/O threads.
      *
      * @throws ConfigException {@code delivery.timeout.ms} is set too low
      */

@@ -16,7 +16,7 @@ import dev.millrace.client.kafka.ProducerSensors;
 import dev.millrace.client.kafka.ReadOnlyHeaders;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
-import java.util.concurrent.Future;
+import dev.millrace.client.partitioner.PartitionChooser;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.Callback;
@@ -32,9 +32,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes one record from the caller of {@code send} to its partition's open batch, or refuses it.
+ * Carries out {@code send}: takes a record from its caller to the open batch of its partition, or refuses it.
  *
- * <p><b>Threads:</b> any. Without a lock, and without waiting while the topic is known and memory is at hand.
+ * <p><b>Threads:</b> any; {@code append} and {@code fail}, for records that waited, by the first I/O thread. Takes no
+ * lock, and does not block while the topic is known and memory is available.
  */
 final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     private static final Logger log = LoggerFactory.getLogger(RecordSender.class);
@@ -51,7 +52,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     /** Null without {@code transactional.id}. */
     private final TransactionState transactions;
 
-    /** Null if {@code send} may block for metadata. */
+    /** The records that wait for their topic; null if {@code send} may block for metadata. */
     private final WaitingRecords<K, V> waiting;
 
     private volatile boolean closing;
@@ -59,10 +60,10 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     private final int maxRequestSize;
     private final long totalMemory;
 
-    /** A record of fewer bytes is not too large. */
-    private final long smallEnough;
+    /** The smaller of the two limits above: a smaller record needs no exact check. */
+    private final long sizeLimit;
 
-    /** With {@code mayBlock} a caller waits until its record's topic is known, else the record does. */
+    /** If {@code mayBlock}, the caller of {@code send} waits until the topic is known; else the record does. */
     RecordSender(ProducerConfig config, SendContext<K, V> context, boolean mayBlock) {
         this.interceptors = context.interceptors();
         this.serializer = context.serializer();
@@ -79,15 +80,15 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             io.add(waiting);
         }
         this.totalMemory = config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
-        this.smallEnough = Math.min(maxRequestSize, totalMemory);
+        this.sizeLimit = Math.min(maxRequestSize, totalMemory);
     }
 
     /** As {@link MillraceProducer#send(ProducerRecord, Callback)}. */
-    Future<RecordMetadata> send(ProducerRecord<K, V> given, Callback callback) {
+    DeliveryFuture send(ProducerRecord<K, V> given, Callback callback) {
         ProducerRecord<K, V> record = interceptors.onSend(given);
         int partition = RecordMetadata.UNKNOWN_PARTITION;
         boolean isInTransaction = false;
-        ApiException refusal;
+        ApiException failure;
         try {
             throwIfClosed();
             partition = record.partition() == null ? RecordMetadata.UNKNOWN_PARTITION : record.partition();
@@ -98,7 +99,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             long leftMs = maxBlockMs;
             ClusterImage image = topics.image();
             TopicImage topic = TopicLookup.known(image, record.topic(), record.partition());
-            if (waiting != null && (topic == null || waiting.isBehind(record.topic()))) {
+            if (waiting != null && (topic == null || waiting.hasWaiting(record.topic()))) {
                 return sendLater(record, callback);
             }
             if (topic == null) {
@@ -113,36 +114,41 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             int chosen = partitions.choose(record, key, value, headers.length, image, topic);
             PartitionQueue queue = accumulator.queue(topic.name(), topic.index(), chosen);
             if (queue != null) {
-                queue.prefetch(); // a record without a timestamp has the clock read meanwhile
+                queue.prefetch(); // the cache line arrives while the clock is read for the timestamp
             }
-            EncodableRecord encodable = encodable(record, key, value, headers);
+            EncodableRecord encodable = toEncodable(record, key, value, headers);
             partition = chosen;
-            Callback told = interceptors.before(callback, record.headers());
-            RecordFuture future = queue == null ? null : queue.append(encodable, told, Math.max(0, leftMs));
+            Callback wrapped = interceptors.wrap(callback, record.headers());
+            RecordFuture future = queue == null ? null : queue.append(encodable, wrapped, Math.max(0, leftMs));
             if (future == null) {
                 throw new KafkaException("Producer closed while send in progress", io.failure());
             }
             return future;
         } catch (ApiException e) {
-            refusal = e;
+            failure = e;
             if (isInTransaction) {
                 transactions.onRecordFailed(e);
             }
         } catch (InterruptedException e) {
-            throw noted(record, partition, e, new InterruptException(e));
+            throw tellInterceptors(record, partition, e, new InterruptException(e));
         } catch (RuntimeException e) {
-            throw noted(record, partition, e, e);
+            throw tellInterceptors(record, partition, e, e);
         } finally {
             if (isInTransaction) {
                 transactions.exitSend();
             }
         }
-        // Not before the send has left the transaction: the callback may abort it.
-        return refuse(record, partition, callback, refusal);
+        // After exitSend(): the callback may abort the transaction, which waits for sends to leave it.
+        return failRecord(record, partition, callback, failure);
     }
 
-    private EncodableRecord encodable(ProducerRecord<K, V> record, byte[] key, byte[] value, byte[] headers) {
-        ReadOnlyHeaders.set(record.headers());
+    /**
+     * The record as it is to be encoded, with a timestamp. From here on its headers are read-only.
+     *
+     * @throws RecordTooLargeException it exceeds {@code max.request.size} or {@code buffer.memory}
+     */
+    private EncodableRecord toEncodable(ProducerRecord<K, V> record, byte[] key, byte[] value, byte[] headers) {
+        ReadOnlyHeaders.markReadOnly(record.headers());
         long timestamp = record.timestamp() == null ? System.currentTimeMillis() : record.timestamp();
         EncodableRecord encodable = new EncodableRecord(timestamp, key, value, headers);
         throwIfTooLarge(encodable);
@@ -151,38 +157,41 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
 
     // ---- with millrace.metadata.block=false ----
 
-    private Future<RecordMetadata> sendLater(ProducerRecord<K, V> record, Callback callback) {
+    private DeliveryFuture sendLater(ProducerRecord<K, V> record, Callback callback) {
         byte[] key = serializer.key(record);
         byte[] value = serializer.value(record);
         byte[] headers = RecordEncoder.encodeHeaders(record.headers().toArray());
-        EncodableRecord callers = encodable(record, key, value, headers);
-        EncodableRecord ours = callers.withOwnArrays();
-        Future<RecordMetadata> future = waiting.add(withOwnArrays(record, callers, ours), ours, callback);
+        EncodableRecord shared = toEncodable(record, key, value, headers);
+        EncodableRecord copied = shared.withOwnArrays();
+        DeliveryFuture future = waiting.add(withCopiedArrays(record, shared, copied), copied, callback);
         if (future == null) {
             throw new KafkaException("Producer closed while send in progress", io.failure());
         }
         return future;
     }
 
-    /** What a partitioner is to see later: the caller may use the arrays again as soon as {@code send} has returned. */
-    private ProducerRecord<K, V> withOwnArrays(
-            ProducerRecord<K, V> record, EncodableRecord callers, EncodableRecord ours) {
-        K key = ownArray(record.key(), callers.key(), ours.key());
-        V value = ownArray(record.value(), callers.value(), ours.value());
+    /**
+     * The record that a partitioner sees later. Its arrays are copies, because the caller may reuse its own after
+     * {@code send}.
+     */
+    private ProducerRecord<K, V> withCopiedArrays(
+            ProducerRecord<K, V> record, EncodableRecord shared, EncodableRecord copied) {
+        K key = copyIfArray(record.key(), shared.key(), copied.key());
+        V value = copyIfArray(record.value(), shared.value(), copied.value());
         if (key == record.key() && value == record.value()) {
             return record;
         }
-        ProducerRecord<K, V> own = new ProducerRecord<>(
+        ProducerRecord<K, V> copy = new ProducerRecord<>(
                 record.topic(), record.partition(), record.timestamp(), key, value, record.headers());
-        ReadOnlyHeaders.set(own.headers());
-        return own;
+        ReadOnlyHeaders.markReadOnly(copy.headers());
+        return copy;
     }
 
-    /** The object itself unless it is an array: of other objects only the application knows how to copy them. */
+    /** A copy of a {@code byte[]}; any other object as it is, because only the application knows how to copy it. */
     @SuppressWarnings("unchecked") // a copy has the type of the original
-    private static <T> T ownArray(T given, byte[] serialized, byte[] ours) {
+    private static <T> T copyIfArray(T given, byte[] serialized, byte[] copied) {
         if (given instanceof byte[] bytes) {
-            return (T) (bytes == serialized ? ours : bytes.clone());
+            return (T) (bytes == serialized ? copied : bytes.clone());
         }
         return given;
     }
@@ -192,17 +201,16 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         ProducerRecord<K, V> record = waited.record();
         TopicImage topic = image.topic(record.topic());
         if (waited.chosenPartition() < 0) {
-            // What it throws must not stop the I/O thread, and all records with it.
             try {
-                waited.choosePartition(choose(waited, image));
-            } catch (Throwable t) { // the application's partitioner
+                waited.setChosenPartition(choosePartition(waited, image));
+            } catch (Throwable t) { // the application's partitioner must not stop the I/O thread
                 return fail(waited, cannotBeSent(record, t));
             }
         }
         try {
-            Callback told = interceptors.before(waited.callback(), record.headers());
+            Callback wrapped = interceptors.wrap(waited.callback(), record.headers());
             RecordFuture future = accumulator.append(
-                    topic.name(), topic.index(), waited.chosenPartition(), waited.encoded(), told, 0);
+                    topic.name(), topic.index(), waited.chosenPartition(), waited.encoded(), wrapped, 0);
             if (future == null) {
                 throw new KafkaException("Producer closed while send in progress", io.failure());
             }
@@ -214,7 +222,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         }
     }
 
-    private int choose(WaitingRecord<K, V> waited, ClusterImage image) {
+    private int choosePartition(WaitingRecord<K, V> waited, ClusterImage image) {
         ProducerRecord<K, V> record = waited.record();
         EncodableRecord encoded = waited.encoded();
         int headersSize = encoded.headers().length;
@@ -233,7 +241,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         DeliveryCallback guarded = (metadata, error, certainty) -> {
             try {
                 DeliveryCallback.call(waited.callback(), metadata, error, certainty);
-            } catch (Throwable t) { // an Error of the application's code must not stop the other records
+            } catch (Throwable t) { // an Error of the application must not keep the other records from their outcome
                 FailureLog.error(
                         log,
                         "The callback of a record for {} threw",
@@ -242,24 +250,24 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             }
         };
         Integer partition = waited.record().partition();
-        return refuse(
+        return failRecord(
                 waited.record(),
                 partition == null ? waited.chosenPartition() : partition,
                 waited.callback() == null ? null : guarded,
                 reason);
     }
 
-    /** Blocks until every record sent before is in a batch or has failed; false if that takes longer. */
-    boolean awaitWaiting(long timeoutMs) throws InterruptedException {
+    /** Blocks until each record that waits now is in a batch or has failed; returns false after {@code timeoutMs}. */
+    boolean awaitWaitingRecords(long timeoutMs) throws InterruptedException {
         return waiting == null || waiting.awaitSettled(timeoutMs);
     }
 
-    /** Lets no further record in, while those that wait for their topic still go on to their batches. */
-    void refuseMore() {
+    /** Makes every later {@code send} throw; records that wait for their topic still go to their batches. */
+    void stopAccepting() {
         closing = true;
     }
 
-    /** Also once the I/O threads have failed, which close the accumulator then. */
+    /** Throws after {@link #stopAccepting}, and after the I/O threads have failed, which closes the accumulator. */
     void throwIfClosed() {
         if (closing || accumulator.isClosed()) {
             throw new IllegalStateException("Cannot perform operation after producer has been closed", io.failure());
@@ -267,7 +275,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     }
 
     private void throwIfTooLarge(EncodableRecord record) {
-        if (RecordEncoder.isSmallerThan(record, smallEnough)) {
+        if (RecordEncoder.isSmallerThan(record, sizeLimit)) {
             return;
         }
         int size = RecordEncoder.batchSizeUpperBound(record);
@@ -283,19 +291,24 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         }
     }
 
-    /** The future has failed already, and the calling thread runs the callback; only what that throws is thrown once it has run. */
-    private DeliveryFuture refuse(
+    /**
+     * Fails a record that has not reached a batch: runs its callback on the calling thread, counts it, and tells
+     * interceptors. Throws what the callback throws; then nothing is counted, and interceptors are not told.
+     *
+     * @return a future that has failed
+     */
+    private DeliveryFuture failRecord(
             ProducerRecord<K, V> record, int partition, Callback callback, KafkaException reason) {
         TopicPartition where = new TopicPartition(record.topic(), partition);
         RecordMetadata nowhere = new RecordMetadata(where, -1, -1, NO_TIMESTAMP, -1, -1);
-        DeliveryFuture refused = new RefusedRecord(reason);
+        DeliveryFuture failed = new FailedFuture(reason);
         FailureLog.debug(log, "A record for {} is refused", where, reason);
         if (callback != null) {
             DeliveryCallback.call(callback, nowhere, reason, DeliveryCertainty.NOT_PERSISTED);
         }
         countRefused(where, reason);
         interceptors.onRefused(record, where, reason);
-        return refused;
+        return failed;
     }
 
     private void countRefused(TopicPartition where, Exception reason) {
@@ -309,8 +322,8 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         }
     }
 
-    /** Known at once, and thrown: no callback, but interceptors see it. */
-    private RuntimeException noted(
+    /** Tells interceptors, not the callback, what send() throws, and returns it. Counts it if it is Kafka's. */
+    private RuntimeException tellInterceptors(
             ProducerRecord<K, V> record, int partition, Exception reason, RuntimeException toThrow) {
         if (toThrow instanceof KafkaException) {
             sensors.onRefused();

@@ -7,7 +7,7 @@ import org.apache.kafka.common.serialization.Serializer;
 /**
  * The serializers of keys and values.
  *
- * <p><b>Threads:</b> any; the serializers are called by many threads at once, as the stock client does.
+ * <p><b>Threads:</b> any. As in the stock client, many threads call the same serializers at the same time.
  */
 final class RecordSerializer<K, V> {
     private final Serializer<K> keys;

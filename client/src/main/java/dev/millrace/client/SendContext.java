@@ -5,9 +5,10 @@ import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.io.TransactionState;
 import dev.millrace.client.kafka.Interceptors;
 import dev.millrace.client.kafka.ProducerSensors;
+import dev.millrace.client.partitioner.PartitionChooser;
 
 /**
- * What {@code send} works with.
+ * What {@link RecordSender} works with.
  *
  * @param transactions null without {@code transactional.id}
  */

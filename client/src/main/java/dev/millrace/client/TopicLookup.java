@@ -15,10 +15,10 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 
 /**
- * Finds an image that knows a topic, and waits for one if need be.
+ * Finds an image that has a topic, and waits for one if necessary.
  *
- * <p><b>Threads:</b> any. {@link #known} never waits and takes no lock; {@link #await} is the slow path. That a topic is in
- * use, so that its metadata must be kept, is noted by the I/O thread for each of its batches.
+ * <p><b>Threads:</b> any. {@link #known} neither blocks nor locks; {@link #await} is the slow path. The I/O thread
+ * marks the topic of each batch as in use, so that its metadata is kept.
  */
 final class TopicLookup {
     private final ClusterImages images;
@@ -34,58 +34,65 @@ final class TopicLookup {
     }
 
     /**
-     * The topic as the image shows it.
+     * The topic as the image has it.
      *
-     * @param partition null if any will do
-     * @return null if the image does not know the topic or the partition, so that one must {@link #await}
+     * @param partition null for any partition
+     * @return null if the image does not have the topic or the partition; then {@link #await} it
      */
     static TopicImage known(ClusterImage image, String topic, Integer partition) {
         TopicImage known = image.topic(topic);
         return known != null && (partition == null || partition < known.partitions()) ? known : null;
     }
 
-    /** The current image if it knows the topic and the partition, else null. */
-    ClusterImage current(String topic, Integer partition) {
+    /**
+     * Asks the cluster for a topic, or for more of its partitions; wakes the I/O thread and does not wait for the
+     * response.
+     */
+    void requestMetadata(String topic, Integer partition) {
+        boolean isNew = registry.add(topic);
         ClusterImage image = images.current();
-        return has(image, topic, partition) ? image : null;
-    }
-
-    /** Asks the cluster for a topic, or for more of its partitions, without waiting for the answer; wakes the I/O thread. */
-    void ask(String topic, Integer partition) {
-        boolean first = registry.add(topic);
-        if (current(topic, null) != null && current(topic, partition) == null) {
+        if (has(image, topic, null) && !has(image, topic, partition)) {
             refresh.request();
         }
-        refresh.requestNewTopics(first);
+        refresh.requestNewTopics(isNew);
     }
 
-    /** For several looks at the same. */
+    /** The current image: take it once, to look several times at the same. */
     ClusterImage image() {
         return images.current();
     }
 
-    /** Why asking the cluster has last failed in a way that waiting does not mend, or null. */
+    /** The last failure of a metadata request that a retry cannot help, or null. */
     KafkaException lastFailure() {
         return images.lastFailure();
     }
 
-    /** Why a topic will not be known however long one waits, if that is so and told after image {@code version}; else null. */
-    static ApiException hopeless(ClusterImage image, String topic, int version) {
-        ApiException error = hopeless(image.error(topic));
+    /**
+     * The error of a topic if waiting for the topic cannot help; else null.
+     *
+     * @param version errors that this image may already have had do not count, except for an invalid name
+     */
+    static ApiException permanentErrorOrNull(ClusterImage image, String topic, int version) {
+        ApiException error = permanentErrorOrNull(image.error(topic));
         return image.version() > version || error instanceof InvalidTopicException ? error : null;
     }
 
-    /** What to tell who has waited in vain. */
-    TimeoutException timeout(String topic, Integer partition, long maxBlockMs) {
-        return timeout(images.current(), topic, partition, maxBlockMs);
+    /**
+     * The exception for a wait of {@code maxBlockMs} milliseconds in vain; its cause is the topic's error, if there is
+     * one.
+     */
+    TimeoutException timeoutException(String topic, Integer partition, long maxBlockMs) {
+        return timeoutException(images.current(), topic, partition, maxBlockMs);
     }
 
     /**
-     * Blocks until an image knows the topic and the partition. The topic counts as used.
+     * Blocks until an image has the topic and the partition, and returns it. Marks the topic as used.
      *
-     * @param maxBlockMs how long, milliseconds
-     * @throws TimeoutException not within that time; its cause is what the cluster last said of the topic
-     * @throws ApiException the topic's name is not valid, or we may not see it
+     * @param maxBlockMs the longest time to block, in milliseconds
+     * @throws TimeoutException not within that time; its cause is the topic's last error, if there is one
+     * @throws ApiException the topic's name is not valid, or the producer may not see the topic
+     * @throws KafkaException asking the cluster failed for good, or the producer is closed
+     * @throws InterruptedException interrupted while blocked
      */
     ClusterImage await(String topic, Integer partition, long maxBlockMs) throws InterruptedException {
         ClusterImage image = images.current();
@@ -94,17 +101,17 @@ final class TopicLookup {
             return image;
         }
         if (image.error(topic) instanceof InvalidTopicException known) {
-            throw known; // Asking again will not make it valid.
+            throw known; // a further request will not make it valid
         }
         long startNs = System.nanoTime();
         long leftMs = maxBlockMs;
         do {
-            ask(topic, partition);
+            requestMetadata(topic, partition);
             if (leftMs <= 0) {
-                throw timeout(image, topic, partition, maxBlockMs);
+                throw timeoutException(image, topic, partition, maxBlockMs);
             }
             image = images.awaitNewerThan(image.version(), leftMs);
-            if (hopeless(image.error(topic)) != null) {
+            if (permanentErrorOrNull(image.error(topic)) != null) {
                 throw image.error(topic);
             }
             leftMs = maxBlockMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
@@ -121,11 +128,12 @@ final class TopicLookup {
         return known(image, topic, partition) != null;
     }
 
-    private static ApiException hopeless(ApiException error) {
+    private static ApiException permanentErrorOrNull(ApiException error) {
         return error instanceof InvalidTopicException || error instanceof TopicAuthorizationException ? error : null;
     }
 
-    private static TimeoutException timeout(ClusterImage image, String topic, Integer partition, long maxBlockMs) {
+    private static TimeoutException timeoutException(
+            ClusterImage image, String topic, Integer partition, long maxBlockMs) {
         TopicImage known = image.topic(topic);
         String message = known == null
                 ? "Topic " + topic + " not present in metadata after " + maxBlockMs + " ms."

@@ -10,8 +10,9 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The methods of {@code Producer} about transactions, behind {@link MillraceProducer}'s own checks. They block up to
- * {@code max.block.ms}; what takes longer goes on, and the same method called again waits for it again.
+ * The methods of {@code Producer} about transactions, after {@link MillraceProducer} has made its own checks. They
+ * block at most {@code max.block.ms} milliseconds. What takes longer continues in the background; a second call of the
+ * same method waits for it again.
  *
  * <p><b>Threads:</b> any.
  */
@@ -22,7 +23,7 @@ final class TransactionApi {
     private final long maxBlockMs;
     private final ProducerSensors sensors;
 
-    /** Refuses everything if {@code transactions} is empty. */
+    /** All methods but {@code close} throw if {@code transactions} is empty. */
     TransactionApi(Optional<TransactionState> transactions, long maxBlockMs, ProducerSensors sensors) {
         this.transactions = transactions;
         this.maxBlockMs = maxBlockMs;
@@ -62,7 +63,7 @@ final class TransactionApi {
         sensors.onAbort(System.nanoTime() - startNs);
     }
 
-    /** A transaction that is open now will be aborted. */
+    /** Lets the I/O thread abort the transaction that is open now. */
     void close() {
         transactions.ifPresent(TransactionState::close);
     }

@@ -13,21 +13,24 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
- * A record that waits, serialized, until its topic is known, and its future at the same time.
+ * A serialized record that waits until its topic is known; also the record's future.
  *
- * <p><b>Threads:</b> {@code settle} once, by the I/O thread; the rest by any. {@code get} blocks. It cannot be cancelled.
+ * <p><b>Threads:</b> {@code settle} once, by the first I/O thread, which alone uses the chosen partition; the rest by
+ * any thread. {@code get} and {@code awaitSettled} block. It cannot be cancelled.
  */
 final class WaitingRecord<K, V> implements DeliveryFuture {
     private final ProducerRecord<K, V> record;
     private final EncodableRecord encoded;
     private final Callback callback;
     private final long deadlineMs;
-    private final int sinceVersion;
+    private final int imageVersion;
 
-    /** The I/O thread's: kept when there is no memory yet, because a partitioner is asked once a record. */
+    /**
+     * The I/O thread's. Kept while there is no memory for the record, because a partitioner is called once per record.
+     */
     private int chosenPartition = RecordMetadata.UNKNOWN_PARTITION;
 
-    /** Completed with the future in its batch, or with one that has failed. */
+    /** Completed with the record's future in its batch, or with a future that has failed. */
     private final CompletableFuture<DeliveryFuture> settled = new CompletableFuture<>();
 
     WaitingRecord(
@@ -35,12 +38,12 @@ final class WaitingRecord<K, V> implements DeliveryFuture {
             EncodableRecord encoded,
             Callback callback,
             long deadlineMs,
-            int sinceVersion) {
+            int imageVersion) {
         this.record = record;
         this.encoded = encoded;
         this.callback = callback;
         this.deadlineMs = deadlineMs;
-        this.sinceVersion = sinceVersion;
+        this.imageVersion = imageVersion;
     }
 
     ProducerRecord<K, V> record() {
@@ -55,35 +58,36 @@ final class WaitingRecord<K, V> implements DeliveryFuture {
         return callback;
     }
 
-    /** Negative until {@link #choosePartition}. */
+    /** Negative until {@link #setChosenPartition}. */
     int chosenPartition() {
         return chosenPartition;
     }
 
-    void choosePartition(int partition) {
+    void setChosenPartition(int partition) {
         chosenPartition = partition;
     }
 
-    /** On the monotonic clock; then it fails. */
+    /** Milliseconds on the monotonic clock at which the record fails. */
     long deadlineMs() {
         return deadlineMs;
     }
 
-    /** Bytes that it counts against {@code buffer.memory}. */
+    /** Bytes of {@code buffer.memory} that the record takes while it waits. */
     int size() {
         return RecordEncoder.batchSizeUpperBound(encoded);
     }
 
-    /** The image's, when it began to wait. */
-    int sinceVersion() {
-        return sinceVersion;
+    /** Version of the image when the record began to wait. */
+    int imageVersion() {
+        return imageVersion;
     }
 
+    /** Ends the wait. */
     void settle(DeliveryFuture outcome) {
         settled.complete(outcome);
     }
 
-    /** Blocks until it is in a batch or has failed; false if that takes longer. */
+    /** Blocks until the record is in a batch or has failed; returns false after {@code timeoutNs}. */
     boolean awaitSettled(long timeoutNs) throws InterruptedException {
         try {
             settled.get(timeoutNs, TimeUnit.NANOSECONDS);
@@ -91,7 +95,7 @@ final class WaitingRecord<K, V> implements DeliveryFuture {
         } catch (TimeoutException e) {
             return false;
         } catch (ExecutionException e) {
-            throw new IllegalStateException("Only outcomes complete this", e);
+            throw new IllegalStateException("settle() completes this, and only with a future", e);
         }
     }
 

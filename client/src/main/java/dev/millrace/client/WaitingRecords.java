@@ -19,20 +19,23 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 
 /**
- * With {@code millrace.metadata.block=false}: the records whose topic, or partition, is not known yet. They wait in lines, one a
- * topic, and go on to their batches in the order in which they came, save that those for a partition that does not exist let the
- * others pass. While a line stands, later records of its topic join it.
+ * With {@code millrace.metadata.block=false}: the records whose topic or partition is not known yet. They wait in a
+ * queue per topic, and go to their batches in the order in which they were sent; but a record for a partition that does
+ * not exist is skipped, so that the others need not wait for it. While a topic has a queue, later records of the topic
+ * are added to it.
  *
- * <p><b>Threads:</b> {@code isBehind}, {@code add}, {@code awaitSettled} by any thread; lines are emptied by the first I/O thread,
- * which also runs the callbacks of those that fail.
- * <p><b>Ordering:</b> a line is removed, under the lock, only when it is empty and its last record is in its batch: who sees no line
- * has no record of its own in one. A round looks at one image only: no record passes another that, by that image, could go too. It
- * ends with the records that were there when it began: a callback that sends again would keep it going for ever.
- * <p><b>Bounds:</b> they count against {@code buffer.memory}, each for {@code max.block.ms} at most. To open a batch when all memory is
- * taken by waiting records, some of theirs is given back early: one batch's worth.
+ * <p><b>Threads:</b> {@code hasWaiting}, {@code add} and {@code awaitSettled} by any thread. The first I/O thread takes
+ * records from the queues, and runs the callbacks of those that fail.
+ * <p><b>Ordering:</b> a queue is removed, under the lock, only when it is empty and its last record is in its batch: a
+ * thread that sees no queue has no record of its own in one. A round uses one image only: no record overtakes another
+ * that, by that image, could go too. A round handles at most as many records per topic as waited when it came to the
+ * topic; otherwise a callback that sends again would make it endless.
+ * <p><b>Bounds:</b> the records count against {@code buffer.memory}, each for at most {@code max.block.ms}. If waiting
+ * records take all memory, and none is left to open a batch, part of theirs is released early: as much as one batch
+ * needs.
  */
 final class WaitingRecords<K, V> implements IoTask {
-    /** How long to wait for memory before trying again, while none comes back. */
+    /** Milliseconds after which to try again when there was no memory. */
     private static final long MEMORY_RETRY_MS = 5;
 
     private final Accumulator accumulator;
@@ -40,49 +43,56 @@ final class WaitingRecords<K, V> implements IoTask {
     private final Sink<K, V> sink;
     private final long maxBlockMs;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<String, Line<K, V>> lines = new ConcurrentHashMap<>();
+    private final Map<String, TopicQueue<K, V>> queues = new ConcurrentHashMap<>();
 
-    /** These two are guarded by the lock. */
+    /** Bytes reserved by all waiting records. Guarded by the lock. */
     private long waitingBytes;
 
+    /** Guarded by the lock. */
     private boolean ended;
 
-    /** Set by who adds a record, cleared by the I/O thread before it looks. */
+    /** Set after a record is added; cleared by the I/O thread before it reads the queues. */
     private volatile boolean added;
 
-    /** The rest is the I/O thread's. {@code lentBytes} is what it has given back of the waiting records' memory. */
-    private long lentBytes;
+    // ---- the I/O thread's ----
+
+    /** How much of {@code waitingBytes} is released already; guarded by the lock. */
+    private long releasedBytes;
 
     private int seenVersion = -1;
     private KafkaException seenFailure;
-    private long lookAgainMs = Long.MIN_VALUE;
-    private long memoryNotBeforeMs = Long.MIN_VALUE;
-    private boolean lacksMemory;
+    private long nextRoundMs = Long.MIN_VALUE;
+    private long memoryRetryAtMs = Long.MIN_VALUE;
+    private boolean needsMemory;
 
     /**
-     * The records of a topic: {@code passed} came before {@code ahead}. Those have been passed by others because the image does not
-     * have their partition; with the next image all are looked at again, in the order of arrival. Guarded by the lock.
+     * The records of a topic. Those in {@code skipped} were sent before those in {@code pending}; they are skipped
+     * because the image does not have their partition, until there is a new image. Guarded by the lock.
      */
-    private record Line<K, V>(ArrayDeque<WaitingRecord<K, V>> passed, ArrayDeque<WaitingRecord<K, V>> ahead) {
+    private record TopicQueue<K, V>(ArrayDeque<WaitingRecord<K, V>> skipped, ArrayDeque<WaitingRecord<K, V>> pending) {
         private boolean isEmpty() {
-            return passed.isEmpty() && ahead.isEmpty();
+            return skipped.isEmpty() && pending.isEmpty();
         }
 
         private int size() {
-            return passed.size() + ahead.size();
+            return skipped.size() + pending.size();
         }
     }
 
-    /** What becomes of them in the end; called by the I/O thread. What either method throws, it throws before anybody is told. */
+    /**
+     * Where records go; called by the first I/O thread. If a method throws, the record is as before, and nobody was
+     * told.
+     */
     interface Sink<K, V> {
         /**
          * Puts a record into its batch without waiting for memory, or fails it.
          *
-         * @throws BufferExhaustedException there is no memory now; nothing has happened
+         * @return the future in the batch, or one that has failed
+         * @throws BufferExhaustedException there is no memory now; the record is as before
          */
         DeliveryFuture append(WaitingRecord<K, V> record, ClusterImage image);
 
-        /** Tells the record's owner; returns a future that has failed. */
+        /** Runs the record's callback, and returns a future that has failed. */
         DeliveryFuture fail(WaitingRecord<K, V> record, KafkaException reason);
     }
 
@@ -93,15 +103,15 @@ final class WaitingRecords<K, V> implements IoTask {
         this.maxBlockMs = maxBlockMs;
     }
 
-    /** Whether a record of the topic must join a line, lest it overtake another. */
-    boolean isBehind(String topic) {
-        return !lines.isEmpty() && lines.containsKey(topic);
+    /** Whether records of the topic wait; then a new one must wait too, so that it does not overtake them. */
+    boolean hasWaiting(String topic) {
+        return !queues.isEmpty() && queues.containsKey(topic);
     }
 
     /**
-     * Lets a record wait.
+     * Adds a record to its topic's queue, and asks the cluster for the topic.
      *
-     * @return null when closed
+     * @return null if the I/O thread has ended
      * @throws BufferExhaustedException there is no memory for it
      */
     WaitingRecord<K, V> add(ProducerRecord<K, V> record, EncodableRecord encoded, Callback callback) {
@@ -111,27 +121,28 @@ final class WaitingRecords<K, V> implements IoTask {
             throw new BufferExhaustedException("A record of " + waiting.size()
                     + " bytes cannot wait for its topic to be known: buffer.memory is used up.");
         }
-        boolean joined = false;
+        boolean isAdded = false;
         lock.lock();
         try {
             if (!ended) {
-                lines.computeIfAbsent(record.topic(), topic -> new Line<>(new ArrayDeque<>(), new ArrayDeque<>()))
-                        .ahead()
+                queues.computeIfAbsent(
+                                record.topic(), topic -> new TopicQueue<>(new ArrayDeque<>(), new ArrayDeque<>()))
+                        .pending()
                         .addLast(waiting);
                 waitingBytes += waiting.size();
                 added = true;
-                joined = true;
+                isAdded = true;
             }
         } finally {
             lock.unlock();
-            if (!joined) {
+            if (!isAdded) {
                 accumulator.pool().unreserve(waiting.size());
             }
         }
-        if (!joined) {
+        if (!isAdded) {
             return null;
         }
-        topics.ask(record.topic(), record.partition());
+        topics.requestMetadata(record.topic(), record.partition());
         return waiting;
     }
 
@@ -140,10 +151,10 @@ final class WaitingRecords<K, V> implements IoTask {
         return maxBlockMs > Long.MAX_VALUE - nowMs ? Long.MAX_VALUE : nowMs + maxBlockMs;
     }
 
-    /** Blocks until every record that waits now is in its batch or has failed; false if that takes longer. */
+    /** Blocks until each record that waits now is in its batch or has failed; returns false after {@code timeoutMs}. */
     boolean awaitSettled(long timeoutMs) throws InterruptedException {
         long startNs = System.nanoTime();
-        for (WaitingRecord<K, V> record : all()) {
+        for (WaitingRecord<K, V> record : allWaiting()) {
             long leftNs = TimeUnit.MILLISECONDS.toNanos(timeoutMs) - (System.nanoTime() - startNs);
             if (!record.awaitSettled(Math.max(0, leftNs))) {
                 return false;
@@ -152,13 +163,13 @@ final class WaitingRecords<K, V> implements IoTask {
         return true;
     }
 
-    private List<WaitingRecord<K, V>> all() {
+    private List<WaitingRecord<K, V>> allWaiting() {
         lock.lock();
         try {
             List<WaitingRecord<K, V>> all = new ArrayList<>();
-            for (Line<K, V> line : lines.values()) {
-                all.addAll(line.passed());
-                all.addAll(line.ahead());
+            for (TopicQueue<K, V> queue : queues.values()) {
+                all.addAll(queue.skipped());
+                all.addAll(queue.pending());
             }
             return all;
         } finally {
@@ -176,120 +187,127 @@ final class WaitingRecords<K, V> implements IoTask {
             failAll(failure);
         }
         ClusterImage image = topics.image();
-        boolean news = image.version() != seenVersion;
-        if (news || added || nowMs >= lookAgainMs) {
+        boolean isNewImage = image.version() != seenVersion;
+        if (isNewImage || added || nowMs >= nextRoundMs) {
             added = false;
             seenVersion = image.version();
-            lookAgainMs = Long.MAX_VALUE;
-            lacksMemory = false;
-            for (String topic : List.copyOf(lines.keySet())) {
-                if (news) {
-                    lookAtAllAgain(topic);
+            nextRoundMs = Long.MAX_VALUE;
+            needsMemory = false;
+            for (String topic : List.copyOf(queues.keySet())) {
+                if (isNewImage) {
+                    unskipAll(topic);
                 }
-                lookAgainMs = Math.min(lookAgainMs, advance(topic, image, nowMs));
+                nextRoundMs = Math.min(nextRoundMs, takeReady(topic, image, nowMs));
                 WaitingRecord<K, V> first = first(topic);
-                if (news && first != null) {
-                    topics.ask(topic, first.record().partition()); // the last answer did not bring it
+                if (isNewImage && first != null) {
+                    topics.requestMetadata(topic, first.record().partition()); // the last response did not have it
                 }
             }
-            accumulator.setShortForWaiting(lacksMemory);
+            accumulator.setShortForWaiting(needsMemory);
         }
         if (added) {
             return 0;
         }
-        return lookAgainMs == Long.MAX_VALUE ? Long.MAX_VALUE : Math.max(1, lookAgainMs - nowMs);
+        return nextRoundMs == Long.MAX_VALUE ? Long.MAX_VALUE : Math.max(1, nextRoundMs - nowMs);
     }
 
-    private void lookAtAllAgain(String topic) {
+    /** Makes the skipped records of a topic pending again, in the order in which they were sent. */
+    private void unskipAll(String topic) {
         lock.lock();
         try {
-            Line<K, V> line = lines.get(topic);
-            while (!line.passed().isEmpty()) {
-                line.ahead().addFirst(line.passed().removeLast());
+            TopicQueue<K, V> queue = queues.get(topic);
+            while (!queue.skipped().isEmpty()) {
+                queue.pending().addFirst(queue.skipped().removeLast());
             }
         } finally {
             lock.unlock();
         }
     }
 
-    /** Lets go of what can go; returns when to look again. */
-    private long advance(String topic, ClusterImage image, long nowMs) {
-        WaitingRecord<K, V> next = first(topic, Line::ahead);
-        for (int left = count(topic); left > 0 && next != null && letGo(next, image, nowMs); left--) {
-            next = first(topic, Line::ahead);
+    /** Takes from the queue each record that can go to its batch or must fail; returns when to do so again. */
+    private long takeReady(String topic, ClusterImage image, long nowMs) {
+        WaitingRecord<K, V> next = first(topic, TopicQueue::pending);
+        for (int left = count(topic); left > 0 && next != null && tryTake(next, image, nowMs); left--) {
+            next = first(topic, TopicQueue::pending);
         }
-        WaitingRecord<K, V> passed = first(topic, Line::passed);
-        while (passed != null && nowMs >= passed.deadlineMs()) {
-            leave(
-                    passed,
-                    sink.fail(passed, topics.timeout(topic, passed.record().partition(), maxBlockMs)));
-            passed = first(topic, Line::passed);
+        WaitingRecord<K, V> skipped = first(topic, TopicQueue::skipped);
+        while (skipped != null && nowMs >= skipped.deadlineMs()) {
+            settleAndRemove(
+                    skipped,
+                    sink.fail(
+                            skipped,
+                            topics.timeoutException(topic, skipped.record().partition(), maxBlockMs)));
+            skipped = first(topic, TopicQueue::skipped);
         }
-        long deadlineMs = Math.min(deadlineMs(next), deadlineMs(passed));
-        boolean waitsForMemory = next != null && memoryNotBeforeMs > nowMs;
-        return waitsForMemory ? Math.min(memoryNotBeforeMs, deadlineMs) : deadlineMs;
+        long deadlineMs = Math.min(deadlineMs(next), deadlineMs(skipped));
+        boolean waitsForMemory = next != null && memoryRetryAtMs > nowMs;
+        return waitsForMemory ? Math.min(memoryRetryAtMs, deadlineMs) : deadlineMs;
     }
 
     private static long deadlineMs(WaitingRecord<?, ?> record) {
         return record == null ? Long.MAX_VALUE : record.deadlineMs();
     }
 
-    /** Whether the first ahead in a line could go on: to its batch, past others, or because it has failed. */
-    private boolean letGo(WaitingRecord<K, V> first, ClusterImage image, long nowMs) {
+    /** Appends, fails or skips the first pending record of a topic; returns false if it must go on waiting. */
+    private boolean tryTake(WaitingRecord<K, V> first, ClusterImage image, long nowMs) {
         String topic = first.record().topic();
-        boolean late = nowMs >= first.deadlineMs();
+        boolean isLate = nowMs >= first.deadlineMs();
         if (TopicLookup.has(image, first.record())) {
-            if (nowMs >= memoryNotBeforeMs) {
-                if (append(first, image)) {
+            if (nowMs >= memoryRetryAtMs) {
+                if (tryAppend(first, image)) {
                     return true;
                 }
-                memoryNotBeforeMs = nowMs + MEMORY_RETRY_MS;
+                memoryRetryAtMs = nowMs + MEMORY_RETRY_MS;
             }
-            if (late) {
+            if (isLate) {
                 String message = "No memory for a record within max.block.ms = " + maxBlockMs;
-                leave(first, sink.fail(first, new BufferExhaustedException(message)));
+                settleAndRemove(first, sink.fail(first, new BufferExhaustedException(message)));
             }
-            lacksMemory |= !late;
-            return late;
+            needsMemory |= !isLate;
+            return isLate;
         }
-        KafkaException reason = TopicLookup.hopeless(image, topic, first.sinceVersion());
-        if (reason == null && late) {
-            reason = topics.timeout(topic, first.record().partition(), maxBlockMs);
+        KafkaException reason = TopicLookup.permanentErrorOrNull(image, topic, first.imageVersion());
+        if (reason == null && isLate) {
+            reason = topics.timeoutException(topic, first.record().partition(), maxBlockMs);
         }
         if (reason != null) {
-            leave(first, sink.fail(first, reason));
+            settleAndRemove(first, sink.fail(first, reason));
             return true;
         }
         if (image.topic(topic) == null) {
             return false;
         }
-        letPass(first); // only this partition is unknown, which others need not wait for
+        skip(first); // only its partition is unknown; the other records need not wait for that
         return true;
     }
 
-    private boolean append(WaitingRecord<K, V> first, ClusterImage image) {
+    /** Puts a record into its batch, or fails it; returns false if there is no memory now. */
+    private boolean tryAppend(WaitingRecord<K, V> first, ClusterImage image) {
         while (true) {
             try {
-                leave(first, sink.append(first, image));
+                settleAndRemove(first, sink.append(first, image));
                 return true;
             } catch (BufferExhaustedException e) {
-                if (!lend(Math.max(first.size(), accumulator.pool().batchSize()))) {
+                if (!tryRelease(Math.max(first.size(), accumulator.pool().batchSize()))) {
                     return false;
                 }
             }
         }
     }
 
-    /** Gives back memory of waiting records, which are about to be copied into the batch that needs it. */
-    private boolean lend(long wantedBytes) {
+    /**
+     * Releases memory of waiting records early, for the batch into which they are about to be copied; false if all is
+     * released.
+     */
+    private boolean tryRelease(long neededBytes) {
         lock.lock();
         try {
-            long lending = Math.min(wantedBytes, waitingBytes) - lentBytes;
-            if (lending <= 0) {
+            long bytes = Math.min(neededBytes, waitingBytes) - releasedBytes;
+            if (bytes <= 0) {
                 return false;
             }
-            lentBytes += lending;
-            accumulator.pool().unreserve(lending);
+            releasedBytes += bytes;
+            accumulator.pool().unreserve(bytes);
             return true;
         } finally {
             lock.unlock();
@@ -299,72 +317,75 @@ final class WaitingRecords<K, V> implements IoTask {
     private int count(String topic) {
         lock.lock();
         try {
-            Line<K, V> line = lines.get(topic);
-            return line == null ? 0 : line.size();
+            TopicQueue<K, V> queue = queues.get(topic);
+            return queue == null ? 0 : queue.size();
         } finally {
             lock.unlock();
         }
     }
 
     private WaitingRecord<K, V> first(String topic) {
-        WaitingRecord<K, V> passed = first(topic, Line::passed);
-        return passed != null ? passed : first(topic, Line::ahead);
+        WaitingRecord<K, V> skipped = first(topic, TopicQueue::skipped);
+        return skipped != null ? skipped : first(topic, TopicQueue::pending);
     }
 
-    private WaitingRecord<K, V> first(String topic, Function<Line<K, V>, ArrayDeque<WaitingRecord<K, V>>> partOfLine) {
+    private WaitingRecord<K, V> first(String topic, Function<TopicQueue<K, V>, ArrayDeque<WaitingRecord<K, V>>> part) {
         lock.lock();
         try {
-            Line<K, V> line = lines.get(topic);
-            return line == null ? null : partOfLine.apply(line).peekFirst();
+            TopicQueue<K, V> queue = queues.get(topic);
+            return queue == null ? null : part.apply(queue).peekFirst();
         } finally {
             lock.unlock();
         }
     }
 
-    private void letPass(WaitingRecord<K, V> first) {
+    private void skip(WaitingRecord<K, V> first) {
         lock.lock();
         try {
-            Line<K, V> line = lines.get(first.record().topic());
-            line.passed().addLast(line.ahead().removeFirst());
+            TopicQueue<K, V> queue = queues.get(first.record().topic());
+            queue.skipped().addLast(queue.pending().removeFirst());
         } finally {
             lock.unlock();
         }
     }
 
-    /** Only now, with its fate settled, may the next record of its thread go its own way. */
-    private void leave(WaitingRecord<K, V> first, DeliveryFuture outcome) {
+    /**
+     * Settles a record before it leaves the queue: then the next record of its thread may bypass the queue, but not
+     * overtake it.
+     */
+    private void settleAndRemove(WaitingRecord<K, V> first, DeliveryFuture outcome) {
         first.settle(outcome);
         lock.lock();
         try {
             remove(first);
-            long lent = Math.min(lentBytes, first.size());
-            lentBytes -= lent;
+            long released = Math.min(releasedBytes, first.size());
+            releasedBytes -= released;
             waitingBytes -= first.size();
-            accumulator.pool().unreserve(first.size() - lent);
+            accumulator.pool().unreserve(first.size() - released);
         } finally {
             lock.unlock();
         }
     }
 
-    /** The record is the first of those passed, or the first ahead. */
-    @SuppressWarnings("ReferenceEquality") // two records may be equal in all but their place
+    /** Removes a record that is the first of the skipped or the first of the pending ones. */
+    @SuppressWarnings("ReferenceEquality") // identity: two records may be equal
     private void remove(WaitingRecord<K, V> first) {
-        Line<K, V> line = lines.get(first.record().topic());
-        if (line.passed().peekFirst() == first) {
-            line.passed().removeFirst();
+        TopicQueue<K, V> queue = queues.get(first.record().topic());
+        if (queue.skipped().peekFirst() == first) {
+            queue.skipped().removeFirst();
         } else {
-            line.ahead().removeFirst();
+            queue.pending().removeFirst();
         }
-        if (line.isEmpty()) {
-            lines.remove(first.record().topic());
+        if (queue.isEmpty()) {
+            queues.remove(first.record().topic());
         }
     }
 
     private void failAll(KafkaException reason) {
-        for (String topic : List.copyOf(lines.keySet())) {
+        for (String topic : List.copyOf(queues.keySet())) {
             for (int left = count(topic); left > 0; left--) {
                 WaitingRecord<K, V> first = first(topic);
-                leave(first, sink.fail(first, reason));
+                settleAndRemove(first, sink.fail(first, reason));
             }
         }
     }

@@ -7,13 +7,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import dev.millrace.client.kafka.KafkaBridge;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
@@ -25,6 +32,19 @@ class ArchitectureTest {
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages(ROOT);
+
+    /** All other packages are internal. */
+    private static final Set<String> PUBLIC_PACKAGES = Set.of(ROOT, ROOT + ".delivery");
+
+    /** In an internal package, or not public: what a user of the library must not need. */
+    private static final DescribedPredicate<JavaClass> INTERNAL = describe(
+            "an internal class of Millrace",
+            type -> type.getPackageName().startsWith(ROOT)
+                    && (!PUBLIC_PACKAGES.contains(type.getPackageName())
+                            || !type.getModifiers().contains(JavaModifier.PUBLIC)));
+
+    /** From the module's folder, in which tests run. */
+    private static final Path SOURCES = Path.of("src/main/java");
 
     /** The packages of kafka-clients whose classes are its public API; all others move between minor versions. */
     private static final Set<String> PUBLIC_KAFKA = Set.of(
@@ -53,7 +73,8 @@ class ArchitectureTest {
             Map.entry("MemoryWaiters.wakeFirst", "only while someone waits for memory"),
             Map.entry("MemoryWaiters.wakeSatisfied", "only while someone waits for memory"),
             Map.entry("PartitionChooser.choose -> Map.computeIfAbsent", "once a topic, after a get found nothing"),
-            Map.entry("PartitionChooser.askCustom -> Map.put", "once a topic and image, for the user's partitioner"),
+            Map.entry(
+                    "PartitionChooser.chooseByCustom -> Map.put", "once a topic and image, for the user's partitioner"),
             Map.entry(
                     "ReadyQueue.wakeIfAsleepPast -> Runnable.run",
                     "wakes the selector, only when the I/O thread sleeps"),
@@ -106,23 +127,14 @@ class ArchitectureTest {
     @Test
     void shouldLetDependenciesGoOneWay() {
         assertNoDependency(
-                ROOT + ".memory..",
-                ROOT,
-                ROOT + ".accumulator..",
-                ROOT + ".delivery..",
-                ROOT + ".io..",
-                ROOT + ".kafka..",
-                ROOT + ".metadata..");
-        assertNoDependency(ROOT + ".accumulator..", ROOT + ".io..", ROOT + ".kafka..", ROOT + ".metadata..", ROOT);
+                ".memory..", ".accumulator..", ".delivery..", ".io..", ".kafka..", ".metadata..", ".partitioner..", "");
         assertNoDependency(
-                ROOT + ".metadata..",
-                ROOT + ".io..",
-                ROOT + ".kafka..",
-                ROOT + ".accumulator..",
-                ROOT + ".memory..",
-                ROOT);
-        assertNoDependency(ROOT + ".io..", ROOT + ".kafka..", ROOT);
-        assertNoDependency(ROOT + ".kafka..", ROOT);
+                ".delivery..", ".accumulator..", ".memory..", ".io..", ".kafka..", ".metadata..", ".partitioner..", "");
+        assertNoDependency(".accumulator..", ".io..", ".kafka..", ".metadata..", ".partitioner..", "");
+        assertNoDependency(".metadata..", ".accumulator..", ".memory..", ".io..", ".kafka..", ".partitioner..", "");
+        assertNoDependency(".io..", ".kafka..", ".partitioner..", "");
+        assertNoDependency(".kafka..", ".partitioner..", "");
+        assertNoDependency(".partitioner..", ".io..", "");
     }
 
     @Test
@@ -136,6 +148,54 @@ class ArchitectureTest {
                         .evaluate(CLASSES)
                         .hasViolation())
                 .isTrue();
+    }
+
+    @Test
+    void shouldNameNoInternalTypeInAPublicSignature() {
+        List<JavaClass> api = CLASSES.stream()
+                .filter(type -> PUBLIC_PACKAGES.contains(type.getPackageName()))
+                .toList();
+
+        assertThat(api).extracting(JavaClass::getSimpleName).contains("MillraceProducer", "DeliveryFuture");
+        assertThat(PublicSignatures.naming(INTERNAL, api)).isEmpty();
+    }
+
+    @Test
+    void shouldFindAnInternalTypeWhereverASignatureNamesIt() {
+        assertThat(PublicSignatures.naming(
+                        INTERNAL,
+                        new ClassFileImporter()
+                                .importClasses(
+                                        PublicSignaturesFixture.class,
+                                        PublicSignaturesFixture.Inner.class,
+                                        PublicSignaturesFixture.Hidden.class)))
+                .containsExactly(
+                        "Inner.inner names TopicImage",
+                        "PublicSignaturesFixture names ClusterImage",
+                        "PublicSignaturesFixture names TopicImage",
+                        "PublicSignaturesFixture names TopicRegistry",
+                        "PublicSignaturesFixture.<init> names ClusterImage",
+                        "PublicSignaturesFixture.bound names TopicImage",
+                        "PublicSignaturesFixture.field names ClusterImage",
+                        "PublicSignaturesFixture.iterator names TopicRegistry",
+                        "PublicSignaturesFixture.nested names TopicImage",
+                        "PublicSignaturesFixture.notPublic names SendContext",
+                        "PublicSignaturesFixture.result names ClusterImage",
+                        "PublicSignaturesFixture.thrown names InternalException");
+    }
+
+    @Test
+    void shouldSayInternalInEveryPackageThatIsNotApi() throws IOException {
+        Set<String> packages =
+                CLASSES.stream().map(JavaClass::getPackageName).collect(Collectors.toCollection(TreeSet::new));
+
+        assertThat(packages).containsAll(PUBLIC_PACKAGES).hasSizeGreaterThan(PUBLIC_PACKAGES.size());
+        for (String name : packages) {
+            Path info = SOURCES.resolve(name.replace('.', '/')).resolve("package-info.java");
+            assertThat(Files.readString(info).contains("<b>Internal, not API.</b>"))
+                    .as("%s says that it is internal", info)
+                    .isEqualTo(!PUBLIC_PACKAGES.contains(name));
+        }
     }
 
     /** Timers and time-outs on the wall clock would expire records when it jumps. */
@@ -238,13 +298,14 @@ class ArchitectureTest {
         assertThat(path.uselessStops()).containsExactly("Nothing.here");
     }
 
+    /** Packages are given as they follow {@link #ROOT}. */
     private static void assertNoDependency(String from, String... to) {
         noClasses()
                 .that()
-                .resideInAPackage(from)
+                .resideInAPackage(ROOT + from)
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage(to)
+                .resideInAnyPackage(Stream.of(to).map(ROOT::concat).toArray(String[]::new))
                 .check(CLASSES);
     }
 }

@@ -20,6 +20,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -78,16 +79,14 @@ class DeliveryCertaintyIT extends SemanticsFixture {
     void shouldBeCertainOfWhatIsAcknowledgedOrRefused() throws Exception {
         String topic = topic("certain", ProducerKind.MILLRACE, 1);
         String compacted = topic("certainly-not", ProducerKind.MILLRACE, 1, Map.of("cleanup.policy", "compact"));
-        try (Producer<byte[], byte[]> producer =
-                ProducerKind.MILLRACE.create(cluster.clientConfig(), "max.request.size", 1_000)) {
+        try (MillraceProducer<byte[], byte[]> producer = millrace("max.request.size", 1_000)) {
             assertThat(certaintyOf(producer, record(topic))).isEqualTo(DeliveryCertainty.PERSISTED);
             assertThat(certaintyOf(producer, record(compacted))).isEqualTo(DeliveryCertainty.NOT_PERSISTED);
             assertThat(certaintyOf(producer, record(topic, 2_000)))
                     .as("refused by send")
                     .isEqualTo(DeliveryCertainty.NOT_PERSISTED);
         }
-        try (Producer<byte[], byte[]> producer =
-                ProducerKind.MILLRACE.create(cluster.clientConfig(), "acks", "0", "enable.idempotence", false)) {
+        try (MillraceProducer<byte[], byte[]> producer = millrace("acks", "0", "enable.idempotence", false)) {
             assertThat(certaintyOf(producer, record(topic)))
                     .as("nobody acknowledges")
                     .isEqualTo(DeliveryCertainty.POSSIBLY_PERSISTED);
@@ -99,8 +98,11 @@ class DeliveryCertaintyIT extends SemanticsFixture {
         String topic = topic("expired", ProducerKind.MILLRACE, 1);
         DeliveryFuture sent;
         DeliveryFuture kept;
-        try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
-                ProducerKind.with(cluster.clientConfig(), "request.timeout.ms", 5_000, "delivery.timeout.ms", 5_000),
+        try (MillraceProducer<byte[], byte[]> producer = millrace(
+                "request.timeout.ms",
+                5_000,
+                "delivery.timeout.ms",
+                5_000,
                 "linger.ms",
                 0,
                 "max.in.flight.requests.per.connection",
@@ -110,12 +112,12 @@ class DeliveryCertaintyIT extends SemanticsFixture {
             // given a broker that stands still with one request in its hands
             cluster.pause(1);
             try {
-                sent = (DeliveryFuture) producer.send(record(topic, 1));
+                sent = producer.send(record(topic, 1));
                 assertThatThrownBy(sent::certainty).isInstanceOf(IllegalStateException.class);
                 Await.until("the first is in flight", PATIENCE, () -> requestsInFlight(producer) == 1);
 
                 // when
-                kept = (DeliveryFuture) producer.send(record(topic, 2));
+                kept = producer.send(record(topic, 2));
                 assertThat(causeOf(sent)).isInstanceOf(TimeoutException.class);
                 assertThat(causeOf(kept)).isInstanceOf(TimeoutException.class);
             } finally {
@@ -146,12 +148,20 @@ class DeliveryCertaintyIT extends SemanticsFixture {
         assertThat(told.get()).isEqualTo(DeliveryCertainty.PERSISTED);
     }
 
+    /** Of this class, because only its {@code send} returns a {@link DeliveryFuture}. */
+    private static MillraceProducer<byte[], byte[]> millrace(Object... configs) {
+        return new MillraceProducer<>(
+                ProducerKind.with(cluster.clientConfig(), configs),
+                new ByteArraySerializer(),
+                new ByteArraySerializer());
+    }
+
     /** As told to the callback, and by the future. */
     private static DeliveryCertainty certaintyOf(
-            Producer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) throws Exception {
+            MillraceProducer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) throws Exception {
         CompletableFuture<DeliveryCertainty> told = new CompletableFuture<>();
         Callback callback = (DeliveryCallback) (metadata, error, certainty) -> told.complete(certainty);
-        DeliveryFuture future = (DeliveryFuture) producer.send(record, callback);
+        DeliveryFuture future = producer.send(record, callback);
         causeOf(future);
         assertThat(future.certainty()).isEqualTo(told.get());
         return told.get();

@@ -2,11 +2,14 @@ package dev.millrace.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.client.delivery.DeliveryFuture;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Type;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -15,7 +18,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.junit.jupiter.api.Test;
 
-/** A program that compiles against {@code KafkaProducer} compiles against ours once the name is exchanged. */
+/** A program that compiles against {@code KafkaProducer} compiles against {@code MillraceProducer} too. */
 class DropInTest {
     @Test
     void shouldHaveEveryPublicConstructorOfTheStockProducer() {
@@ -25,8 +28,22 @@ class DropInTest {
 
     @Test
     void shouldHaveEveryPublicMethodOfTheStockProducer() {
-        assertThat(methods(MillraceProducer.class)).containsAll(methods(KafkaProducer.class));
-        assertThat(methods(KafkaProducer.class)).hasSizeGreaterThanOrEqualTo(15);
+        Map<String, Type> ours = returnTypes(MillraceProducer.class);
+        Map<String, Type> stock = returnTypes(KafkaProducer.class);
+
+        assertThat(ours).containsKeys(stock.keySet().toArray(String[]::new));
+        assertThat(stock)
+                .hasSizeGreaterThanOrEqualTo(15)
+                .allSatisfy((method, type) -> assertThat(withInterfaces(ours.get(method)))
+                        .as("what %s returns", method)
+                        .contains(type.toString()));
+    }
+
+    @Test
+    void shouldReturnAFutureThatTellsTheCertaintyWithoutACast() {
+        assertThat(returnTypes(MillraceProducer.class).values())
+                .filteredOn(type -> type == DeliveryFuture.class)
+                .hasSize(2);
     }
 
     @Test
@@ -45,13 +62,20 @@ class DropInTest {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** With those inherited, and without those that every object has. */
-    private static Set<String> methods(Class<?> producer) {
+    /** By method, with those inherited, and without those that every object has. */
+    private static Map<String, Type> returnTypes(Class<?> producer) {
         return Stream.of(producer.getMethods())
                 .filter(method -> method.getDeclaringClass() != Object.class && !method.isSynthetic())
-                .map(method -> Modifier.toString(method.getModifiers() & Modifier.STATIC) + " "
-                        + method.getGenericReturnType() + " " + method.getName() + signature(method))
-                .collect(Collectors.toCollection(TreeSet::new));
+                .collect(Collectors.toMap(
+                        method -> Modifier.toString(method.getModifiers() & Modifier.STATIC) + " " + method.getName()
+                                + signature(method),
+                        Method::getGenericReturnType));
+    }
+
+    /** A type, and the interfaces that it extends if it is a class without type parameters. */
+    private static List<String> withInterfaces(Type type) {
+        Stream<Type> interfaces = type instanceof Class<?> raw ? Stream.of(raw.getGenericInterfaces()) : Stream.empty();
+        return Stream.concat(Stream.of(type), interfaces).map(Type::toString).toList();
     }
 
     private static String signature(Executable executable) {

@@ -19,6 +19,8 @@ import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
+import dev.millrace.client.partitioner.PartitionChooser;
+import dev.millrace.client.partitioner.PartitionLoad;
 import dev.millrace.testkit.Await;
 import java.time.Duration;
 import java.util.Arrays;
@@ -91,7 +93,7 @@ class RecordSenderTest {
         SenderSettings settings = ProducerSettings.senderSettings(config);
         IoThreads neverStarted = new IoThreads(List.of(context), ready, settings, Optional.empty());
         PartitionLoad load = new PartitionLoad(accumulator, new StalledBrokers[] {context.stalled()}, false);
-        Plugins<byte[], byte[]> plugins = kafka.plugIn(new ByteArraySerializer(), new PoisonedSerializer());
+        Plugins<byte[], byte[]> plugins = kafka.createPlugins(new ByteArraySerializer(), new PoisonedSerializer());
         SendContext<byte[], byte[]> sending = new SendContext<>(
                 plugins.interceptors(),
                 new RecordSerializer<>(plugins.keySerializer(), plugins.valueSerializer()),
@@ -221,7 +223,7 @@ class RecordSenderTest {
                         new int[] {0, 0},
                         new TopicImage.Replicas(nobody, nobody, nobody)))
                 .toList();
-        images.apply(new ClusterDelta("c", List.of(new Node(1, "localhost", 1)), known, Map.of(), true));
+        images.applyDelta(new ClusterDelta("c", List.of(new Node(1, "localhost", 1)), known, Map.of(), true));
     }
 
     /** Throws at one value, and notes the others. */

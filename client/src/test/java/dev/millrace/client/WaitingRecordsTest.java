@@ -85,13 +85,13 @@ class WaitingRecordsTest {
         add("r1", 5);
         run();
 
-        assertThat(waiting.isBehind(TOPIC)).isTrue();
+        assertThat(waiting.hasWaiting(TOPIC)).isTrue();
         publish(6);
         add("r2", null);
         run();
 
         assertThat(batches.came).containsExactly("r1", "r2");
-        assertThat(waiting.isBehind(TOPIC)).isFalse();
+        assertThat(waiting.hasWaiting(TOPIC)).isFalse();
     }
 
     @Test
@@ -171,7 +171,7 @@ class WaitingRecordsTest {
 
         assertThat(batches.failures).containsOnlyKeys("late");
         assertThat(batches.failures.get("late")).isInstanceOf(TimeoutException.class);
-        assertThat(waiting.isBehind(TOPIC)).isTrue();
+        assertThat(waiting.hasWaiting(TOPIC)).isTrue();
         publish(7);
         run();
         assertThat(batches.came).containsExactly("r2");
@@ -238,11 +238,11 @@ class WaitingRecordsTest {
         run();
         batches.sendAgain = record -> add(record.record().value() + "'", null);
 
-        images.fail(new KafkaException("no cluster"));
+        images.failWaiters(new KafkaException("no cluster"));
         run();
 
         assertThat(batches.failures).containsOnlyKeys("r1", "r2");
-        assertThat(waiting.isBehind(TOPIC)).isTrue();
+        assertThat(waiting.hasWaiting(TOPIC)).isTrue();
     }
 
     @Test
@@ -265,7 +265,7 @@ class WaitingRecordsTest {
     }
 
     private void nameIsInvalid() {
-        images.apply(new ClusterDelta(
+        images.applyDelta(new ClusterDelta(
                 "c",
                 List.of(new Node(0, "localhost", 1)),
                 List.of(),
@@ -285,11 +285,11 @@ class WaitingRecordsTest {
         int[][] nobody = new int[partitions][0];
         TopicImage.Replicas replicas = new TopicImage.Replicas(nobody, nobody, nobody);
         TopicImage topic = new TopicImage(TOPIC, new Uuid(1, 1), new int[partitions], new int[partitions], replicas);
-        images.apply(new ClusterDelta("c", List.of(new Node(0, "localhost", 1)), List.of(topic), Map.of(), true));
+        images.applyDelta(new ClusterDelta("c", List.of(new Node(0, "localhost", 1)), List.of(topic), Map.of(), true));
     }
 
     private void publishNone() {
-        images.apply(new ClusterDelta(
+        images.applyDelta(new ClusterDelta(
                 "c",
                 List.of(new Node(0, "localhost", 1)),
                 List.of(),
@@ -314,7 +314,7 @@ class WaitingRecordsTest {
                 uponFirst.run();
             }
             came.add(record.record().value());
-            return new RefusedRecord(new KafkaException("not sent, in this test"));
+            return new FailedFuture(new KafkaException("not sent, in this test"));
         }
 
         @Override
@@ -327,7 +327,7 @@ class WaitingRecordsTest {
                     .as("told before")
                     .isNull();
             sendAgain.accept(record);
-            return new RefusedRecord(reason);
+            return new FailedFuture(reason);
         }
     }
 }

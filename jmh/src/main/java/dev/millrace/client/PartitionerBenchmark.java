@@ -8,6 +8,8 @@ import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicImage;
+import dev.millrace.client.partitioner.PartitionChooser;
+import dev.millrace.client.partitioner.PartitionLoad;
 import dev.millrace.jmh.KafkaMetadata;
 import dev.millrace.jmh.MillraceMetadata;
 import java.lang.invoke.MethodHandle;

@@ -17,7 +17,7 @@ public final class MillraceMetadata {
     /** Images, the current of which knows these topics. */
     public static ClusterImages images(List<String> topics, int partitions) {
         ClusterImages images = new ClusterImages(ClusterImage.bootstrap(List.of()));
-        images.apply(new ClusterDelta(
+        images.applyDelta(new ClusterDelta(
                 "cluster",
                 List.of(new Node(KafkaMetadata.BROKER, "localhost", 9092)),
                 topics.stream().map(topic -> topic(topic, partitions)).toList(),

@@ -4,24 +4,29 @@ import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
- * A callback that is also told how certain the outcome is. Give it to {@code send} like any other:
+ * A callback that also receives the certainty of the outcome. Give it to {@code send} like any other callback:
  *
  * <pre>{@code
  * producer.send(record, (DeliveryCallback) (metadata, exception, certainty) -> …);
  * }</pre>
+ *
+ * <p><b>Threads:</b> called by the I/O thread; by the thread that calls {@code send} if that refuses the record at
+ * once. A slow callback delays all records after its own.
  */
 @FunctionalInterface
 public interface DeliveryCallback extends Callback {
     /**
-     * Called once, in place of {@link #onCompletion(RecordMetadata, Exception)}, by the same thread and in the same order.
+     * Called once, in place of {@link #onCompletion(RecordMetadata, Exception)}, by the same thread and in the same
+     * order. An exception that it throws on the I/O thread is logged and changes nothing.
      *
      * @param metadata as for any {@link Callback}
-     * @param exception null if the delivery has succeeded
-     * @param certainty never null; not always {@link DeliveryCertainty#PERSISTED} on success, see there
+     * @param exception null if the delivery succeeded
+     * @param certainty never null; on success {@link DeliveryCertainty#PERSISTED}, but with {@code acks=0}
+     *     {@link DeliveryCertainty#POSSIBLY_PERSISTED}
      */
     void onCompletion(RecordMetadata metadata, Exception exception, DeliveryCertainty certainty);
 
-    /** What another producer calls, which does not know how certain a failure is. */
+    /** Called by other producers, which cannot tell the certainty: a failed record counts as possibly persisted. */
     @Override
     default void onCompletion(RecordMetadata metadata, Exception exception) {
         onCompletion(
@@ -30,7 +35,7 @@ public interface DeliveryCallback extends Callback {
                 exception == null ? DeliveryCertainty.PERSISTED : DeliveryCertainty.POSSIBLY_PERSISTED);
     }
 
-    /** Calls {@code callback}, which may be of either kind; what it throws passes through. */
+    /** Calls {@code callback} with the certainty if it is a {@code DeliveryCallback}; lets pass what it throws. */
     static void call(Callback callback, RecordMetadata metadata, Exception exception, DeliveryCertainty certainty) {
         if (callback instanceof DeliveryCallback delivery) {
             delivery.onCompletion(metadata, exception, certainty);

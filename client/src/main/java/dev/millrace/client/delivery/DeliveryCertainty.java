@@ -1,20 +1,20 @@
 package dev.millrace.client.delivery;
 
 /**
- * What is known of a record when its delivery has ended: whether sending it again may double it, and whether not sending
- * it again may lose it. An exception alone does not tell.
+ * Whether the brokers have a record whose delivery has ended. It tells whether sending the record again may double it,
+ * and whether not sending it again may lose it; an exception alone does not.
  *
- * <p>It speaks of the moment when the delivery ended and of the promise that {@code acks} makes: with {@code acks=1} a
- * record that was persisted is lost with its leader.
+ * <p>It holds for the moment at which the delivery ended, and within what {@code acks} promises: with {@code acks=1} a
+ * persisted record is lost if the leader fails before a follower has the record.
  */
 public enum DeliveryCertainty {
-    /** It is proved that no broker has the record: it was never sent, or every attempt was refused before the write. */
+    /** No broker has the record: it was never sent, or each attempt was refused before the write. */
     NOT_PERSISTED,
 
     /**
-     * Nobody knows. An attempt ended without an answer, or with one that leaves it open: the connection was lost, the time
-     * was up, the leader changed or its replicas failed after the write; or {@code acks=0}, with which brokers never
-     * answer.
+     * The producer cannot know. An attempt ended without a response, or with one that does not decide it: the
+     * connection was lost, the time was up, or the leader changed or its replicas failed after the write. Always so
+     * with {@code acks=0}, because brokers do not respond then.
      */
     POSSIBLY_PERSISTED,
 

@@ -4,24 +4,27 @@ import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
- * What {@code MillraceProducer.send} returns: cast its result to this to ask how certain the outcome is.
+ * The future that {@code MillraceProducer.send} returns: a {@link Future} that also knows the certainty of the outcome.
+ * It is done after the record's callback has returned.
  *
- * <p><b>Threads:</b> any.
+ * <p><b>Threads:</b> any. {@code get} blocks until the record is acknowledged or has failed; in a callback it would
+ * wait for itself.
  */
 public interface DeliveryFuture extends Future<RecordMetadata> {
     /**
-     * How certain the outcome is; does not block.
+     * The certainty of the outcome. Does not block.
      *
-     * @throws IllegalStateException while the future is not {@link #isDone done}
+     * @throws IllegalStateException the future is not {@link #isDone done} yet
      */
     DeliveryCertainty certainty();
 
-    /** Does nothing and returns false: a record that was sent cannot be called back. */
+    /** Does nothing and returns false: a record cannot be withdrawn. */
     @Override
     default boolean cancel(boolean mayInterruptIfRunning) {
         return false;
     }
 
+    /** Always false. */
     @Override
     default boolean isCancelled() {
         return false;

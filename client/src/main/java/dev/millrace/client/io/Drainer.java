@@ -352,7 +352,7 @@ final class Drainer {
     private void onAnswers(
             List<PartitionState> senders, List<ProduceAnswer> answers, List<LeaderHint> leaders, List<Node> endpoints) {
         long nowMs = clock.nowMs();
-        images.apply(leaders, endpoints);
+        images.applyLeaderHints(leaders, endpoints);
         for (int i = 0; i < answers.size(); i++) {
             completion.handleAnswer(senders.get(i), answers.get(i), nowMs);
             if (answers.get(i).error() instanceof InvalidMetadataException) {

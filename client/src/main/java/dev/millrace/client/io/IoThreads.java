@@ -66,7 +66,7 @@ public final class IoThreads {
             metadata.onDisconnect(refusal);
             transactional.onDisconnect(refusal);
         }));
-        first.images().onChange(ready::wake);
+        first.images().setChangeListener(ready::wake);
         others = new CountDownLatch(workers.size() - 1);
         all = new CountDownLatch(workers.size());
     }

@@ -157,7 +157,7 @@ public final class MetadataRefresh implements IoTask {
             allNeeded = false;
         }
         ClusterImage image = images.current();
-        Set<String> topics = registry.inUse(nowMs, settings.metadataMaxIdleMs());
+        Set<String> topics = registry.removeIdle(nowMs, settings.metadataMaxIdleMs());
         if (!complete) {
             topics = topics.stream().filter(t -> image.topic(t) == null).collect(Collectors.toSet());
         }
@@ -176,7 +176,7 @@ public final class MetadataRefresh implements IoTask {
     void onDisconnect(AuthenticationException refusal) {
         request(); // there may be a new leader
         if (refusal != null) {
-            images.fail(refusal); // bad credentials do not get better by waiting
+            images.failWaiters(refusal); // bad credentials do not get better by waiting
         }
     }
 
@@ -209,7 +209,7 @@ public final class MetadataRefresh implements IoTask {
             } else {
                 backOff();
             }
-            withoutNews = images.apply(delta) ? 0 : withoutNews + 1;
+            withoutNews = images.applyDelta(delta) ? 0 : withoutNews + 1;
             if (complete) { // back off while answers bring no change, or requests would loop
                 completeSinceMs = clock.nowMs();
                 completeNotBeforeMs = completeSinceMs + settings.retryBackoff().delayMs(withoutNews);
@@ -230,7 +230,7 @@ public final class MetadataRefresh implements IoTask {
             if (error instanceof RebootstrapRequiredException) {
                 rebootstrap(clock.nowMs());
             } else if (!(error instanceof RetriableException)) {
-                images.fail(error);
+                images.failWaiters(error);
             }
         }
     }

@@ -1,32 +1,32 @@
 package dev.millrace.client.kafka;
 
 /**
- * Closes one thing after the other, whatever closing them throws, and remembers it.
+ * Closes objects one after the other, and keeps what closing them throws.
  *
  * <p><b>Threads:</b> one.
  */
 public final class Closer {
     private Throwable failure;
 
-    /** Nothing has failed yet. */
+    /** A closer to which nothing has failed yet. */
     public Closer() {}
 
-    /** For what is there already when {@code failure} keeps the rest from being made. */
+    /** A closer for the objects made before {@code failure} prevented the next one. */
     public Closer(Throwable failure) {
         this.failure = failure;
     }
 
-    /** Never throws. */
+    /** Closes {@code part}; does not throw. */
     public void close(AutoCloseable part) {
         try {
             part.close();
         } catch (Throwable t) { // an Error, too, must not leave the others open
-            note(t);
+            addFailure(t);
         }
     }
 
     @SuppressWarnings("ReferenceEquality") // an exception must not be added to itself
-    private void note(Throwable thrown) {
+    private void addFailure(Throwable thrown) {
         if (failure == null) {
             failure = thrown;
         } else if (failure != thrown) {
@@ -34,7 +34,7 @@ public final class Closer {
         }
     }
 
-    /** What was thrown first, with what was thrown later added to it; null if nothing was. */
+    /** The first failure, with the later ones as suppressed exceptions; null if there was none. */
     public Throwable failure() {
         return failure;
     }

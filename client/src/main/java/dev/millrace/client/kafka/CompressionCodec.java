@@ -13,9 +13,13 @@ import org.apache.kafka.common.record.internal.RecordBatch;
 import org.apache.kafka.common.utils.BufferSupplier;
 import org.apache.kafka.common.utils.ByteBufferOutputStream;
 
-/** gzip, snappy, lz4 and zstd as Kafka frames them, at the levels of KIP-390. */
+/**
+ * gzip, snappy, lz4 and zstd with Kafka's framing, at the configured levels (KIP-390).
+ *
+ * <p><b>Threads:</b> any.
+ */
 final class CompressionCodec implements BatchCodec {
-    private static final int MIN_OUTPUT = 512;
+    private static final int MIN_OUTPUT_BYTES = 512;
 
     private final Compression compression;
 
@@ -51,7 +55,7 @@ final class CompressionCodec implements BatchCodec {
     @Override
     public int compress(byte[] batch, int from, int to) {
         int length = to - from;
-        ByteBufferOutputStream output = new ByteBufferOutputStream(Math.max(MIN_OUTPUT, length / 2));
+        ByteBufferOutputStream output = new ByteBufferOutputStream(Math.max(MIN_OUTPUT_BYTES, length / 2));
         try (OutputStream stream = compression.wrapForOutput(output, RecordBatch.CURRENT_MAGIC_VALUE)) {
             stream.write(batch, from, length);
         } catch (IOException e) {

@@ -16,22 +16,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The application's interceptors. What one throws about a record's end is logged, an {@code Error} too, and the next is told all the
- * same. Without any, nothing is kept of a record.
+ * The application's interceptors. What one throws when it is told about a record's outcome is logged, an {@code Error}
+ * too; then the next one is told. Without interceptors, callbacks are not wrapped.
  *
- * <p><b>Threads:</b> any; the interceptors are called by many threads at once, as the stock client does.
+ * <p><b>Threads:</b> any. As in the stock client, many threads call the same interceptors at the same time.
  */
 public final class Interceptors<K, V> implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Interceptors.class);
 
-    /** Kafka's own, of one interceptor each: it lets an {@code Error} pass, and would not tell the others. */
+    /**
+     * One of Kafka's chains per interceptor: a longer one lets an {@code Error} pass, and then does not tell the
+     * others.
+     */
     private final List<ProducerInterceptors<K, V>> chain = new ArrayList<>();
 
     Interceptors(List<ProducerInterceptor<K, V>> interceptors, Metrics metrics) {
         interceptors.forEach(each -> chain.add(new ProducerInterceptors<>(List.of(each), metrics)));
     }
 
-    /** The record as the last interceptor that did not throw has returned it; an {@code Error} passes on to the caller of {@code send}. */
+    /** The record as the last interceptor that did not throw returned it. Throws an {@code Error} that one throws. */
     public ProducerRecord<K, V> onSend(ProducerRecord<K, V> record) {
         ProducerRecord<K, V> sent = record;
         for (int i = 0; i < chain.size(); i++) {
@@ -40,41 +43,42 @@ public final class Interceptors<K, V> implements AutoCloseable {
         return sent;
     }
 
-    /** Lets the interceptors know how the record ends, and then the caller; {@code callback} itself without any. */
-    public Callback before(Callback callback, Headers headers) {
+    /** A callback that tells the interceptors and then {@code callback}; {@code callback} itself if there are none. */
+    public Callback wrap(Callback callback, Headers headers) {
         if (chain.isEmpty()) {
             return callback;
         }
         return (DeliveryCallback) (metadata, error, certainty) -> {
-            tell(metadata, error, headers);
+            onAcknowledgement(metadata, error, headers);
             if (callback != null) {
                 DeliveryCallback.call(callback, metadata, error, certainty);
             }
         };
     }
 
-    private void tell(RecordMetadata metadata, Exception error, Headers headers) {
+    private void onAcknowledgement(RecordMetadata metadata, Exception error, Headers headers) {
         for (ProducerInterceptors<K, V> interceptor : chain) {
             try {
                 interceptor.onAcknowledgement(metadata, error, headers);
-            } catch (Throwable t) { // the record's caller and the other records need their outcome
-                FailureLog.error(log, "An interceptor threw, told of a record of {}", metadata.topic(), t);
+            } catch (Throwable t) { // the callback and the other records must get their outcome
+                FailureLog.error(log, "An interceptor threw when told about a record for {}", metadata.topic(), t);
             }
         }
     }
 
     /**
-     * Lets the interceptors know that the record was refused. Throws nothing of theirs.
+     * Tells the interceptors that {@code send} refused a record. Does not throw what they throw.
      *
-     * @param record null if the caller or an interceptor gave none
-     * @param partition where it should have gone, as far as that is known; null only without a record
+     * @param record null if the caller or an interceptor returned null
+     * @param partition where the record should have gone, with partition -1 if that is unknown; null if {@code record}
+     *     is
      */
     public void onRefused(ProducerRecord<K, V> record, TopicPartition partition, Exception reason) {
         for (ProducerInterceptors<K, V> interceptor : chain) {
             try {
                 interceptor.onSendError(record, partition, reason);
             } catch (Throwable t) { // as above
-                FailureLog.error(log, "An interceptor threw, told of a record refused for {}", partition, t);
+                FailureLog.error(log, "An interceptor threw when told about a record refused for {}", partition, t);
             }
         }
     }

@@ -33,9 +33,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one producer needs of Kafka's internals: clock, metrics, network, codec.
+ * What one producer needs from Kafka's internals: clock, metrics, network, codec, the application's plugins.
  *
- * <p><b>Threads:</b> built by one, then read by all; {@link #close} once.
+ * <p><b>Threads:</b> built and closed by one thread each; in between any thread reads.
  */
 public final class KafkaBridge implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(KafkaBridge.class);
@@ -50,7 +50,7 @@ public final class KafkaBridge implements AutoCloseable {
     private final List<Plugins<?, ?>> plugins = new ArrayList<>();
     private final TransactionProtocol transactions;
 
-    /** Starts metrics and clock; {@code config} is validated already. */
+    /** Starts the clock and the metrics; {@code config} must be validated. */
     public KafkaBridge(ProducerConfig config) {
         this.config = config;
         this.transactions = new TransactionProtocol(config);
@@ -80,11 +80,11 @@ public final class KafkaBridge implements AutoCloseable {
         }
     }
 
-    TransactionProtocol transactions() {
+    TransactionProtocol transactionProtocol() {
         return transactions;
     }
 
-    /** Milliseconds that no change of the wall clock moves. */
+    /** Milliseconds on a clock that changes of the wall clock do not move. */
     public long nowMs() {
         return time.milliseconds();
     }
@@ -99,18 +99,18 @@ public final class KafkaBridge implements AutoCloseable {
     }
 
     /**
-     * Makes the application's objects; {@link #close} closes them.
+     * Makes and configures the application's objects; {@link #close} closes them.
      *
      * @param keySerializer null if the configuration names it
      * @param valueSerializer null if the configuration names it
      */
-    public <K, V> Plugins<K, V> plugIn(Serializer<K> keySerializer, Serializer<V> valueSerializer) {
+    public <K, V> Plugins<K, V> createPlugins(Serializer<K> keySerializer, Serializer<V> valueSerializer) {
         Plugins<K, V> made = new Plugins<>(config, metrics, listeners, keySerializer, valueSerializer);
         plugins.add(made);
         return made;
     }
 
-    /** The network of an I/O thread, whose brokers are those of the current image. */
+    /** Opens the network of an I/O thread; it connects to the brokers of the current image. */
     public BrokerLink openLink(ClusterImages images, int ioThread) {
         return new NetworkBrokerLink(config, this, images, ioThread);
     }
@@ -129,18 +129,18 @@ public final class KafkaBridge implements AutoCloseable {
         return telemetry;
     }
 
-    /** Adds the metrics that only Millrace has. */
-    public void watch(AppendCounters counters, BufferPool memory, ClusterImages images) {
-        sensors.watch(memory);
+    /** Adds the metrics about memory, and those that only Millrace has. */
+    public void registerMetrics(AppendCounters counters, BufferPool memory, ClusterImages images) {
+        sensors.registerMemory(memory);
         MillraceMetrics.register(metrics, counters, memory, images);
     }
 
-    /** All metrics; the map follows what is added and removed. */
+    /** A view of all metrics. */
     public Map<MetricName, ? extends Metric> metrics() {
         return Collections.unmodifiableMap(metrics.metrics());
     }
 
-    Metrics allMetrics() {
+    Metrics metricsRegistry() {
         return metrics;
     }
 
@@ -148,19 +148,19 @@ public final class KafkaBridge implements AutoCloseable {
         return time;
     }
 
-    /** Tells plugins that want to know it the cluster's id; what they throw is logged. */
+    /** Tells the cluster's id to the plugins that listen for it; logs what they throw. */
     void onClusterId(String clusterId) {
         try {
             listeners.onUpdate(new ClusterResource(clusterId));
-        } catch (Throwable t) { // whoever waits for this metadata must get it
-            FailureLog.error(log, "A listener for the cluster's id threw, told of {}", clusterId, t);
+        } catch (Throwable t) { // the threads that wait for this metadata must get it
+            FailureLog.error(log, "A listener for the cluster's id threw when told {}", clusterId, t);
         }
     }
 
     /**
-     * Closes the application's objects and takes the metrics away.
+     * Closes the application's objects, and removes the metrics.
      *
-     * @throws KafkaException one of the application's objects could not be closed; all others are
+     * @throws KafkaException one of the application's objects threw; the others are closed
      */
     @Override
     public void close() {
@@ -176,7 +176,7 @@ public final class KafkaBridge implements AutoCloseable {
         }
     }
 
-    /** One by one: {@code metrics} itself would stop at the first Error. Exceptions it logs, too. */
+    /** Closes one reporter: {@code metrics.close()} stops at the first Error. Logs exceptions, as that does. */
     private void close(MetricsReporter reporter) {
         try {
             metrics.removeReporter(reporter);
@@ -188,7 +188,7 @@ public final class KafkaBridge implements AutoCloseable {
         }
     }
 
-    /** Where the stock client sends records with this key: murmur2, sign bit off, modulo. */
+    /** The partition to which the stock client sends records with this key: murmur2 without the sign bit, modulo. */
     public static int partitionForKey(byte[] key, int partitions) {
         return Utils.toPositive(Utils.murmur2(key)) % partitions;
     }

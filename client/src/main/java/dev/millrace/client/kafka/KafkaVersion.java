@@ -8,8 +8,10 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.KafkaException;
 
 /**
- * Which versions of {@code kafka-clients} this package was built and tested against: its internals move between them.
- * For that reason this class uses none of them.
+ * The versions of {@code kafka-clients} that this package works with. Internals of Kafka move between versions; so this
+ * class must not use any.
+ *
+ * <p><b>Threads:</b> any.
  */
 public final class KafkaVersion {
     private static final Set<String> SUPPORTED = Set.of("4.3.1");
@@ -17,20 +19,20 @@ public final class KafkaVersion {
     private KafkaVersion() {}
 
     /**
-     * Looks at the version on the class path.
+     * Checks the version on the class path.
      *
-     * @throws KafkaException it is not one that works
+     * @throws KafkaException it is not supported
      */
     public static void check() {
-        String found = found();
+        String found = versionOnClassPath();
         if (!SUPPORTED.contains(found)) {
             throw new KafkaException("kafka-clients " + found
                     + " is on the class path; this version of Millrace works with " + String.join(", ", SUPPORTED));
         }
     }
 
-    /** What the jar that holds the public API says of itself. */
-    private static String found() {
+    /** The version that the jar with the public API states. */
+    private static String versionOnClassPath() {
         Properties version = new Properties();
         try (InputStream in = Producer.class.getResourceAsStream("/kafka/kafka-version.properties")) {
             if (in != null) {

@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.function.DoubleSupplier;
 import org.apache.kafka.common.metrics.Metrics;
 
-/** Metrics that only Millrace has: gauges over what is counted or known anyway, read when somebody looks. */
+/** The metrics that only Millrace has: gauges that read what is counted anyway. */
 final class MillraceMetrics {
     static final String GROUP = "millrace-metrics";
 
@@ -28,7 +28,7 @@ final class MillraceMetrics {
         }
         ours.gauge(
                 "claims-lost-total",
-                "How often a thread claimed room in a batch and another one was quicker.",
+                "How often a thread had to repeat a claim in a batch because another thread was faster.",
                 counters::totalClaimsLost);
         ours.gauge(
                 "batches-waited-on-total",
@@ -38,7 +38,7 @@ final class MillraceMetrics {
         ours.gauge("metadata-waiters", "Threads that wait for a topic or a partition.", images::waitingThreads);
         ours.gauge(
                 "cluster-image-version",
-                "How often what is known of the cluster was replaced.",
+                "Version of the cluster image: how often it was replaced.",
                 () -> images.current().version());
     }
 

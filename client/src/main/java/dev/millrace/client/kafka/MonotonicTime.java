@@ -5,8 +5,10 @@ import java.util.function.Supplier;
 import org.apache.kafka.common.utils.Time;
 
 /**
- * Kafka's clock, but no change of the wall clock moves it: it starts at the wall clock's time and counts nanoseconds from
- * there. Timers and time-outs of the network layer run on it.
+ * A clock for Kafka's network layer that changes of the wall clock do not move: it starts at the wall clock's time and
+ * adds the elapsed nanoseconds.
+ *
+ * <p><b>Threads:</b> any.
  */
 final class MonotonicTime implements Time {
     private final long startMs = System.currentTimeMillis();

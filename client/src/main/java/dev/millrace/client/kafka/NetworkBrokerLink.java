@@ -38,7 +38,11 @@ import org.apache.kafka.common.requests.MetadataResponse;
 import org.apache.kafka.common.requests.RequestHeader;
 import org.apache.kafka.common.utils.LogContext;
 
-/** {@link BrokerLink} on kafka-clients' {@link NetworkClient}: TLS, SASL, protocol versions and time-outs are its work. */
+/**
+ * {@link BrokerLink} on kafka-clients' {@link NetworkClient}, which does TLS, SASL, protocol versions and time-outs.
+ *
+ * <p><b>Threads:</b> its I/O thread; {@code wakeup} by any.
+ */
 final class NetworkBrokerLink implements BrokerLink {
     private static final String METRIC_GROUP = "producer";
 
@@ -53,13 +57,15 @@ final class NetworkBrokerLink implements BrokerLink {
     private final TransactionProtocol protocol;
     private final TransactionRequests transactions;
     private Consumer<AuthenticationException> onDisconnect = refusal -> {};
-    private final Set<String> contacted = new HashSet<>(); // of other nodes the network client must not be told
+    /** The nodes that the network client knows; it throws if told to disconnect another. */
+    private final Set<String> contacted = new HashSet<>();
+
     private Throwable handlerFailure;
 
     NetworkBrokerLink(ProducerConfig config, KafkaBridge kafka, ClusterImages images, int ioThread) {
         this.kafka = kafka;
         this.sensors = kafka.sensors();
-        this.protocol = kafka.transactions();
+        this.protocol = kafka.transactionProtocol();
         this.pushesTelemetry = ioThread == 0;
         ApiVersions versions = new ApiVersions();
         this.images = images;
@@ -69,8 +75,8 @@ final class NetworkBrokerLink implements BrokerLink {
         this.client = ClientUtils.createNetworkClient(
                 config,
                 clientId,
-                kafka.allMetrics(),
-                ioThread == 0 ? METRIC_GROUP : METRIC_GROUP + "-io-" + ioThread, // a selector cannot share its metrics
+                kafka.metricsRegistry(),
+                ioThread == 0 ? METRIC_GROUP : METRIC_GROUP + "-io-" + ioThread, // two selectors cannot share metrics
                 new LogContext("[Producer clientId=" + clientId + "] "),
                 versions,
                 kafka.time(),
@@ -81,7 +87,7 @@ final class NetworkBrokerLink implements BrokerLink {
                 new DefaultHostResolver(),
                 sensors.throttleTime(),
                 pushesTelemetry ? kafka.telemetry().sender() : null);
-        sensors.watchRequests(requestsInFlight);
+        sensors.addInFlight(requestsInFlight);
         this.transactions = new TransactionRequests(this, client, versions, protocol);
     }
 
@@ -125,7 +131,7 @@ final class NetworkBrokerLink implements BrokerLink {
             if (response.hasResponse()) {
                 sensors.onLatency(response.destination(), response.requestLatencyMs());
             }
-            exchange.answer(response, handler);
+            exchange.handleResponse(response, handler);
         });
     }
 
@@ -134,7 +140,7 @@ final class NetworkBrokerLink implements BrokerLink {
         InitProducerIdRequestData data =
                 new InitProducerIdRequestData().setTransactionalId(null).setTransactionTimeoutMs(Integer.MAX_VALUE);
         send(node, new InitProducerIdRequest.Builder(data), true, nowMs, response -> {
-            KafkaException failure = failureOf(response);
+            KafkaException failure = failureOrNull(response);
             if (failure != null) {
                 handler.onError(failure);
                 return;
@@ -152,15 +158,15 @@ final class NetworkBrokerLink implements BrokerLink {
     public void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs) {
         MetadataRequest.Builder request = MetadataRequest.Builder.forTopicNames(new ArrayList<>(topics), true);
         send(node, request, true, nowMs, response -> {
-            KafkaException failure = failureOf(response);
+            KafkaException failure = failureOrNull(response);
             if (failure != null) {
                 handler.onError(failure);
                 return;
             }
             MetadataResponse answer = (MetadataResponse) response.responseBody();
             if (answer.topLevelError() == Errors.NONE) {
-                ClusterDelta delta = MetadataAnswer.delta(answer, complete);
-                if (!delta.nodes().isEmpty()) { // before anyone who waits for a topic goes on to serialize for it
+                ClusterDelta delta = MetadataResponses.toDelta(answer, complete);
+                if (!delta.nodes().isEmpty()) { // before a thread that waits for a topic goes on and serializes for it
                     kafka.onClusterId(delta.clusterId());
                 }
                 handler.onMetadata(delta);
@@ -179,7 +185,7 @@ final class NetworkBrokerLink implements BrokerLink {
         RequestCompletionHandler guarded = response -> {
             try {
                 handler.onComplete(response);
-            } catch (Throwable t) { // the network client would only log it, and the batches would be forgotten
+            } catch (Throwable t) { // the network client would only log it, and the batches would never get an outcome
                 handlerFailure = t;
             }
         };
@@ -188,8 +194,8 @@ final class NetworkBrokerLink implements BrokerLink {
         client.send(clientRequest, nowMs);
     }
 
-    /** Why there is no answer to look at, or null if there is one. */
-    static KafkaException failureOf(ClientResponse response) {
+    /** Why there is no response body; null if there is one. */
+    static KafkaException failureOrNull(ClientResponse response) {
         if (response.authenticationException() != null) {
             return response.authenticationException();
         }
@@ -218,7 +224,7 @@ final class NetworkBrokerLink implements BrokerLink {
     public void poll(long timeoutMs, long nowMs) {
         client.poll(timeoutMs, nowMs);
         if (handlerFailure != null) {
-            throw new IllegalStateException("An answer could not be handled", handlerFailure);
+            throw new IllegalStateException("A response could not be handled", handlerFailure);
         }
     }
 
@@ -229,8 +235,8 @@ final class NetworkBrokerLink implements BrokerLink {
     @Override
     public boolean isQuiet(long nowMs) {
         Telemetry telemetry = kafka.telemetry();
-        boolean answersToCome = telemetry.isClosing(nowMs) && client.inFlightRequestCount() > 0;
-        return !answersToCome && !(pushesTelemetry && telemetry.hasLastPush(nowMs) && client.hasReadyNodes(nowMs));
+        boolean expectsResponse = telemetry.isClosing(nowMs) && client.inFlightRequestCount() > 0;
+        return !expectsResponse && !(pushesTelemetry && telemetry.hasLastPush(nowMs) && client.hasReadyNodes(nowMs));
     }
 
     @Override
@@ -241,10 +247,13 @@ final class NetworkBrokerLink implements BrokerLink {
     @Override
     public void close() {
         client.close();
-        sensors.unwatchRequests(requestsInFlight);
+        sensors.removeInFlight(requestsInFlight);
     }
 
-    /** Tells the network client which brokers there are; metadata itself is asked for by our own requests. */
+    /**
+     * Gives the network client the brokers of the current image. Metadata requests are sent by Millrace, not by the
+     * client.
+     */
     private final class ImageNodes implements MetadataUpdater {
         @Override
         public List<Node> fetchNodes() {
@@ -268,12 +277,12 @@ final class NetworkBrokerLink implements BrokerLink {
 
         @Override
         public void handleFailedRequest(long now, Optional<KafkaException> failure) {
-            throw new IllegalStateException("No metadata request of the network client's own");
+            throw new IllegalStateException("The network client must not send metadata requests of its own");
         }
 
         @Override
         public void handleSuccessfulResponse(RequestHeader header, long now, MetadataResponse response) {
-            throw new IllegalStateException("No metadata request of the network client's own");
+            throw new IllegalStateException("The network client must not send metadata requests of its own");
         }
 
         @Override

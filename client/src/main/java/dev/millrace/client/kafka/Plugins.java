@@ -12,10 +12,11 @@ import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.serialization.Serializer;
 
 /**
- * The application's own objects that a producer works with: made and configured as the configuration says, given their
- * metrics if they want some (KIP-877), told of the cluster's id if they want to know it, and closed.
+ * The application's objects: partitioner, serializers and interceptors. They are made and configured by the
+ * configuration, get metrics if they are {@code Monitorable} (KIP-877) and the cluster's id if they listen for it, and
+ * are closed.
  *
- * <p><b>Threads:</b> built by one, then read by all; {@link #closeWith} once.
+ * <p><b>Threads:</b> built by one thread, then read by all; {@link #closeWith} once.
  */
 public final class Plugins<K, V> {
     private final ProducerConfig config;
@@ -27,7 +28,7 @@ public final class Plugins<K, V> {
     private final Serializer<V> valueSerializer;
     private final Interceptors<K, V> interceptors;
 
-    /** Null serializers are made as {@code config} names them; given ones are configured already. */
+    /** Makes serializers that are null from {@code config}; others must be configured. */
     Plugins(
             ProducerConfig config,
             Metrics metrics,
@@ -38,8 +39,8 @@ public final class Plugins<K, V> {
         this.metrics = metrics;
         this.clientId = Map.of(ProducerConfig.CLIENT_ID_CONFIG, config.getString(ProducerConfig.CLIENT_ID_CONFIG));
         try {
-            this.partitioner = withMetrics(
-                    owned(config.getConfiguredInstance(
+            this.partitioner = addMetrics(
+                    closeLater(config.getConfiguredInstance(
                             ProducerConfig.PARTITIONER_CLASS_CONFIG, Partitioner.class, clientId)),
                     ProducerConfig.PARTITIONER_CLASS_CONFIG);
             this.keySerializer = serializer(keySerializer, ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, true);
@@ -58,15 +59,15 @@ public final class Plugins<K, V> {
         listeners.maybeAdd(this.valueSerializer);
     }
 
-    @SuppressWarnings("unchecked") // what the application configures is for it to use with the right types
+    @SuppressWarnings("unchecked") // the application must configure classes of the right types
     private <T> Serializer<T> serializer(Serializer<T> given, String key, boolean forKeys) {
         if (given != null) {
             config.ignore(key);
-            return withMetrics(owned(given), key);
+            return addMetrics(closeLater(given), key);
         }
-        Serializer<T> made = owned((Serializer<T>) config.getConfiguredInstance(key, Serializer.class));
+        Serializer<T> made = closeLater((Serializer<T>) config.getConfiguredInstance(key, Serializer.class));
         made.configure(config.originals(clientId), forKeys);
-        return withMetrics(made, key);
+        return addMetrics(made, key);
     }
 
     @SuppressWarnings("unchecked") // as above
@@ -76,16 +77,16 @@ public final class Plugins<K, V> {
         return (List<ProducerInterceptor<K, V>>) made;
     }
 
-    /** From now on it is closed, even if what comes next fails. */
-    private <T extends AutoCloseable> T owned(T plugin) {
+    /** Adds an object to those to close, so that it is closed even if the next one cannot be made. */
+    private <T extends AutoCloseable> T closeLater(T plugin) {
         if (plugin != null) {
             parts.add(plugin);
         }
         return plugin;
     }
 
-    /** The one that was last {@link #owned} gets its metrics, if it wants some. */
-    private <T extends AutoCloseable> T withMetrics(T plugin, String key) {
+    /** Gives the object that was last passed to {@link #closeLater} its metrics, if it is {@code Monitorable}. */
+    private <T extends AutoCloseable> T addMetrics(T plugin, String key) {
         if (plugin != null) {
             parts.set(parts.size() - 1, Plugin.wrapInstance(plugin, metrics, key));
         }
@@ -109,7 +110,7 @@ public final class Plugins<K, V> {
         return interceptors;
     }
 
-    /** Closes all of them. */
+    /** Closes all objects, interceptors first. */
     void closeWith(Closer closer) {
         parts.forEach(closer::close);
     }

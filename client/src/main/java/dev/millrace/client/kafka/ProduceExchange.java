@@ -34,12 +34,14 @@ import org.apache.kafka.common.requests.ProduceRequest;
 import org.apache.kafka.common.requests.ProduceResponse;
 
 /**
- * One produce request and its answer. Topic ids are those of the image by which the batches were routed: a topic that is
- * deleted and created again meanwhile must not receive what was meant for its predecessor, nor be taken for it in the
- * answer (KAFKA-19397).
+ * One produce request and its response. Topic ids are those of the image by which the batches were routed: if a topic
+ * is deleted and created again meanwhile, the new topic must not receive records for the old one, nor be taken for it
+ * when the response is read (KAFKA-19397).
+ *
+ * <p><b>Threads:</b> one I/O thread.
  */
 final class ProduceExchange {
-    /** Later ones name topics by their ids alone (KIP-516). */
+    /** Later versions identify topics by id only (KIP-516). */
     private static final short LAST_VERSION_WITH_NAMES = 12;
 
     private final List<FinishedBatch> batches;
@@ -76,22 +78,22 @@ final class ProduceExchange {
                             .setIndex(batch.partition().partition())
                             .setRecords(records));
         }
-        boolean needsNames = idsByTopic.containsValue(Uuid.ZERO_UUID); // of brokers without topic ids
+        boolean needsNames = idsByTopic.containsValue(Uuid.ZERO_UUID); // a topic of brokers without topic ids
         return needsNames && !protocol.isExplicit()
                 ? new ProduceRequest.Builder(ApiKeys.PRODUCE.oldestVersion(), LAST_VERSION_WITH_NAMES, data)
                 : ProduceRequest.builder(data, protocol.isExplicit());
     }
 
-    /** Finds an answer for every batch, whatever came back. */
-    void answer(ClientResponse response, ProduceHandler handler) {
-        KafkaException failure = NetworkBrokerLink.failureOf(response);
+    /** Hands over an answer for each batch, whatever the response is. */
+    void handleResponse(ClientResponse response, ProduceHandler handler) {
+        KafkaException failure = NetworkBrokerLink.failureOrNull(response);
         if (failure != null) {
             ApiException error = failure instanceof ApiException api ? api : new UnknownServerException(failure);
             handler.onAnswers(sameForAll(error), List.of(), List.of());
         } else if (!response.hasResponse()) { // acks=0: written to the socket is all there will be
             handler.onAnswers(sameForAll(null), List.of(), List.of());
         } else {
-            answerFromBroker((ProduceResponse) response.responseBody(), handler);
+            handleBody((ProduceResponse) response.responseBody(), handler);
         }
     }
 
@@ -103,7 +105,7 @@ final class ProduceExchange {
         return answers;
     }
 
-    private void answerFromBroker(ProduceResponse response, ProduceHandler handler) {
+    private void handleBody(ProduceResponse response, ProduceHandler handler) {
         Map<TopicPartition, PartitionProduceResponse> byPartition = new HashMap<>();
         List<LeaderHint> leaders = new ArrayList<>();
         for (TopicProduceResponse topic : response.data().responses()) {
@@ -111,7 +113,7 @@ final class ProduceExchange {
                     topic.name() == null || topic.name().isEmpty() ? topicsById.get(topic.topicId()) : topic.name();
             Uuid id = idsByTopic.get(name);
             if (id == null) {
-                continue; // nothing was sent to it
+                continue; // nothing was sent to this topic
             }
             for (PartitionProduceResponse partition : topic.partitionResponses()) {
                 byPartition.put(new TopicPartition(name, partition.index()), partition);
@@ -150,7 +152,7 @@ final class ProduceExchange {
         return new ProduceAnswer(batch, exception, recordErrors(partition, error), -1, -1);
     }
 
-    /** Why the broker refuses some records. If it is only one, the batch's error is of its kind. */
+    /** Why the broker refuses some records, by their index. A single one gets the class of the batch's error. */
     private static Map<Integer, ApiException> recordErrors(PartitionProduceResponse partition, Errors error) {
         Map<Integer, ApiException> byIndex = new HashMap<>();
         for (BatchIndexAndErrorMessage refused : partition.recordErrors()) {

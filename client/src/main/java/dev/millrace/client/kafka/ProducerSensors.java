@@ -20,8 +20,8 @@ import org.apache.kafka.common.metrics.stats.Max;
 import org.apache.kafka.common.metrics.stats.Meter;
 
 /**
- * The stock producer's own metrics, under its names and with its meaning. A {@link Sensor} locks, so nothing here is
- * called for a record on its usual way: it is told of requests, of batches, and of records that wait or are refused.
+ * The stock producer's metrics, with its names and meanings. A {@link Sensor} locks, so nothing here is called for each
+ * record: only for requests, for batches, and for records that wait or are refused.
  *
  * <p><b>Threads:</b> any.
  */
@@ -65,7 +65,7 @@ public final class ProducerSensors implements SenderMetrics, AutoCloseable {
         this.memoryWait.add(new Meter(
                 TimeUnit.NANOSECONDS,
                 name("bufferpool-wait-ratio", "The fraction of time in which a thread waits for memory."),
-                name("bufferpool-wait-time-ns-total", "Nanoseconds that threads have waited for memory in all.")));
+                name("bufferpool-wait-time-ns-total", "Nanoseconds that threads have waited for memory, in all.")));
         this.memoryExhausted = rateAndTotal(
                 "buffer-exhausted-records",
                 name("buffer-exhausted-rate", "Records refused per second because memory was used up."),
@@ -97,37 +97,37 @@ public final class ProducerSensors implements SenderMetrics, AutoCloseable {
         metrics.addMetric(name, (config, now) -> value.getAsDouble());
     }
 
-    /** Shows the state of the memory, and is told from here on who waits for it. */
-    public void watch(BufferPool memory) {
+    /** Adds gauges of the memory, and counts the time for which threads wait for it. */
+    public void registerMemory(BufferPool memory) {
         memory.onWaited(memoryWait::record);
         gauge(name("waiting-threads", "Threads that wait for memory."), memory::waitingThreads);
         gauge(name("buffer-total-bytes", "Bytes of memory for records, in use or not."), memory::total);
         gauge(name("buffer-available-bytes", "Bytes of memory that no batch uses."), memory::available);
     }
 
-    /** Shows the age of the metadata. */
-    public void watchMetadata(DoubleSupplier ageInSeconds) {
+    /** Adds the gauge of the metadata's age. */
+    public void addMetadataAge(DoubleSupplier ageInSeconds) {
         gauge(names.metadataAge, ageInSeconds);
     }
 
-    /** Counts these requests without an answer, too. */
-    void watchRequests(IntSupplier inFlight) {
+    /** Adds a number to the gauge of requests without a response. */
+    void addInFlight(IntSupplier inFlight) {
         requestsInFlight.add(inFlight);
     }
 
-    /** Counts them no more: their connections are gone. */
-    void unwatchRequests(IntSupplier inFlight) {
+    /** Removes what {@link #addInFlight} added: the connections are closed. */
+    void removeInFlight(IntSupplier inFlight) {
         requestsInFlight.remove(inFlight);
     }
 
-    /** Is told by the network client how long brokers throttle. */
+    /** The network client records in it for how many milliseconds brokers throttle. */
     Sensor throttleTime() {
         return throttleTime;
     }
 
-    // ---- what the I/O thread tells ----
+    // ---- called by I/O threads ----
 
-    /** A produce request is sent. */
+    /** A produce request is about to be sent. */
     void onRequest(List<FinishedBatch> batches, long nowMs) {
         int records = 0;
         for (FinishedBatch batch : batches) {
@@ -176,29 +176,29 @@ public final class ProducerSensors implements SenderMetrics, AutoCloseable {
         return known != null ? known : topics.computeIfAbsent(topic, TopicSensors::new);
     }
 
-    // ---- what application threads tell ----
+    // ---- called by application threads ----
 
-    /** A record is refused before it reached a batch. */
+    /** A record was refused before it reached a batch. */
     public void onRefused() {
         errors.record();
     }
 
-    /** A record is refused because there was no memory for it in time. */
+    /** A record was refused because no memory became free in time. */
     public void onMemoryExhausted() {
         memoryExhausted.record();
     }
 
-    /** A thread has waited for a topic and got it. */
+    /** A thread has waited for a topic, and the topic is now known. */
     public void onMetadataWait(long nanoseconds) {
         calls.recordMetadataWait(nanoseconds);
     }
 
-    /** A call of {@code flush} ends. */
+    /** A call of {@code flush} has ended. */
     public void onFlush(long nanoseconds) {
         calls.recordFlush(nanoseconds);
     }
 
-    // ---- calls about transactions, told by the thread that made them, when they have succeeded ----
+    // ---- called by application threads after a call about transactions has succeeded ----
 
     public void onInitTransactions(long nanoseconds) {
         calls.recordInit(nanoseconds);

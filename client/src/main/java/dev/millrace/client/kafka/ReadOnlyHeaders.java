@@ -6,16 +6,16 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 
 /**
- * Forbids to change a record's headers from {@code send} on, as {@code RecordHeaders.setReadOnly} does, but without the
- * full fence behind its volatile store: with it, the look at the batch's tail, which another core may have written last,
- * begins only when the fence is done (7 % of the throughput of 32 threads, 2 % of one).
+ * Makes a record's headers read-only, as {@code RecordHeaders.setReadOnly} does, but without the full fence after its
+ * volatile store. With the fence, the read of the batch's tail, which another core may have written last, starts only
+ * after the fence; that costs 7 % of the throughput of 32 threads, and 2 % of a single one.
  *
  * <p><b>Threads:</b> any.
- * <p><b>Ordering:</b> a store with release. The caller sees it at once, and so does whoever receives the headers from it
- * through anything that orders memory.
+ * <p><b>Ordering:</b> a release store. The calling thread sees it at once; so does each thread that gets the headers
+ * from that thread through anything that orders memory.
  */
 public final class ReadOnlyHeaders {
-    /** Null if this version of kafka-clients has no such field, or does not let us write to it. */
+    /** Null if this version of kafka-clients has no such field, or does not allow access to it. */
     private static final VarHandle READ_ONLY = readOnly();
 
     private ReadOnlyHeaders() {}
@@ -29,16 +29,16 @@ public final class ReadOnlyHeaders {
         }
     }
 
-    /** Whether the field is found; if not, headers are made read-only with the fence. */
+    /** Whether the field is accessible; if not, headers are made read-only with the fence. */
     static boolean isWithoutFence() {
         return READ_ONLY != null;
     }
 
-    /** From here on nobody may change the headers; of headers that are not Kafka's own we cannot know how. */
-    public static void set(Headers headers) {
+    /** Makes {@code headers} read-only if they are Kafka's {@code RecordHeaders}; no others can be made so. */
+    public static void markReadOnly(Headers headers) {
         if (headers.getClass() == RecordHeaders.class && isWithoutFence()) {
             READ_ONLY.setRelease((RecordHeaders) headers, true);
-        } else if (headers instanceof RecordHeaders recordHeaders) { // one that may have overridden it
+        } else if (headers instanceof RecordHeaders recordHeaders) { // a subclass may override the method
             recordHeaders.setReadOnly();
         }
     }

@@ -14,19 +14,19 @@ import org.apache.kafka.common.telemetry.internals.ClientTelemetryUtils;
 import org.apache.kafka.common.utils.Time;
 
 /**
- * Pushes to the brokers the metrics that they subscribe to (KIP-714), unless {@code enable.metrics.push} is false. The
- * collecting and the protocol are kafka-clients'; it sends through the network client of the first I/O thread.
+ * Pushes the metrics to which the brokers subscribe (KIP-714), unless {@code enable.metrics.push} is false.
+ * kafka-clients collects them and speaks the protocol, through the network client of the first I/O thread.
  *
  * <p><b>Threads:</b> any.
  */
 public final class Telemetry {
-    /** Without one, no broker is ever asked what it wants to know. */
+    /** Empty if {@code enable.metrics.push} is false: then no broker is asked for its subscription. */
     private final Optional<ClientTelemetryReporter> reporter;
 
     private final Time time;
     private final int requestTimeoutMs;
 
-    /** Until then closing waits for the last push. */
+    /** Until then, in milliseconds, closing waits for the last push. */
     private volatile long lastPushByMs = Long.MIN_VALUE;
 
     Telemetry(ProducerConfig config, Time time) {
@@ -42,20 +42,21 @@ public final class Telemetry {
         }
     }
 
-    /** What must be told of all metrics. */
+    /** The reporter that must be told about all metrics. */
     Optional<MetricsReporter> reporter() {
         return reporter.map(MetricsReporter.class::cast);
     }
 
-    /** What the network client asks for requests; null when nothing is pushed. */
+    /** Makes the requests that the network client sends; null if nothing is pushed. */
     ClientTelemetrySender sender() {
         return reporter.map(ClientTelemetryReporter::telemetrySender).orElse(null);
     }
 
     /**
-     * The id under which the brokers know this producer; blocks until they have given one, or null after {@code timeout}.
+     * The id under which the brokers know this producer. Blocks until they have assigned one; null after
+     * {@code timeout}.
      *
-     * @throws IllegalArgumentException a negative timeout
+     * @throws IllegalArgumentException the timeout is negative
      * @throws IllegalStateException {@code enable.metrics.push} is false
      * @throws InterruptException interrupted while blocked
      */
@@ -70,12 +71,14 @@ public final class Telemetry {
         reporter.ifPresent(on -> on.metricChange(metric));
     }
 
-    /** Takes back what {@link #register} offered. */
+    /** Withdraws what {@link #register} offered. */
     public void unregister(KafkaMetric metric) {
         reporter.ifPresent(on -> on.metricRemoval(metric));
     }
 
-    /** Lets a last push be sent, if the brokers want any and take it within {@code request.timeout.ms}. */
+    /**
+     * Requests a last push, if brokers subscribe to metrics; closing waits for it at most {@code request.timeout.ms}.
+     */
     public void beginClose() {
         reporter.ifPresent(on -> {
             on.initiateClose();
@@ -90,17 +93,19 @@ public final class Telemetry {
         return nowMs < lastPushByMs;
     }
 
-    /** Whether a last push is to be sent. */
+    /** Whether the last push is still to be sent. */
     boolean hasLastPush(long nowMs) {
         return isClosing(nowMs) && isPushDue(reporter.orElseThrow());
     }
 
-    /** Without one kafka-clients' sender stays due and sends nothing: waiting for it would be in vain. */
+    /**
+     * Without a subscription kafka-clients' sender is always due but sends nothing: waiting for it would be in vain.
+     */
     private static boolean hasSubscription(ClientTelemetryReporter reporter) {
         try {
             return reporter.telemetrySender().clientInstanceId(Duration.ZERO).isPresent();
         } catch (InterruptException e) {
-            return false; // the flag is set again, for close() to see
+            return false; // the interrupt flag is set again, for close() to see
         }
     }
 

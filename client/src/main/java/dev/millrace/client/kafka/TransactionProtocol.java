@@ -3,9 +3,9 @@ package dev.millrace.client.kafka;
 import org.apache.kafka.clients.producer.ProducerConfig;
 
 /**
- * Under what name a producer writes in transactions, and by which version of the protocol (KIP-890).
+ * The {@code transactional.id} of a producer, and the version of the transaction protocol that it uses (KIP-890).
  *
- * <p><b>Threads:</b> the first I/O thread chooses the version while no transaction is open; all of them read it.
+ * <p><b>Threads:</b> the first I/O thread chooses the version while no transaction is open; all I/O threads read it.
  */
 final class TransactionProtocol {
     private final String transactionalId;
@@ -26,12 +26,12 @@ final class TransactionProtocol {
         return timeoutMs;
     }
 
-    /** Whether partitions must be added before they are written to; then no newer version of a request may be used. */
+    /** Whether partitions must be added before writes to them; then the newer versions of requests must not be used. */
     boolean isExplicit() {
         return transactionalId != null && explicit;
     }
 
-    void choose(boolean explicitly) {
-        explicit = explicitly;
+    void setExplicit(boolean isExplicit) {
+        explicit = isExplicit;
     }
 }

@@ -41,10 +41,15 @@ import org.apache.kafka.common.requests.TxnOffsetCommitRequest;
 import org.apache.kafka.common.requests.TxnOffsetCommitRequest.CommittedOffset;
 import org.apache.kafka.common.requests.TxnOffsetCommitResponse;
 
-/** {@link TransactionLink} on kafka-clients' request and response classes. */
+/**
+ * {@link TransactionLink} on kafka-clients' request and response classes.
+ *
+ * <p><b>Threads:</b> one I/O thread.
+ */
 final class TransactionRequests implements TransactionLink {
     private static final String FEATURE = "transaction.version";
-    private static final short IMPLICIT_SINCE = 2;
+    /** From this version of the feature on, a produce request adds its partitions to the transaction (KIP-890). */
+    private static final short IMPLICIT_SINCE_VERSION = 2;
 
     private final NetworkBrokerLink link;
     private final NetworkClient client;
@@ -63,7 +68,7 @@ final class TransactionRequests implements TransactionLink {
     public boolean chooseProtocol() {
         Map<String, Short> finalized = versions.getFinalizedFeaturesInfo().finalizedFeatures;
         Short version = finalized == null ? null : finalized.get(FEATURE);
-        protocol.choose(version == null || version < IMPLICIT_SINCE);
+        protocol.setExplicit(version == null || version < IMPLICIT_SINCE_VERSION);
         return protocol.isExplicit();
     }
 
@@ -78,7 +83,7 @@ final class TransactionRequests implements TransactionLink {
         CoordinatorType type = groupOrNull == null ? CoordinatorType.TRANSACTION : CoordinatorType.GROUP;
         FindCoordinatorRequestData data =
                 new FindCoordinatorRequestData().setKeyType(type.id()).setKey(key);
-        ask(
+        send(
                 any,
                 new FindCoordinatorRequest.Builder(data),
                 handler,
@@ -99,7 +104,7 @@ final class TransactionRequests implements TransactionLink {
         if (current.isKnown()) {
             data.setProducerId(current.id()).setProducerEpoch(current.epoch());
         }
-        ask(
+        send(
                 coordinator,
                 new InitProducerIdRequest.Builder(data),
                 handler,
@@ -119,7 +124,7 @@ final class TransactionRequests implements TransactionLink {
             long nowMs) {
         AddPartitionsToTxnRequest.Builder request = AddPartitionsToTxnRequest.Builder.forClient(
                 protocol.transactionalId(), id.id(), id.epoch(), new ArrayList<>(partitions));
-        ask(
+        send(
                 coordinator,
                 request,
                 handler,
@@ -135,7 +140,7 @@ final class TransactionRequests implements TransactionLink {
                 .setProducerId(id.id())
                 .setProducerEpoch(id.epoch())
                 .setGroupId(group);
-        ask(
+        send(
                 coordinator,
                 new AddOffsetsToTxnRequest.Builder(data),
                 handler,
@@ -165,7 +170,7 @@ final class TransactionRequests implements TransactionLink {
                 group.generationId(),
                 group.groupInstanceId(),
                 !protocol.isExplicit());
-        ask(
+        send(
                 groupCoordinator,
                 request,
                 handler,
@@ -181,7 +186,7 @@ final class TransactionRequests implements TransactionLink {
                 .setProducerId(id.id())
                 .setProducerEpoch(id.epoch())
                 .setCommitted(commit);
-        ask(
+        send(
                 coordinator,
                 new EndTxnRequest.Builder(data, !protocol.isExplicit()),
                 handler,
@@ -195,11 +200,11 @@ final class TransactionRequests implements TransactionLink {
                 nowMs);
     }
 
-    @SuppressWarnings("unchecked") // every kind of request has one class of responses
-    private <R extends AbstractResponse> void ask(
+    @SuppressWarnings("unchecked") // each kind of request has one class of responses
+    private <R extends AbstractResponse> void send(
             Node node, AbstractRequest.Builder<?> request, Handler<?> handler, Consumer<R> onResponse, long nowMs) {
         link.send(node, request, true, nowMs, response -> {
-            KafkaException failure = NetworkBrokerLink.failureOf(response);
+            KafkaException failure = NetworkBrokerLink.failureOrNull(response);
             if (failure != null) {
                 handler.onAnswer(null, failure);
             } else {
@@ -218,7 +223,7 @@ final class TransactionRequests implements TransactionLink {
         return refused;
     }
 
-    /** Null for no error; errors that carry the group are made with it. */
+    /** Null for no error. An exception that can name the group names it. */
     private static ApiException exception(Errors error, String message, String group) {
         return switch (error) {
             case NONE -> null;

@@ -1,5 +1,8 @@
 /**
  * The one package that names Kafka's internal classes: the network client, request and response classes, compression,
- * hashing. Everything here serves an interface or a need of the other packages in their words.
+ * hashing. Its classes implement interfaces of the other packages, or wrap what those need, in their terms. In go their
+ * types; out come their types and Kafka's public API, and never a class that Kafka may move between minor versions.
+ *
+ * <p><b>Internal, not API.</b>
  */
 package dev.millrace.client.kafka;

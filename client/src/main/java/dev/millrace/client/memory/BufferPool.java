@@ -20,7 +20,7 @@ public final class BufferPool {
     /** A batch larger than {@code batch.size} takes at most 1/16 of the free memory. */
     private static final int LARGE_BATCH_SHARE = 16;
 
-    /** 1/2 of the free memory is shared among the partitions in use; the rest is for the batches after the next. */
+    /** 1/3 of the free memory is shared among the partitions in use; the rest is for the batches after the next. */
     private static final int PLANNED_SHARE = 3;
 
     /**

@@ -7,13 +7,13 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
 
 /**
- * What makes the next image.
+ * The changes from one {@link ClusterImage} to the next, from one metadata response.
  *
- * @param clusterId null if the answer did not tell
- * @param nodes the brokers alive; empty for "as before"
- * @param topics those that the answer described
- * @param errors by topic, for those that it could not describe
- * @param complete whether topics that are not in here are to be forgotten
+ * @param clusterId null if the response does not contain it
+ * @param nodes the live brokers; empty if they have not changed
+ * @param topics the topics that the response describes
+ * @param errors by topic, for the topics that the cluster could not describe
+ * @param complete whether the next image must drop topics that are in neither {@code topics} nor {@code errors}
  */
 public record ClusterDelta(
         String clusterId,
@@ -23,9 +23,9 @@ public record ClusterDelta(
         boolean complete) {
 
     /**
-     * A leader that a broker named when it refused a batch (KIP-951).
+     * A new leader that a broker named in a produce response, in which it refused a batch (KIP-951).
      *
-     * @param topicId of the topic that the batch was sent to; another may have its name by now
+     * @param topicId id of the topic that the batch was sent to; a new topic may have the same name by now
      */
     public record LeaderHint(String topic, Uuid topicId, int partition, int leader, int leaderEpoch) {}
 }

@@ -12,10 +12,10 @@ import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.errors.ApiException;
 
 /**
- * All that the producer knows of the cluster at one moment.
+ * Everything that the producer knows about the cluster at one moment.
  *
- * <p><b>Threads:</b> immutable, but for the topics' indexes, which all images of a producer share and which only grow. A new
- * version is made by the I/O thread and published through {@link ClusterImages}.
+ * <p><b>Threads:</b> immutable, except for the topic indexes, which all images of a producer share and which only grow.
+ * {@link ClusterImages} makes and publishes each new version.
  */
 public final class ClusterImage {
     private final int version;
@@ -24,13 +24,14 @@ public final class ClusterImage {
     private final TopicTable topics;
     private final Map<String, Missing> missing;
 
-    /** The same in all images of a producer. */
+    /** Shared by all images of a producer. */
     private final TopicIndexes indexes;
 
     /**
-     * A topic that the cluster did not describe when last asked.
+     * A topic that the last metadata response named with an error.
      *
-     * @param lastKnown keeps leader epochs from going back when it is described again; null if it never was
+     * @param lastKnown the topic as last described, so that leader epochs do not go back when it is described again;
+     *     null if it never was
      */
     private record Missing(ApiException error, TopicImage lastKnown) {}
 
@@ -49,7 +50,7 @@ public final class ClusterImage {
         this.indexes = indexes;
     }
 
-    /** The image before the first answer: bootstrap servers under negative ids, no topics. */
+    /** The image before the first metadata response: bootstrap servers under negative ids, no topics. */
     public static ClusterImage bootstrap(List<InetSocketAddress> servers) {
         Map<Integer, Node> nodes = new HashMap<>();
         int id = -1;
@@ -60,17 +61,17 @@ public final class ClusterImage {
         return new ClusterImage(0, null, nodes, TopicTable.EMPTY, Map.of(), new TopicIndexes());
     }
 
-    /** The same topics, but the only brokers known are those of {@code other}, so that no partition has a leader. */
+    /** The next image: the same topics, but only the brokers of {@code other}, so that no partition has a leader. */
     ClusterImage withNodesOf(ClusterImage other) {
         return new ClusterImage(version + 1, clusterId, other.nodes, topics, missing, indexes);
     }
 
-    /** Whether no broker of the cluster is known but those to bootstrap from. */
+    /** Whether only bootstrap servers are known, and no broker of the cluster. */
     public boolean isBootstrap() {
         return nodes.keySet().stream().allMatch(id -> id < 0);
     }
 
-    /** Grows by one with every image; a later image never has a smaller one. */
+    /** Each image has the version of the one before plus one. */
     public int version() {
         return version;
     }
@@ -80,7 +81,7 @@ public final class ClusterImage {
         return topics.get(name);
     }
 
-    /** Why the cluster did not describe this topic when last asked, or null. */
+    /** The error of this topic in the last response that named it; null if there was none. */
     public ApiException error(String topic) {
         Missing absent = missing.get(topic);
         return absent == null ? null : absent.error();
@@ -95,7 +96,7 @@ public final class ClusterImage {
         return new ArrayList<>(nodes.values());
     }
 
-    /** The leader of a partition, or null while there is none or its broker is unknown. */
+    /** The leader of a partition; null while the partition has none, or its broker is unknown. */
     public Node leader(String topic, int partition) {
         TopicImage image = topics.get(topic);
         if (image == null || partition >= image.partitions() || image.leader(partition) == TopicImage.NO_LEADER) {
@@ -104,8 +105,8 @@ public final class ClusterImage {
         return nodes.get(image.leader(partition));
     }
 
-    /** The next image. Leaders of a known topic never go back to an older epoch. */
-    ClusterImage apply(ClusterDelta delta) {
+    /** The next image. Leaders of a known topic id never go back to an older epoch. */
+    ClusterImage withDelta(ClusterDelta delta) {
         Map<Integer, Node> nextNodes = nodes;
         if (!delta.nodes().isEmpty()) {
             nextNodes = new HashMap<>();
@@ -116,7 +117,7 @@ public final class ClusterImage {
         Map<String, TopicImage> nextTopics = delta.complete() ? new HashMap<>() : topics.toMap();
         Map<String, Missing> nextMissing = delta.complete() ? new HashMap<>() : new HashMap<>(missing);
         for (TopicImage topic : delta.topics()) {
-            TopicImage indexed = topic.withIndex(indexes.of(topic.name()));
+            TopicImage indexed = topic.withIndex(indexes.getOrAssign(topic.name()));
             nextTopics.put(topic.name(), indexed.withNewerLeadersOf(lastKnown(topic.name())));
             nextMissing.remove(topic.name());
         }
@@ -135,8 +136,11 @@ public final class ClusterImage {
         return known == null && absent != null ? absent.lastKnown() : known;
     }
 
-    /** Whether this image, made from {@code older} by {@code delta}, says anything else than {@code older} did. */
-    boolean isNews(ClusterImage older, ClusterDelta delta) {
+    /**
+     * Whether this image, which is {@code older} with {@code delta}, differs from {@code older} in more than its
+     * version.
+     */
+    boolean isDifferentFrom(ClusterImage older, ClusterDelta delta) {
         if (!nodes.equals(older.nodes)
                 || topics.size() != older.topics.size()
                 || !missing.keySet().equals(older.missing.keySet())) {
@@ -145,8 +149,11 @@ public final class ClusterImage {
         return delta.topics().stream().anyMatch(t -> !topics.get(t.name()).isSameAs(older.topics.get(t.name())));
     }
 
-    /** The next image after a broker named new leaders, or this one if none of them is news of a topic in it. */
-    ClusterImage apply(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
+    /**
+     * The next image, with the leaders that a broker named; this image if none of them has a newer epoch, the id of a
+     * known topic and a known node.
+     */
+    ClusterImage withLeaderHints(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
         Map<Integer, Node> nextNodes = new HashMap<>(nodes);
         endpoints.forEach(node -> nextNodes.put(node.id(), node));
         Map<String, TopicImage> changed = new HashMap<>();
@@ -169,7 +176,7 @@ public final class ClusterImage {
         return new ClusterImage(version + 1, clusterId, nextNodes, table, missing, indexes);
     }
 
-    /** One topic in the form of {@code Producer.partitionsFor}. */
+    /** A topic in the form that {@code Producer.partitionsFor} returns. */
     public List<PartitionInfo> partitionInfos(TopicImage topic) {
         List<PartitionInfo> infos = new ArrayList<>(topic.partitions());
         for (int p = 0; p < topic.partitions(); p++) {
@@ -184,7 +191,7 @@ public final class ClusterImage {
         return infos;
     }
 
-    /** The part of this image that a {@code Partitioner} is shown: all brokers, and one topic. */
+    /** What a {@code Partitioner} gets to see of this image: all brokers, and one topic. */
     public Cluster clusterOf(TopicImage topic) {
         return new Cluster(clusterId, nodes.values(), partitionInfos(topic), Set.of(), Set.of());
     }

@@ -8,19 +8,19 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 
 /**
- * The current image, and the threads that wait for the next.
+ * The current image, and the threads that wait for the next one.
  *
- * <p><b>Threads:</b> {@code current} by any thread, a single volatile read; {@code awaitNewerThan} by any thread, it
- * blocks; {@code apply}, {@code fail} and {@code close} by any; images are made one after the other.
- * <p><b>Ordering:</b> images are published by a volatile store under the lock under which waiters compare versions, so
- * that a waiter either sees the new image or is woken.
+ * <p><b>Threads:</b> all methods by any thread. {@code current} is a single volatile read; {@code awaitNewerThan}
+ * blocks; the others hold the lock shortly, so that each image is made from the one before.
+ * <p><b>Ordering:</b> an image is published by a volatile store under the lock; a waiter compares versions under the
+ * same lock, and so either sees the new image or is woken.
  */
 public final class ClusterImages {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final ClusterImage bootstrap;
     private volatile ClusterImage current;
-    private volatile Runnable onChange = () -> {};
+    private volatile Runnable changeListener = () -> {};
     private int failures;
     private volatile KafkaException failure;
     private boolean closed;
@@ -30,39 +30,46 @@ public final class ClusterImages {
         this.current = bootstrap;
     }
 
-    /** Sets what is run after every change, by the thread that made it. */
-    public void onChange(Runnable listener) {
-        onChange = listener;
+    /** Sets the listener that the changing thread runs after each change, outside the lock. */
+    public void setChangeListener(Runnable listener) {
+        changeListener = listener;
     }
 
     public ClusterImage current() {
         return current;
     }
 
-    /** Publishes the next image; tells whether it says anything new. */
-    public boolean apply(ClusterDelta delta) {
+    /**
+     * Publishes the next image.
+     *
+     * @return whether it differs from the image before in more than its version
+     */
+    public boolean applyDelta(ClusterDelta delta) {
         ClusterImage older;
         ClusterImage next;
         lock.lock();
         try {
             older = current;
-            next = older.apply(delta);
+            next = older.withDelta(delta);
             publish(next);
         } finally {
             lock.unlock();
         }
-        onChange.run();
-        return next.isNews(older, delta);
+        changeListener.run();
+        return next.isDifferentFrom(older, delta);
     }
 
-    /** Takes over leaders that brokers named; older ones than known are ignored, and those of a topic that was created anew. */
-    public void apply(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
+    /**
+     * Publishes an image with the leaders that a broker named. Ignores hints with an older leader epoch than the known
+     * one, and hints for a topic id that the topic does not have, because it was deleted and created again.
+     */
+    public void applyLeaderHints(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
         if (hints.isEmpty()) {
             return;
         }
         lock.lock();
         try {
-            ClusterImage next = current.apply(hints, endpoints);
+            ClusterImage next = current.withLeaderHints(hints, endpoints);
             if (next == current) {
                 return;
             }
@@ -70,10 +77,10 @@ public final class ClusterImages {
         } finally {
             lock.unlock();
         }
-        onChange.run();
+        changeListener.run();
     }
 
-    /** Goes back to the brokers known at first. What is known of topics stays, so that {@code send} need not block. */
+    /** Goes back to the bootstrap servers, but keeps the topics, so that {@code send} does not block for them. */
     public void rebootstrap() {
         lock.lock();
         try {
@@ -81,7 +88,7 @@ public final class ClusterImages {
         } finally {
             lock.unlock();
         }
-        onChange.run();
+        changeListener.run();
     }
 
     private void publish(ClusterImage next) {
@@ -89,8 +96,8 @@ public final class ClusterImages {
         changed.signalAll();
     }
 
-    /** Makes those who wait now throw {@code cause}: asking the cluster failed in a way that waiting does not mend. */
-    public void fail(KafkaException cause) {
+    /** Makes the threads that wait now throw {@code cause}: a metadata request failed, and a retry cannot help. */
+    public void failWaiters(KafkaException cause) {
         lock.lock();
         try {
             failures++;
@@ -99,19 +106,20 @@ public final class ClusterImages {
         } finally {
             lock.unlock();
         }
-        onChange.run();
+        changeListener.run();
     }
 
-    /** The cause of the last {@link #fail}, or null. */
+    /** The cause given to the last {@link #failWaiters}, or null. */
     public KafkaException lastFailure() {
         return failure;
     }
 
     /**
-     * Blocks until there is an image newer than {@code version}, but no longer than {@code timeoutMs}.
+     * Blocks until there is an image newer than {@code version}, at most {@code timeoutMs} milliseconds.
      *
      * @return the current image, newer or not
-     * @throws KafkaException {@link #fail} was called meanwhile, or the producer closed
+     * @throws KafkaException {@link #failWaiters} was called meanwhile, or the producer is closed
+     * @throws InterruptedException interrupted while blocked
      */
     public ClusterImage awaitNewerThan(int version, long timeoutMs) throws InterruptedException {
         long remainingNs = TimeUnit.MILLISECONDS.toNanos(timeoutMs);
@@ -133,7 +141,7 @@ public final class ClusterImages {
         }
     }
 
-    /** How many threads wait for the next image. */
+    /** The number of threads that wait for the next image. */
     public int waitingThreads() {
         lock.lock();
         try {
@@ -143,7 +151,7 @@ public final class ClusterImages {
         }
     }
 
-    /** Wakes all who wait; they throw. */
+    /** Makes all waiting threads, and all that would wait later, throw. */
     public void close() {
         lock.lock();
         try {

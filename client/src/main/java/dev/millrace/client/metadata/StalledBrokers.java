@@ -3,27 +3,27 @@ package dev.millrace.client.metadata;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The brokers that take nothing from one I/O thread although batches wait for them, and since when; what
- * {@code partitioner.availability.timeout.ms} looks at (KIP-794).
+ * The brokers that one I/O thread cannot send to although batches wait, and since when. A partitioner avoids them after
+ * {@code partitioner.availability.timeout.ms} (KIP-794).
  *
- * <p><b>Threads:</b> {@code note} and {@code clear} by that I/O thread; {@code isStalled} by any, without a
+ * <p><b>Threads:</b> {@code note} and {@code clear} by that I/O thread; {@code isStalled} by any thread, without a
  * lock.
- * <p><b>Ordering:</b> none but the map's own; being seen late costs a batch.
+ * <p><b>Ordering:</b> only the map's own. A reader that sees a change late sends one more batch to the broker.
  */
 public final class StalledBrokers {
     private final long timeoutMs;
     private final ConcurrentHashMap<Integer, Long> waitingSinceMs = new ConcurrentHashMap<>();
 
-    /** Calls a broker stalled after {@code timeoutMs}; never if that is 0. */
+    /** A broker counts as stalled after {@code timeoutMs} milliseconds; never if that is 0. */
     public StalledBrokers(long timeoutMs) {
         this.timeoutMs = timeoutMs;
     }
 
     /**
-     * What a broker does now.
+     * Notes the state of a broker after an attempt to send to it.
      *
-     * @param taken whether it has just taken something
-     * @param waiting whether it can take nothing more, though more may wait
+     * @param taken whether a request was just sent to it
+     * @param waiting whether no further request can be sent to it now, although batches may wait
      */
     public void note(int node, boolean taken, boolean waiting, long nowMs) {
         if (taken || !waiting) {
@@ -34,14 +34,14 @@ public final class StalledBrokers {
         }
     }
 
-    /** Forgets a broker. */
+    /** Forgets since when the broker is waited for. */
     public void clear(int node) {
         if (!waitingSinceMs.isEmpty()) {
             waitingSinceMs.remove(node);
         }
     }
 
-    /** Whether it has been waited for longer than the timeout. */
+    /** Whether batches have waited for the broker longer than the timeout. */
     public boolean isStalled(int node, long nowMs) {
         Long since = waitingSinceMs.get(node);
         return since != null && nowMs - since > timeoutMs;

@@ -4,16 +4,16 @@ import java.util.Arrays;
 import org.apache.kafka.common.Uuid;
 
 /**
- * One topic as an answer of the cluster described it. Leaders and their epochs are flat arrays by partition, not an object
- * a partition.
+ * One topic as a metadata response described it. Leaders and leader epochs are flat arrays indexed by partition, not an
+ * object per partition.
  *
- * <p><b>Threads:</b> immutable; the arrays are never written after construction.
+ * <p><b>Threads:</b> immutable; nothing writes to the arrays after construction.
  */
 public final class TopicImage {
-    /** The leader of a partition that has none at the moment. */
+    /** The leader of a partition that has none now. */
     public static final int NO_LEADER = -1;
 
-    /** The {@link #index} of a topic that is in no {@link ClusterImage}. */
+    /** The {@link #index} of a topic that is not in a {@link ClusterImage} yet. */
     private static final int NO_INDEX = -1;
 
     private final String name;
@@ -23,11 +23,11 @@ public final class TopicImage {
     private final int[] leaderEpochs;
     private final Replicas replicas;
 
-    /** The broker ids of each partition's replicas; only {@code partitionsFor} and partitioners look at them. */
+    /** The broker ids of each partition's replicas; only {@code partitionsFor} and partitioners read them. */
     public record Replicas(int[][] all, int[][] inSync, int[][] offline) {}
 
     /**
-     * Takes the arrays over; they must not change any more.
+     * Keeps the arrays; the caller must not change them any more.
      *
      * @param id {@link Uuid#ZERO_UUID} from brokers without topic ids
      * @param leaders broker id by partition, or {@link #NO_LEADER}
@@ -50,7 +50,7 @@ public final class TopicImage {
         return name;
     }
 
-    /** A number that belongs to this name for as long as the producer lives: see {@link TopicIndexes}. */
+    /** A number that belongs to this name for the producer's lifetime: see {@link TopicIndexes}. */
     public int index() {
         return index;
     }
@@ -89,7 +89,10 @@ public final class TopicImage {
         return new TopicImage(name, newIndex, id, leaders, leaderEpochs, replicas);
     }
 
-    /** This topic, but with an older image's leader wherever that one's epoch is newer: an answer may be stale. */
+    /**
+     * This topic, but with the leader of {@code older} in each partition in which that has a newer leader epoch: a
+     * metadata response may be stale. Another topic id makes epochs incomparable; then this topic as it is.
+     */
     TopicImage withNewerLeadersOf(TopicImage older) {
         if (older == null || !older.id.equals(id)) {
             return this;
@@ -109,7 +112,7 @@ public final class TopicImage {
         return mergedLeaders == leaders ? this : new TopicImage(name, index, id, mergedLeaders, mergedEpochs, replicas);
     }
 
-    /** Whether the other describes the same partitions with the same leaders and replicas. */
+    /** Whether both have the same id, partitions, leaders, leader epochs and replicas. */
     boolean isSameAs(TopicImage other) {
         return other != null
                 && id.equals(other.id)
@@ -120,7 +123,7 @@ public final class TopicImage {
                 && Arrays.deepEquals(replicas.offline, other.replicas.offline);
     }
 
-    /** This topic with another leader of one partition, or this very object if the hint is not newer. */
+    /** This topic with another leader of one partition; this object if {@code leaderEpoch} is not newer. */
     TopicImage withLeader(int partition, int leader, int leaderEpoch) {
         if (partition >= partitions() || leaderEpoch <= leaderEpochs[partition]) {
             return this;

@@ -6,17 +6,17 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The concurrent set of topics in use.
+ * The concurrent set of topics in use, whose metadata the producer keeps up to date.
  *
- * <p><b>Threads:</b> {@code add} by any thread, without a lock when the topic is known; {@code sweep} by the first I/O
- * thread.
- * <p><b>Ordering:</b> the mark of use is opaque, it orders nothing. If a sweep forgets a topic at the very moment of its
- * next use, the next complete image lacks it, and the next {@code send} adds it anew.
+ * <p><b>Threads:</b> {@code add} by any thread, without a lock if the set has the topic; {@code removeIdle} by the
+ * first I/O thread.
+ * <p><b>Ordering:</b> the mark of use is opaque and orders nothing. If {@code removeIdle} drops a topic at the moment
+ * of its next use, the next complete image lacks the topic, and the next {@code send} adds it again.
  */
 public final class TopicRegistry {
     private final ConcurrentHashMap<String, Use> topics = new ConcurrentHashMap<>();
 
-    /** Marks a topic as used; true if it was not known before. */
+    /** Marks a topic as used; returns true if the set did not have it. */
     public boolean add(String topic) {
         Use use = topics.get(topic);
         if (use == null) {
@@ -26,18 +26,14 @@ public final class TopicRegistry {
         return false;
     }
 
-    /** Forgets topics that nobody used for {@code maxIdleMs}. */
-    void sweep(long nowMs, long maxIdleMs) {
+    /** Removes the topics that were not used for more than {@code maxIdleMs}; returns the remaining ones. */
+    public Set<String> removeIdle(long nowMs, long maxIdleMs) {
         topics.forEach((topic, use) -> {
-            if (use.idleMs(nowMs) > maxIdleMs) {
+            use.clearMark(nowMs);
+            if (nowMs - use.lastSeenMs > maxIdleMs) {
                 topics.remove(topic, use);
             }
         });
-    }
-
-    /** The topics in use after forgetting those that nobody used for {@code maxIdleMs}. */
-    public Set<String> inUse(long nowMs, long maxIdleMs) {
-        sweep(nowMs, maxIdleMs);
         return Set.copyOf(topics.keySet());
     }
 
@@ -52,10 +48,11 @@ public final class TopicRegistry {
             }
         }
 
-        /** Set by users, cleared by the sweep: nobody has to read a clock to be seen. */
+        /** Set by sending threads, cleared by {@code removeIdle}: so sending threads need not read a clock. */
         @SuppressWarnings("UnusedVariable") // read and written through MARKED
         private boolean marked = true;
 
+        /** When {@code removeIdle} last found the mark set. */
         private long lastSeenMs;
 
         void mark() {
@@ -64,12 +61,11 @@ public final class TopicRegistry {
             }
         }
 
-        long idleMs(long nowMs) {
+        void clearMark(long nowMs) {
             if ((boolean) MARKED.getOpaque(this)) {
                 MARKED.setOpaque(this, false);
                 lastSeenMs = nowMs;
             }
-            return nowMs - lastSeenMs;
         }
     }
 }

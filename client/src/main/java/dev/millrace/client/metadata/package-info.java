@@ -1,5 +1,8 @@
 /**
- * What the producer knows of the cluster: an immutable image behind one volatile reference, the set of topics in use, and
- * the threads that wait for the next image.
+ * What the producer knows about the cluster: an immutable image behind one volatile reference, the topics in use, the
+ * threads that wait for the next image, and the brokers that stall. In go deltas made from metadata responses, leader
+ * hints and errors; out come images. Nothing here sends a request.
+ *
+ * <p><b>Internal, not API.</b>
  */
 package dev.millrace.client.metadata;

@@ -77,7 +77,7 @@ class DrainerTest {
         // when
         io.drainer.collect(io.brokers.nowMs);
         ApiException missing = new UnknownTopicOrPartitionException("for a moment");
-        io.images.apply(new ClusterDelta("c", List.of(), List.of(), Map.of(ScriptedIo.TOPIC, missing), false));
+        io.images.applyDelta(new ClusterDelta("c", List.of(), List.of(), Map.of(ScriptedIo.TOPIC, missing), false));
         io.drainer.drain(io.brokers.nowMs);
 
         // then
@@ -103,7 +103,8 @@ class DrainerTest {
         // when the third is routed, and then another thread learns of the new topic
         io.drainer.collect(io.brokers.nowMs);
         io.brokers.incarnation++;
-        io.images.apply(new ClusterDelta("c", List.of(), List.of(io.brokers.image(ScriptedIo.TOPIC)), Map.of(), false));
+        io.images.applyDelta(
+                new ClusterDelta("c", List.of(), List.of(io.brokers.image(ScriptedIo.TOPIC)), Map.of(), false));
         io.drainer.drain(io.brokers.nowMs);
         io.run();
 
@@ -152,16 +153,16 @@ class DrainerTest {
     void shouldKeepATopicInUseByItsRecords() {
         // given a topic that nobody used for long
         ScriptedIo io = ScriptedIo.lingering(1, 1000);
-        io.registry.inUse(io.brokers.nowMs, 100);
+        io.registry.removeIdle(io.brokers.nowMs, 100);
         io.passTime(101);
-        assertThat(io.registry.inUse(io.brokers.nowMs, 100)).isEmpty();
+        assertThat(io.registry.removeIdle(io.brokers.nowMs, 100)).isEmpty();
 
         // when
         io.send(0);
         io.run();
-        Set<String> whileItLingers = io.registry.inUse(io.brokers.nowMs, 100);
+        Set<String> whileItLingers = io.registry.removeIdle(io.brokers.nowMs, 100);
         io.passTime(1000);
-        Set<String> whenItIsSent = io.registry.inUse(io.brokers.nowMs, 100);
+        Set<String> whenItIsSent = io.registry.removeIdle(io.brokers.nowMs, 100);
 
         // then
         assertThat(whileItLingers).containsExactly(ScriptedIo.TOPIC);

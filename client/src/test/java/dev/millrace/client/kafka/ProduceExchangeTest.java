@@ -125,7 +125,8 @@ class ProduceExchangeTest {
     /** Of a batch for partition 0 of topic t, and one of topic u. */
     private ProduceExchange exchange(Uuid idOfT, Uuid idOfU) {
         ClusterImages images = new ClusterImages(ClusterImage.bootstrap(List.of()));
-        images.apply(new ClusterDelta("c", List.of(), List.of(topic("t", idOfT), topic("u", idOfU)), Map.of(), true));
+        images.applyDelta(
+                new ClusterDelta("c", List.of(), List.of(topic("t", idOfT), topic("u", idOfU)), Map.of(), true));
         return new ProduceExchange(List.of(batch("t", 0), batch("u", 1)), images.current());
     }
 
@@ -164,7 +165,7 @@ class ProduceExchangeTest {
                 null,
                 null,
                 new ProduceResponse(data));
-        exchange.answer(response, (told, leaders, endpoints) -> {
+        exchange.handleResponse(response, (told, leaders, endpoints) -> {
             answers.addAll(told);
             hints.addAll(leaders);
         });

@@ -15,7 +15,7 @@ class ReadOnlyHeadersTest {
         RecordHeaders headers = new RecordHeaders();
         headers.add("k", new byte[] {1});
 
-        ReadOnlyHeaders.set(headers);
+        ReadOnlyHeaders.markReadOnly(headers);
 
         assertThat(headers.isReadOnly()).isTrue();
         assertThatThrownBy(() -> headers.add("l", null)).isInstanceOf(IllegalStateException.class);
@@ -31,7 +31,7 @@ class ReadOnlyHeadersTest {
     void shouldAskHeadersThatHaveAWayOfTheirOwn() {
         AtomicBoolean asked = new AtomicBoolean();
 
-        ReadOnlyHeaders.set(new RecordHeaders() {
+        ReadOnlyHeaders.markReadOnly(new RecordHeaders() {
             @Override
             public void setReadOnly() {
                 asked.set(true);
@@ -48,6 +48,6 @@ class ReadOnlyHeadersTest {
                     throw new AssertionError("Nobody may call " + method);
                 });
 
-        ReadOnlyHeaders.set(others);
+        ReadOnlyHeaders.markReadOnly(others);
     }
 }

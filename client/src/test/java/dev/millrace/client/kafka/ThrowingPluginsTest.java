@@ -32,7 +32,7 @@ class ThrowingPluginsTest {
 
     @Test
     void shouldTellTheOtherInterceptorsAndTheCallerWhenOneMeetsAnError() {
-        Callback callback = interceptors.before((metadata, error) -> told.add("caller"), new RecordHeaders());
+        Callback callback = interceptors.wrap((metadata, error) -> told.add("caller"), new RecordHeaders());
 
         callback.onCompletion(METADATA, null);
 
@@ -57,7 +57,7 @@ class ThrowingPluginsTest {
                 "value.serializer",
                 ByteArraySerializer.class));
         try (KafkaBridge kafka = new KafkaBridge(config)) {
-            kafka.plugIn(new ByteArraySerializer(), listener);
+            kafka.createPlugins(new ByteArraySerializer(), listener);
 
             assertThatCode(() -> kafka.onClusterId("c")).doesNotThrowAnyException();
 

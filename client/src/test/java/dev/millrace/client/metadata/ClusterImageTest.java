@@ -27,7 +27,7 @@ class ClusterImageTest {
     private final ClusterImage bootstrap = ClusterImage.bootstrap(
             List.of(InetSocketAddress.createUnresolved("a", 1), InetSocketAddress.createUnresolved("b", 2)));
 
-    private final ClusterImage brokers = bootstrap.apply(nodes(node(1), node(2), node(3)));
+    private final ClusterImage brokers = bootstrap.withDelta(nodes(node(1), node(2), node(3)));
 
     @Test
     void shouldKnowOnlyBootstrapServersWhenNothingWasAnsweredYet() {
@@ -46,7 +46,7 @@ class ClusterImageTest {
 
     @Test
     void shouldKeepBrokersAndClusterIdWhenTheAnswerTellsNone() {
-        ClusterImage next = brokers.apply(partial(topic("t", 1, 0)));
+        ClusterImage next = brokers.withDelta(partial(topic("t", 1, 0)));
 
         assertThat(next.nodes()).hasSize(3);
         assertThat(next.clusterOf(next.topic("t")).clusterResource().clusterId())
@@ -55,9 +55,9 @@ class ClusterImageTest {
 
     @Test
     void shouldKeepOtherTopicsWhenTheDeltaIsPartial() {
-        ClusterImage image = brokers.apply(partial(topic("a", 1, 0), topic("b", 1, 0)));
+        ClusterImage image = brokers.withDelta(partial(topic("a", 1, 0), topic("b", 1, 0)));
 
-        ClusterImage next = image.apply(partial(topic("b", 2, 1)));
+        ClusterImage next = image.withDelta(partial(topic("b", 2, 1)));
 
         assertThat(next.leader("a", 0)).isEqualTo(node(1));
         assertThat(next.leader("b", 0)).isEqualTo(node(2));
@@ -67,11 +67,11 @@ class ClusterImageTest {
 
     @Test
     void shouldForgetOtherTopicsAndErrorsWhenTheDeltaIsComplete() {
-        ClusterImage image = brokers.apply(partial(topic("a", 1, 0), topic("b", 1, 0)))
-                .apply(new ClusterDelta(
+        ClusterImage image = brokers.withDelta(partial(topic("a", 1, 0), topic("b", 1, 0)))
+                .withDelta(new ClusterDelta(
                         null, List.of(), List.of(), Map.of("c", new InvalidTopicException("c")), false));
 
-        ClusterImage next = image.apply(complete(topic("b", 2, 1)));
+        ClusterImage next = image.withDelta(complete(topic("b", 2, 1)));
 
         assertThat(next.topic("a")).isNull();
         assertThat(next.error("c")).isNull();
@@ -81,12 +81,12 @@ class ClusterImageTest {
     @Test
     void shouldKeepErrorUntilTheTopicIsDescribedWhenDeltasArePartial() {
         InvalidTopicException error = new InvalidTopicException("t");
-        ClusterImage image = brokers.apply(partial(topic("t", 1, 0)))
-                .apply(new ClusterDelta(null, List.of(), List.of(), Map.of("t", error), false));
+        ClusterImage image = brokers.withDelta(partial(topic("t", 1, 0)))
+                .withDelta(new ClusterDelta(null, List.of(), List.of(), Map.of("t", error), false));
         assertThat(image.topic("t")).isNull();
 
-        ClusterImage other = image.apply(partial(topic("u", 1, 0)));
-        ClusterImage described = other.apply(partial(topic("t", 1, 0)));
+        ClusterImage other = image.withDelta(partial(topic("u", 1, 0)));
+        ClusterImage described = other.withDelta(partial(topic("t", 1, 0)));
 
         assertThat(other.error("t")).isSameAs(error);
         assertThat(described.error("t")).isNull();
@@ -95,18 +95,18 @@ class ClusterImageTest {
 
     @Test
     void shouldKeepTheNewerLeaderWhenTheAnswerIsStale() {
-        ClusterImage image = brokers.apply(partial(topic("t", 1, 5)));
+        ClusterImage image = brokers.withDelta(partial(topic("t", 1, 5)));
 
-        assertThat(image.apply(partial(topic("t", 2, 4))).leader("t", 0)).isEqualTo(node(1));
-        assertThat(image.apply(complete(topic("t", 2, 4))).leader("t", 0)).isEqualTo(node(1));
-        assertThat(image.apply(partial(topic("t", 2, 6))).leader("t", 0)).isEqualTo(node(2));
+        assertThat(image.withDelta(partial(topic("t", 2, 4))).leader("t", 0)).isEqualTo(node(1));
+        assertThat(image.withDelta(complete(topic("t", 2, 4))).leader("t", 0)).isEqualTo(node(1));
+        assertThat(image.withDelta(partial(topic("t", 2, 6))).leader("t", 0)).isEqualTo(node(2));
     }
 
     @Test
     void shouldTakeTheNewLeadersWhenTheTopicWasCreatedAnew() {
-        ClusterImage image = brokers.apply(partial(topic("t", ID, new int[] {1, 1}, new int[] {9, 9})));
+        ClusterImage image = brokers.withDelta(partial(topic("t", ID, new int[] {1, 1}, new int[] {9, 9})));
 
-        ClusterImage next = image.apply(partial(topic("t", OTHER_ID, new int[] {3}, new int[] {0})));
+        ClusterImage next = image.withDelta(partial(topic("t", OTHER_ID, new int[] {3}, new int[] {0})));
 
         assertThat(next.topic("t").partitions()).isEqualTo(1);
         assertThat(next.leader("t", 0)).isEqualTo(node(3));
@@ -115,18 +115,18 @@ class ClusterImageTest {
 
     @Test
     void shouldHaveNoLeaderWhenItsBrokerIsGone() {
-        ClusterImage image = brokers.apply(partial(topic("t", 1, 0)));
+        ClusterImage image = brokers.withDelta(partial(topic("t", 1, 0)));
 
-        ClusterImage next = image.apply(nodes(node(2), node(3)));
+        ClusterImage next = image.withDelta(nodes(node(2), node(3)));
 
         assertThat(next.leader("t", 0)).isNull();
     }
 
     @Test
     void shouldTakeAHintAndItsEndpointWhenTheEpochIsNewer() {
-        ClusterImage image = brokers.apply(partial(topic("t", 1, 5)));
+        ClusterImage image = brokers.withDelta(partial(topic("t", 1, 5)));
 
-        ClusterImage next = image.apply(List.of(new LeaderHint("t", ID, 0, 4, 6)), List.of(node(4)));
+        ClusterImage next = image.withLeaderHints(List.of(new LeaderHint("t", ID, 0, 4, 6)), List.of(node(4)));
 
         assertThat(next.leader("t", 0)).isEqualTo(node(4));
         assertThat(next.version()).isEqualTo(image.version() + 1);
@@ -137,28 +137,28 @@ class ClusterImageTest {
     @Test
     void shouldIgnoreAHintOfATopicThatWasCreatedAnewMeanwhile() {
         // given
-        ClusterImage image = brokers.apply(partial(topic("t", 1, 57)));
-        ClusterImage anew = image.apply(partial(topic("t", OTHER_ID, new int[] {1}, new int[] {0})));
+        ClusterImage image = brokers.withDelta(partial(topic("t", 1, 57)));
+        ClusterImage anew = image.withDelta(partial(topic("t", OTHER_ID, new int[] {1}, new int[] {0})));
 
         // when
-        ClusterImage hinted = anew.apply(List.of(new LeaderHint("t", ID, 0, 2, 58)), List.of());
+        ClusterImage hinted = anew.withLeaderHints(List.of(new LeaderHint("t", ID, 0, 2, 58)), List.of());
 
         // then
         assertThat(hinted).isSameAs(anew);
-        ClusterImage moved = hinted.apply(partial(topic("t", OTHER_ID, new int[] {3}, new int[] {1})));
+        ClusterImage moved = hinted.withDelta(partial(topic("t", OTHER_ID, new int[] {3}, new int[] {1})));
         assertThat(moved.leader("t", 0)).isEqualTo(node(3));
-        ClusterImage movedAgain = moved.apply(List.of(new LeaderHint("t", OTHER_ID, 0, 2, 2)), List.of());
+        ClusterImage movedAgain = moved.withLeaderHints(List.of(new LeaderHint("t", OTHER_ID, 0, 2, 2)), List.of());
         assertThat(movedAgain.leader("t", 0)).isEqualTo(node(2));
     }
 
     @Test
     void shouldFindTheNewTopicAgainWhenABrokerThatLagsHasToldOfTheOldOne() {
-        ClusterImage anew = brokers.apply(partial(topic("t", 1, 57)))
-                .apply(partial(topic("t", OTHER_ID, new int[] {3}, new int[] {0})));
+        ClusterImage anew = brokers.withDelta(partial(topic("t", 1, 57)))
+                .withDelta(partial(topic("t", OTHER_ID, new int[] {3}, new int[] {0})));
 
-        ClusterImage lagging = anew.apply(complete(topic("t", 1, 57)));
-        ClusterImage hinted = lagging.apply(List.of(new LeaderHint("t", ID, 0, 2, 58)), List.of());
-        ClusterImage next = hinted.apply(complete(topic("t", OTHER_ID, new int[] {3}, new int[] {0})));
+        ClusterImage lagging = anew.withDelta(complete(topic("t", 1, 57)));
+        ClusterImage hinted = lagging.withLeaderHints(List.of(new LeaderHint("t", ID, 0, 2, 58)), List.of());
+        ClusterImage next = hinted.withDelta(complete(topic("t", OTHER_ID, new int[] {3}, new int[] {0})));
 
         assertThat(next.topic("t").id()).isEqualTo(OTHER_ID);
         assertThat(next.leader("t", 0)).isEqualTo(node(3));
@@ -167,14 +167,14 @@ class ClusterImageTest {
 
     @Test
     void shouldStayTheSameObjectWhenNoHintIsNews() {
-        ClusterImage image = brokers.apply(partial(topic("t", 1, 5)));
+        ClusterImage image = brokers.withDelta(partial(topic("t", 1, 5)));
 
-        assertThat(image.apply(List.of(), List.of(node(4)))).isSameAs(image);
-        assertThat(image.apply(List.of(new LeaderHint("t", ID, 0, 2, 5)), List.of()))
+        assertThat(image.withLeaderHints(List.of(), List.of(node(4)))).isSameAs(image);
+        assertThat(image.withLeaderHints(List.of(new LeaderHint("t", ID, 0, 2, 5)), List.of()))
                 .isSameAs(image);
-        assertThat(image.apply(List.of(new LeaderHint("u", ID, 0, 2, 6)), List.of()))
+        assertThat(image.withLeaderHints(List.of(new LeaderHint("u", ID, 0, 2, 6)), List.of()))
                 .isSameAs(image);
-        assertThat(image.apply(List.of(new LeaderHint("t", ID, 0, 99, 6)), List.of()))
+        assertThat(image.withLeaderHints(List.of(new LeaderHint("t", ID, 0, 99, 6)), List.of()))
                 .as("a leader without an address")
                 .isSameAs(image);
     }
@@ -184,7 +184,7 @@ class ClusterImageTest {
         long seed = Long.getLong("millrace.seed", System.nanoTime());
         System.out.println("ClusterImageTest runs with -Dmillrace.seed=" + seed);
         Random random = new Random(seed);
-        ClusterImage image = brokers.apply(partial(topic("t", 1, 0)));
+        ClusterImage image = brokers.withDelta(partial(topic("t", 1, 0)));
         int newest = 0;
 
         for (int i = 0; i < 2_000; i++) {
@@ -192,9 +192,9 @@ class ClusterImageTest {
             int leader = 1 + epoch % 3; // one epoch has one leader
             int version = image.version();
             image = switch (random.nextInt(3)) {
-                case 0 -> image.apply(partial(topic("t", leader, epoch)));
-                case 1 -> image.apply(complete(topic("t", leader, epoch)));
-                default -> image.apply(List.of(new LeaderHint("t", ID, 0, leader, epoch)), List.of());
+                case 0 -> image.withDelta(partial(topic("t", leader, epoch)));
+                case 1 -> image.withDelta(complete(topic("t", leader, epoch)));
+                default -> image.withLeaderHints(List.of(new LeaderHint("t", ID, 0, leader, epoch)), List.of());
             };
             newest = Math.max(newest, epoch);
 
@@ -212,7 +212,7 @@ class ClusterImageTest {
                 new int[] {1, TopicImage.NO_LEADER},
                 new int[] {0, 0},
                 new TopicImage.Replicas(new int[][] {{1, 2}, {3, 77}}, new int[][] {{1}, {3}}, new int[][] {{}, {77}}));
-        ClusterImage image = brokers.apply(partial(topic));
+        ClusterImage image = brokers.withDelta(partial(topic));
 
         List<PartitionInfo> infos = image.partitionInfos(image.topic("t"));
 
@@ -228,7 +228,7 @@ class ClusterImageTest {
     @Test
     void shouldShowAPartitionerOnlyPartitionsWithALeaderAsAvailable() {
         TopicImage topic = topic("t", ID, new int[] {1, TopicImage.NO_LEADER, 2}, new int[] {0, 0, 0});
-        ClusterImage image = brokers.apply(partial(topic, topic("u", 1, 0)));
+        ClusterImage image = brokers.withDelta(partial(topic, topic("u", 1, 0)));
 
         Cluster shown = image.clusterOf(image.topic("t"));
 
@@ -242,11 +242,11 @@ class ClusterImageTest {
 
     @Test
     void shouldNotGoBackToAnOlderLeaderWhenATopicWasMissingInBetween() {
-        ClusterImage known = brokers.apply(complete(topic("t", 1, 5)));
+        ClusterImage known = brokers.withDelta(complete(topic("t", 1, 5)));
         ClusterDelta unknown = new ClusterDelta(
                 null, List.of(), List.of(), Map.of("t", new UnknownTopicOrPartitionException("not yet")), true);
 
-        ClusterImage stale = known.apply(unknown).apply(unknown).apply(complete(topic("t", 2, 4)));
+        ClusterImage stale = known.withDelta(unknown).withDelta(unknown).withDelta(complete(topic("t", 2, 4)));
 
         assertThat(stale.leader("t", 0)).isEqualTo(node(1));
         assertThat(stale.topic("t").leaderEpoch(0)).isEqualTo(5);
@@ -255,18 +255,19 @@ class ClusterImageTest {
 
     @Test
     void shouldTakeAnyEpochOfATopicThatWasCreatedAnewAfterItWasMissing() {
-        ClusterImage known = brokers.apply(complete(topic("t", 1, 5)));
+        ClusterImage known = brokers.withDelta(complete(topic("t", 1, 5)));
         ClusterDelta unknown = new ClusterDelta(
                 null, List.of(), List.of(), Map.of("t", new UnknownTopicOrPartitionException("deleted")), true);
 
-        ClusterImage anew = known.apply(unknown).apply(complete(topic("t", OTHER_ID, new int[] {2}, new int[] {0})));
+        ClusterImage anew =
+                known.withDelta(unknown).withDelta(complete(topic("t", OTHER_ID, new int[] {2}, new int[] {0})));
 
         assertThat(anew.leader("t", 0)).isEqualTo(node(2));
     }
 
     @Test
     void shouldKeepTopicsButNoLeadersWhenItGoesBackToBootstrapServers() {
-        ClusterImage known = brokers.apply(complete(topic("t", 1, 5)));
+        ClusterImage known = brokers.withDelta(complete(topic("t", 1, 5)));
 
         ClusterImage back = known.withNodesOf(bootstrap);
 
@@ -286,14 +287,14 @@ class ClusterImageTest {
         for (int round = 0; round < 2_000; round++) {
             String name = "t" + random.nextInt(40);
             image = switch (random.nextInt(6)) {
-                case 0 -> image.apply(complete(topic(name, 1, round)));
-                case 1 -> image.apply(partial(topic(name, OTHER_ID, new int[] {2}, new int[] {0})));
+                case 0 -> image.withDelta(complete(topic(name, 1, round)));
+                case 1 -> image.withDelta(partial(topic(name, OTHER_ID, new int[] {2}, new int[] {0})));
                 case 2 ->
-                    image.apply(new ClusterDelta(
+                    image.withDelta(new ClusterDelta(
                             null, List.of(), List.of(), Map.of(name, new UnknownTopicOrPartitionException()), false));
-                case 3 -> image.apply(List.of(new LeaderHint(name, ID, 0, 3, round)), List.of());
-                case 4 -> image.withNodesOf(bootstrap).apply(nodes(node(1), node(2), node(3)));
-                default -> image.apply(partial(topic(name, 1, round)));
+                case 3 -> image.withLeaderHints(List.of(new LeaderHint(name, ID, 0, 3, round)), List.of());
+                case 4 -> image.withNodesOf(bootstrap).withDelta(nodes(node(1), node(2), node(3)));
+                default -> image.withDelta(partial(topic(name, 1, round)));
             };
             TopicImage topic = image.topic(name);
             if (topic != null) {

@@ -28,13 +28,13 @@ class ClusterImagesTest {
     private static final long HANG_MS = 20_000;
 
     private final ClusterImages images =
-            new ClusterImages(ClusterImage.bootstrap(List.of()).apply(nodes(node(1), node(2))));
+            new ClusterImages(ClusterImage.bootstrap(List.of()).withDelta(nodes(node(1), node(2))));
 
     @Test
     void shouldWakeTheWaiterWhenAnImageIsPublished() throws Exception {
         Waiter waiter = startWaiting();
 
-        images.apply(partial(topic("t", 1, 0)));
+        images.applyDelta(partial(topic("t", 1, 0)));
 
         ClusterImage seen = waiter.get();
         assertThat(seen.version()).isEqualTo(2);
@@ -44,11 +44,11 @@ class ClusterImagesTest {
 
     @Test
     void shouldWakeAllWaitersWhenABrokerNamesANewLeader() throws Exception {
-        images.apply(partial(topic("t", 1, 0)));
+        images.applyDelta(partial(topic("t", 1, 0)));
         Waiter first = startWaiting();
         Waiter second = startWaiting();
 
-        images.apply(List.of(new LeaderHint("t", ID, 0, 2, 1)), List.of());
+        images.applyLeaderHints(List.of(new LeaderHint("t", ID, 0, 2, 1)), List.of());
 
         assertThat(first.get().leader("t", 0)).isEqualTo(node(2));
         assertThat(second.get()).isSameAs(first.get());
@@ -56,10 +56,10 @@ class ClusterImagesTest {
 
     @Test
     void shouldPublishNothingWhenTheHintIsNoNews() {
-        images.apply(partial(topic("t", 1, 5)));
+        images.applyDelta(partial(topic("t", 1, 5)));
         ClusterImage before = images.current();
 
-        images.apply(List.of(new LeaderHint("t", ID, 0, 2, 5)), List.of());
+        images.applyLeaderHints(List.of(new LeaderHint("t", ID, 0, 2, 5)), List.of());
 
         assertThat(images.current()).isSameAs(before);
     }
@@ -85,17 +85,17 @@ class ClusterImagesTest {
         TopicAuthorizationException cause = new TopicAuthorizationException("t");
         Waiter waiter = startWaiting();
 
-        images.fail(cause);
+        images.failWaiters(cause);
 
         assertThatThrownBy(waiter::get).hasCause(cause);
     }
 
     @Test
     void shouldWaitWhenAskingFailedOnlyBefore() throws Exception {
-        images.fail(new TopicAuthorizationException("t"));
+        images.failWaiters(new TopicAuthorizationException("t"));
         Waiter waiter = startWaiting();
 
-        images.apply(partial(topic("t", 1, 0)));
+        images.applyDelta(partial(topic("t", 1, 0)));
 
         assertThat(waiter.get().topic("t")).isNotNull();
     }
@@ -119,7 +119,7 @@ class ClusterImagesTest {
         waiter.thread.interrupt();
 
         assertThatThrownBy(waiter::get).hasCauseInstanceOf(InterruptedException.class);
-        images.apply(partial(topic("t", 1, 0)));
+        images.applyDelta(partial(topic("t", 1, 0)));
         assertThat(images.current().topic("t")).isNotNull();
     }
 
@@ -143,7 +143,7 @@ class ClusterImagesTest {
         FutureTask<Integer> second = start(reader);
 
         for (int version = images.current().version() + 1; version <= last; version++) {
-            images.apply(partial(topic("t", 1, version)));
+            images.applyDelta(partial(topic("t", 1, version)));
         }
 
         assertThat(first.get(HANG_MS, TimeUnit.MILLISECONDS)).isEqualTo(last);
@@ -219,7 +219,7 @@ class ClusterImagesTest {
 
         @Override
         public void publish() {
-            images.apply(partial(topic("t", 1, 0)));
+            images.applyDelta(partial(topic("t", 1, 0)));
         }
     }
 

@@ -14,16 +14,16 @@ class TopicRegistryTest {
         assertThat(registry.add("t")).isTrue();
         assertThat(registry.add("t")).isFalse();
         assertThat(registry.add("u")).isTrue();
-        assertThat(registry.inUse(1_000, MAX_IDLE_MS)).containsExactlyInAnyOrder("t", "u");
+        assertThat(registry.removeIdle(1_000, MAX_IDLE_MS)).containsExactlyInAnyOrder("t", "u");
     }
 
     @Test
     void shouldForgetATopicWhenNobodyUsedItForTooLong() {
         registry.add("t");
-        registry.sweep(1_000, MAX_IDLE_MS);
+        registry.removeIdle(1_000, MAX_IDLE_MS);
 
-        assertThat(registry.inUse(1_000 + MAX_IDLE_MS, MAX_IDLE_MS)).containsExactly("t");
-        assertThat(registry.inUse(1_001 + MAX_IDLE_MS, MAX_IDLE_MS)).isEmpty();
+        assertThat(registry.removeIdle(1_000 + MAX_IDLE_MS, MAX_IDLE_MS)).containsExactly("t");
+        assertThat(registry.removeIdle(1_001 + MAX_IDLE_MS, MAX_IDLE_MS)).isEmpty();
         assertThat(registry.add("t")).as("it is new again").isTrue();
     }
 
@@ -33,24 +33,25 @@ class TopicRegistryTest {
         registry.add("idle");
         for (long now = 1_000; now <= 10_000; now += MAX_IDLE_MS - 1) {
             registry.add("used");
-            registry.sweep(now, MAX_IDLE_MS);
+            registry.removeIdle(now, MAX_IDLE_MS);
         }
 
-        assertThat(registry.inUse(10_000, MAX_IDLE_MS)).containsExactly("used");
+        assertThat(registry.removeIdle(10_000, MAX_IDLE_MS)).containsExactly("used");
     }
 
     @Test
     void shouldCountIdlenessFromTheFirstSweepWhenItWasAddedLongAgo() {
         registry.add("t");
 
-        assertThat(registry.inUse(1_000_000, MAX_IDLE_MS)).containsExactly("t");
-        assertThat(registry.inUse(1_000_000 + MAX_IDLE_MS + 1, MAX_IDLE_MS)).isEmpty();
+        assertThat(registry.removeIdle(1_000_000, MAX_IDLE_MS)).containsExactly("t");
+        assertThat(registry.removeIdle(1_000_000 + MAX_IDLE_MS + 1, MAX_IDLE_MS))
+                .isEmpty();
     }
 
     @Test
     void shouldGiveASetThatDoesNotChangeWhenTopicsComeLater() {
         registry.add("t");
-        var inUse = registry.inUse(1_000, MAX_IDLE_MS);
+        var inUse = registry.removeIdle(1_000, MAX_IDLE_MS);
 
         registry.add("u");
 

@@ -48,7 +48,7 @@ public final class InstantLink implements BrokerLink {
         kafka.sensors().onRequest(batches, nowMs);
         send(node, exchange.request(ACKS_ALL, REQUEST_TIMEOUT_MS, protocol), nowMs, response -> {
             kafka.sensors().onLatency(response.destination(), response.requestLatencyMs());
-            exchange.answer(response, handler);
+            exchange.handleResponse(response, handler);
         });
     }
 
@@ -68,8 +68,8 @@ public final class InstantLink implements BrokerLink {
                 node,
                 MetadataRequest.Builder.forTopicNames(new ArrayList<>(topics), true),
                 nowMs,
-                response ->
-                        handler.onMetadata(MetadataAnswer.delta((MetadataResponse) response.responseBody(), complete)));
+                response -> handler.onMetadata(
+                        MetadataResponses.toDelta((MetadataResponse) response.responseBody(), complete)));
     }
 
     private void send(Node node, AbstractRequest.Builder<?> request, long nowMs, RequestCompletionHandler handler) {

@@ -1,4 +1,4 @@
-package dev.millrace.client;
+package dev.millrace.client.partitioner;
 
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.metadata.ClusterImage;
@@ -12,13 +12,15 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.Cluster;
 
 /**
- * Chooses a record's partition: its own if it names one, else the application's {@link Partitioner}'s, else by the key's
- * hash as the stock client does, else spread over the topic.
+ * Chooses a record's partition: the one that the record names; else the one that the application's {@link Partitioner}
+ * returns; else by the hash of the key, as the stock client does; else in turns over the topic's partitions.
  *
  * <p><b>Threads:</b> any.
  */
-final class PartitionChooser {
-    /** What a record takes beside key, value and headers, rather more than less: a turn must not exceed a batch. */
+public final class PartitionChooser {
+    /**
+     * Bytes of a record beside key, value and headers; too many rather than too few, so that a turn fits into a batch.
+     */
     private static final int RECORD_OVERHEAD = 12;
 
     private static final int BATCH_OVERHEAD = 61;
@@ -28,15 +30,16 @@ final class PartitionChooser {
     private final int bytesPerTurn;
     private final long lingerMs;
     private final PartitionLoad load;
-    private final Map<String, Shown> shownByTopic = new ConcurrentHashMap<>();
-    private final Map<String, StickyPartitions> keyless = new ConcurrentHashMap<>();
+    private final Map<String, CachedCluster> clusterByTopic = new ConcurrentHashMap<>();
+    private final Map<String, StickyPartitions> stickyByTopic = new ConcurrentHashMap<>();
 
     /**
-     * Spreads keyless records by {@code load}.
+     * Makes a chooser with the settings of {@code config}.
      *
      * @param custom the application's partitioner, or null
+     * @param load decides how much each partition gets of the records without a key
      */
-    PartitionChooser(ProducerConfig config, Partitioner custom, PartitionLoad load) {
+    public PartitionChooser(ProducerConfig config, Partitioner custom, PartitionLoad load) {
         this.load = load;
         this.custom = custom;
         this.ignoreKeys = config.getBoolean(ProducerConfig.PARTITIONER_IGNORE_KEYS_CONFIG);
@@ -45,12 +48,12 @@ final class PartitionChooser {
     }
 
     /**
-     * The partition to append to; asked once a record.
+     * Chooses the partition to append to. Must be called once per record: each call counts the record's bytes.
      *
-     * @param headersSize bytes
-     * @throws IllegalArgumentException the application's partitioner chose one that the topic does not have
+     * @param headersSize size of the encoded headers in bytes
+     * @throws IllegalArgumentException the application's partitioner chose a partition that the topic does not have
      */
-    int choose(
+    public int choose(
             ProducerRecord<?, ?> record,
             byte[] key,
             byte[] value,
@@ -61,14 +64,14 @@ final class PartitionChooser {
             return record.partition();
         }
         if (custom != null) {
-            return askCustom(record, key, value, image, topic);
+            return chooseByCustom(record, key, value, image, topic);
         }
         if (key != null && !ignoreKeys) {
             return KafkaBridge.partitionForKey(key, topic.partitions());
         }
-        StickyPartitions sticky = keyless.get(record.topic());
+        StickyPartitions sticky = stickyByTopic.get(record.topic());
         if (sticky == null) {
-            sticky = keyless.computeIfAbsent(
+            sticky = stickyByTopic.computeIfAbsent(
                     record.topic(),
                     name -> new StickyPartitions(
                             load,
@@ -80,13 +83,14 @@ final class PartitionChooser {
         return sticky.next(image, topic, size);
     }
 
-    private int askCustom(ProducerRecord<?, ?> record, byte[] key, byte[] value, ClusterImage image, TopicImage topic) {
-        Shown shown = shownByTopic.get(record.topic());
-        if (shown == null || shown.version() != image.version()) {
-            shown = new Shown(image.version(), image.clusterOf(topic));
-            shownByTopic.put(record.topic(), shown);
+    private int chooseByCustom(
+            ProducerRecord<?, ?> record, byte[] key, byte[] value, ClusterImage image, TopicImage topic) {
+        CachedCluster cached = clusterByTopic.get(record.topic());
+        if (cached == null || cached.version() != image.version()) {
+            cached = new CachedCluster(image.version(), image.clusterOf(topic));
+            clusterByTopic.put(record.topic(), cached);
         }
-        int chosen = custom.partition(record.topic(), record.key(), key, record.value(), value, shown.cluster());
+        int chosen = custom.partition(record.topic(), record.key(), key, record.value(), value, cached.cluster());
         if (chosen < 0 || chosen >= topic.partitions()) {
             throw new IllegalArgumentException(
                     "The partitioner " + custom.getClass().getName() + " chose partition "
@@ -96,6 +100,6 @@ final class PartitionChooser {
         return chosen;
     }
 
-    /** What the application's partitioner was last shown of a topic; made once an image. */
-    private record Shown(int version, Cluster cluster) {}
+    /** What the application's partitioner gets to see of a topic; made once per image and topic. */
+    private record CachedCluster(int version, Cluster cluster) {}
 }

@@ -1,4 +1,4 @@
-package dev.millrace.client;
+package dev.millrace.client.partitioner;
 
 import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.metadata.ClusterImage;
@@ -6,45 +6,46 @@ import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicImage;
 
 /**
- * Turns what waits for each partition into {@link PartitionShares}: partitions with long queues, which are those of slow
- * brokers, get less; those of brokers that take nothing, or without a leader, get nothing (KIP-794).
+ * Makes {@link PartitionShares} from the number of batches that wait in each partition: partitions with long queues,
+ * which are those of slow brokers, get less; partitions of stalled brokers, or without a leader, get nothing (KIP-794).
  *
- * <p><b>Threads:</b> any, without a lock; it looks at every partition of the topic.
+ * <p><b>Threads:</b> any, without a lock. Takes time in proportion to the topic's partitions.
  */
-final class PartitionLoad {
+public final class PartitionLoad {
     private final Accumulator accumulator;
     private final StalledBrokers[] stalled;
     private final boolean adaptive;
 
     /**
-     * Looks at the queues of {@code accumulator}.
+     * Counts the batches that wait in {@code accumulator}.
      *
-     * @param stalled as each I/O thread sees its own connections
-     * @param adaptive without it all partitions that have a leader get the same share
+     * @param stalled one per I/O thread: each knows its own connections only
+     * @param adaptive if false, all partitions that have a leader get the same share
      */
-    PartitionLoad(Accumulator accumulator, StalledBrokers[] stalled, boolean adaptive) {
+    public PartitionLoad(Accumulator accumulator, StalledBrokers[] stalled, boolean adaptive) {
         this.accumulator = accumulator;
         this.stalled = stalled;
         this.adaptive = adaptive;
     }
 
+    /** The shares by the current load. */
     PartitionShares shares(ClusterImage image, TopicImage topic) {
         int partitions = topic.partitions();
-        int[] reserve = new int[partitions];
-        int least = Integer.MAX_VALUE;
+        int[] rank = new int[partitions];
+        int bestRank = Integer.MAX_VALUE;
         int candidates = 0;
         long nowMs = nowMs();
         for (int p = 0; p < partitions; p++) {
-            reserve[p] = reserve(image, topic.leader(p), nowMs);
-            candidates = reserve[p] < least ? 1 : candidates + (reserve[p] == least ? 1 : 0);
-            least = Math.min(least, reserve[p]);
+            rank[p] = rank(image, topic.leader(p), nowMs);
+            candidates = rank[p] < bestRank ? 1 : candidates + (rank[p] == bestRank ? 1 : 0);
+            bestRank = Math.min(bestRank, rank[p]);
         }
         int[] backlog = adaptive ? accumulator.backlog(topic.index(), partitions) : new int[partitions];
         int[] chosen = new int[candidates];
         int[] waiting = new int[candidates];
         int i = 0;
         for (int p = 0; p < partitions; p++) {
-            if (reserve[p] == least) {
+            if (rank[p] == bestRank) {
                 chosen[i] = p;
                 waiting[i++] = backlog[p];
             }
@@ -52,8 +53,11 @@ final class PartitionLoad {
         return new PartitionShares(image.version(), chosen, waiting);
     }
 
-    /** 0 for a partition that can be sent to; others are chosen only while there is none with a smaller number. */
-    private int reserve(ClusterImage image, int leader, long nowMs) {
+    /**
+     * 0 if the partition can be sent to, 1 if its broker is stalled, 2 if it has no leader. Only the smallest rank is
+     * used.
+     */
+    private int rank(ClusterImage image, int leader, long nowMs) {
         if (image.node(leader) == null) {
             return 2;
         }

@@ -1,25 +1,26 @@
-package dev.millrace.client;
+package dev.millrace.client.partitioner;
 
 import java.util.Arrays;
 
 /**
- * Which share of a topic's keyless records each partition gets: the running sum of the partitions' weights.
+ * The share that each partition gets of a topic's records without a key: the running sum of the partitions' weights.
  *
  * <p><b>Threads:</b> immutable.
  */
 final class PartitionShares {
-    /** 2^64 divided by the golden ratio: multiples of it, modulo 2^64, lie as evenly as any sequence can. */
-    private static final long GOLDEN = 0x9E3779B97F4A7C15L;
+    /** 2^64 divided by the golden ratio: its multiples, modulo 2^64, are spread as evenly as those of any number. */
+    private static final long TURN_MULTIPLIER = 0x9E3779B97F4A7C15L;
 
     private final int imageVersion;
     private final int[] partitions;
     private final long[] weightsUpTo;
 
     /**
-     * Weights as KIP-794 has them: how much shorter a partition's queue is than the longest one, plus one.
+     * Weights as in KIP-794: one plus the difference between the longest queue and the partition's queue.
      *
-     * @param partitions those to choose among, at least one
-     * @param backlog for each of them, how many batches wait
+     * @param imageVersion version of the image that {@code partitions} are from
+     * @param partitions the partitions to choose from, at least one
+     * @param backlog the number of batches that wait, for each of {@code partitions}
      */
     PartitionShares(int imageVersion, int[] partitions, int[] backlog) {
         this.imageVersion = imageVersion;
@@ -40,10 +41,11 @@ final class PartitionShares {
         return imageVersion;
     }
 
-    /** The partition for a turn. Among any number of successive turns each partition has very nearly its share. */
+    /** The partition for a turn. In any run of successive turns, each partition gets very nearly its share. */
     int partitionFor(long turn) {
         long total = weightsUpTo[weightsUpTo.length - 1];
-        long point = Math.multiplyHigh((turn * GOLDEN) >>> 1, total << 1); // as far into total as the turn is into 2^64
+        long point = Math.multiplyHigh(
+                (turn * TURN_MULTIPLIER) >>> 1, total << 1); // as far into total as the turn is into 2^64
         int found = Arrays.binarySearch(weightsUpTo, point);
         return partitions[found >= 0 ? found + 1 : -found - 1]; // the first whose sum is greater
     }

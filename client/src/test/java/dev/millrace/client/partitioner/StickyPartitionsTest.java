@@ -1,4 +1,4 @@
-package dev.millrace.client;
+package dev.millrace.client.partitioner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -256,7 +256,7 @@ class StickyPartitionsTest {
                 new int[leaders.length],
                 new TopicImage.Replicas(nobody, nobody, nobody));
         List<Node> nodes = List.of(new Node(1, "h", 1), new Node(2, "h", 2), new Node(3, "h", 3));
-        images.apply(new ClusterDelta("c", nodes, List.of(topic), Map.of(), true));
+        images.applyDelta(new ClusterDelta("c", nodes, List.of(topic), Map.of(), true));
         return images.current();
     }
 }

@@ -16,14 +16,14 @@ import org.apache.kafka.common.message.MetadataResponseData.MetadataResponseTopi
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.MetadataResponse;
 
-/** Turns a metadata response into a delta. */
-final class MetadataAnswer {
-    private static final int[] NOBODY = {};
+/** Turns metadata responses into deltas of the image. */
+final class MetadataResponses {
+    private static final int[] NO_BROKERS = {};
 
-    private MetadataAnswer() {}
+    private MetadataResponses() {}
 
-    /** {@code complete} tells whether the request named all topics in use. */
-    static ClusterDelta delta(MetadataResponse response, boolean complete) {
+    /** The delta for a response; {@code complete} if the request named all topics in use. */
+    static ClusterDelta toDelta(MetadataResponse response, boolean complete) {
         List<TopicImage> topics = new ArrayList<>();
         Map<String, ApiException> errors = new HashMap<>();
         for (MetadataResponseTopic topic : response.data().topics()) {
@@ -37,7 +37,7 @@ final class MetadataAnswer {
         return new ClusterDelta(response.clusterId(), new ArrayList<>(response.brokers()), topics, errors, complete);
     }
 
-    /** Errors that carry topics are made with them, as the stock client's. */
+    /** As in the stock client: exceptions that can name topics name this one. */
     private static ApiException exception(Errors error, String topic) {
         return switch (error) {
             case TOPIC_AUTHORIZATION_FAILED -> new TopicAuthorizationException(topic);
@@ -56,11 +56,11 @@ final class MetadataAnswer {
         int[][] all = new int[partitions][];
         int[][] inSync = new int[partitions][];
         int[][] offline = new int[partitions][];
-        Arrays.fill(leaders, TopicImage.NO_LEADER); // also of partitions that the answer leaves out
+        Arrays.fill(leaders, TopicImage.NO_LEADER); // also for partitions that the response leaves out
         Arrays.fill(leaderEpochs, -1);
-        Arrays.fill(all, NOBODY);
-        Arrays.fill(inSync, NOBODY);
-        Arrays.fill(offline, NOBODY);
+        Arrays.fill(all, NO_BROKERS);
+        Arrays.fill(inSync, NO_BROKERS);
+        Arrays.fill(offline, NO_BROKERS);
         for (MetadataResponsePartition partition : topic.partitions()) {
             int p = partition.partitionIndex();
             leaders[p] = partition.leaderId(); // -1 with LEADER_NOT_AVAILABLE

@@ -6,9 +6,13 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 
-/** The future of a record that {@code send} did not take: it has failed already. */
-final class RefusedRecord extends CompletableFuture<RecordMetadata> implements DeliveryFuture {
-    RefusedRecord(KafkaException reason) {
+/**
+ * The future of a record that {@code send} refused: it has failed from the start.
+ *
+ * <p><b>Threads:</b> any.
+ */
+final class FailedFuture extends CompletableFuture<RecordMetadata> implements DeliveryFuture {
+    FailedFuture(KafkaException reason) {
         completeExceptionally(reason);
     }
 
