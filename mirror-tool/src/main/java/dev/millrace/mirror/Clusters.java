@@ -25,7 +25,7 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /** The questions a mirror asks before it starts, so that what is wrong is said at once and in one line. */
-final class Clusters {
+public final class Clusters {
     private static final int ANSWER_TIMEOUT_MS = 7_000;
     private static final int SHOWN_NAMES = 5;
 
@@ -37,12 +37,12 @@ final class Clusters {
      * @param role what the cluster is to the mirror, for messages
      * @throws MirrorException naming the address when it does not answer
      */
-    static Admin connect(String role, Map<String, Object> config) {
+    public static Admin connect(String role, Map<String, Object> config) {
         Object address = config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG);
         Map<String, Object> impatient = new HashMap<>(config);
         impatient.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_TIMEOUT_MS);
         impatient.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_TIMEOUT_MS / 2);
-        return Logs.quietly(() -> {
+        return KafkaLogs.callSilently(() -> {
             try (Admin probe = Admin.create(impatient)) {
                 answer(probe.describeCluster().clusterId());
                 return Admin.create(config);
@@ -101,7 +101,7 @@ final class Clusters {
      * The offset after the last record of each partition of a topic. Waits, up to the client's time-out, until the
      * leaders of all partitions serve them, which takes a moment when they are new.
      */
-    static Map<TopicPartition, Long> endOffsets(Admin cluster, String topic, int partitions) {
+    public static Map<TopicPartition, Long> endOffsets(Admin cluster, String topic, int partitions) {
         return offsets(cluster, partitions(topic, partitions), OffsetSpec.latest());
     }
 
@@ -140,7 +140,7 @@ final class Clusters {
     }
 
     /** The pattern, made to leave out the topics a cluster keeps for itself. */
-    static Pattern withoutInternal(Pattern topics) {
+    public static Pattern withoutInternal(Pattern topics) {
         return Pattern.compile("(?!__)(?:" + topics.pattern() + ")", topics.flags());
     }
 

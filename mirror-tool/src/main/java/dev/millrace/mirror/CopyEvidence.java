@@ -79,7 +79,7 @@ final class CopyEvidence {
 
     /** A consumer of the cluster that this client configuration is for. */
     static KafkaConsumer<byte[], byte[]> reader(Map<String, Object> client) {
-        Map<String, Object> config = new HashMap<>(ClientConfigs.admin(client));
+        Map<String, Object> config = new HashMap<>(DerivedConfigs.admin(client));
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
         config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         // The mirror may have left out what was aborted, or have copied it: what was committed it has copied anyway.

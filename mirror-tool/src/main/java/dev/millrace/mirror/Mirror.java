@@ -25,7 +25,7 @@ import org.apache.kafka.common.errors.InterruptException;
  * <p><b>Threads:</b> one thread calls {@link #run}, once; any may call the rest.
  * <p><b>Ordering:</b> the first failure is published by a compare-and-set before the latch opens, and read after.
  */
-final class Mirror {
+public final class Mirror {
     private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(1);
     /** Longer than a thread takes to drain, so that it is the drain that gives up, saying of what. */
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
@@ -42,7 +42,7 @@ final class Mirror {
     /** Written before the consumer threads start. */
     private String mark = "";
 
-    Mirror(MirrorConfig config, MirrorObserver observer) {
+    public Mirror(MirrorConfig config, MirrorObserver observer) {
         this.config = config;
         this.observer = observer;
         this.settling = new CountDownLatch(config.threads());
@@ -53,10 +53,10 @@ final class Mirror {
      *
      * @throws MirrorException when a cluster does not answer, nothing matches, or a record could not be written
      */
-    void run() {
-        Admin source = Clusters.connect("source", ClientConfigs.admin(config.consumer()));
+    public void run() {
+        Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()));
         try {
-            Admin target = Clusters.connect("target", ClientConfigs.admin(config.producer()));
+            Admin target = Clusters.connect("target", DerivedConfigs.admin(config.producer()));
             try {
                 run(source, target);
             } finally {
@@ -100,7 +100,7 @@ final class Mirror {
             for (int i = 0; i < config.threads(); i++) {
                 mirrors.add(new MirrorThread(
                         this,
-                        new KafkaConsumer<>(ClientConfigs.numbered(consumer, i)),
+                        new KafkaConsumer<>(DerivedConfigs.numbered(consumer, i)),
                         targetTopics::ensure,
                         observer,
                         observer.sender(producer)));
@@ -129,7 +129,7 @@ final class Mirror {
     }
 
     /** Asks the mirror to drain and end. Does not wait for it. */
-    void stop() {
+    public void stop() {
         stopping.countDown();
     }
 
@@ -167,10 +167,8 @@ final class Mirror {
         return Clusters.withoutInternal(config.topics());
     }
 
-    private static ThreadCounters.Totals totals(List<MirrorThread> mirrors) {
-        return mirrors.stream()
-                .map(MirrorThread::totals)
-                .reduce(ThreadCounters.Totals.NONE, ThreadCounters.Totals::plus);
+    private static MirrorTotals totals(List<MirrorThread> mirrors) {
+        return mirrors.stream().map(MirrorThread::totals).reduce(MirrorTotals.NONE, MirrorTotals::plus);
     }
 
     /** Returns whether all threads have ended in time. */

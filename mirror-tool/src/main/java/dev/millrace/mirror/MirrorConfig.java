@@ -12,9 +12,9 @@ import java.util.regex.Pattern;
  * @param consumer configuration of every consumer, complete but for what tells the threads apart
  * @param producer configuration of the one producer, complete
  */
-record MirrorConfig(
+public record MirrorConfig(
         Pattern topics, int threads, ProducerKind kind, Map<String, Object> consumer, Map<String, Object> producer) {
-    MirrorConfig {
+    public MirrorConfig {
         consumer = Map.copyOf(consumer);
         producer = Map.copyOf(producer);
     }

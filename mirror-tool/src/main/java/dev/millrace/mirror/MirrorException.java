@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 import org.apache.kafka.common.KafkaException;
 
 /** A problem told to the user in one line: what happened, where, and what would be right. */
-final class MirrorException extends RuntimeException {
+public final class MirrorException extends RuntimeException {
     /** What Kafka wraps around whatever goes wrong in certain places. */
     private static final Pattern SAYS_NOTHING =
             Pattern.compile("Failed to (construct|create new) .*|User rebalance callback throws an error");
@@ -18,7 +18,7 @@ final class MirrorException extends RuntimeException {
     }
 
     /** The command line or a file it names is wrong. */
-    static MirrorException usage(String message) {
+    public static MirrorException usage(String message) {
         return new MirrorException(2, message, null);
     }
 
@@ -26,19 +26,19 @@ final class MirrorException extends RuntimeException {
      * What the user gave is refused, as the cause says; or an {@code Error} kept it from being checked, for Kafka's
      * constructors wrap whatever is thrown.
      */
-    static MirrorException refused(String message, KafkaException cause) {
+    public static MirrorException refused(String message, KafkaException cause) {
         return find(Error.class, cause)
                 .map(error -> failed(message, error))
                 .orElseGet(() -> new MirrorException(2, message + ": " + reason(cause), cause));
     }
 
     /** Something failed that was asked for rightly. */
-    static MirrorException failed(String message) {
+    public static MirrorException failed(String message) {
         return new MirrorException(1, message, null);
     }
 
     /** Something failed that was asked for rightly; the message ends with what the cause says. */
-    static MirrorException failed(String message, Throwable cause) {
+    public static MirrorException failed(String message, Throwable cause) {
         return new MirrorException(1, message + ": " + reason(cause), cause);
     }
 
@@ -57,12 +57,12 @@ final class MirrorException extends RuntimeException {
     }
 
     /** What the process exits with: 2 for wrong usage, 1 for a failure. */
-    int exitCode() {
+    public int exitCode() {
         return exitCode;
     }
 
     /** What an exception says, in one line; its kind, where that is not Kafka's or the message says nothing. */
-    static String reason(Throwable cause) {
+    public static String reason(Throwable cause) {
         String message = cause.getMessage();
         if (message == null || message.isBlank()) {
             return cause.getClass().getSimpleName();

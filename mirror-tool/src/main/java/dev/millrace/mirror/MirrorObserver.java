@@ -13,7 +13,7 @@ import org.apache.kafka.common.TopicPartition;
  * <p><b>Threads:</b> the one that runs the mirror calls {@link #started}, {@link #sender}, {@link #progress} and {@link
  * #finished}; the consumer threads call the others, all of them at once. Nothing here may block.
  */
-interface MirrorObserver {
+public interface MirrorObserver {
     /** What a consumer thread sends with. */
     @FunctionalInterface
     interface Sender {
@@ -37,8 +37,8 @@ interface MirrorObserver {
     default void acknowledged(TopicPartition partition, long offset) {}
 
     /** What has been done so far; about once a second. */
-    default void progress(ThreadCounters.Totals totals) {}
+    default void progress(MirrorTotals totals) {}
 
     /** What has been done in all; also after a failure. */
-    default void finished(ThreadCounters.Totals totals) {}
+    default void finished(MirrorTotals totals) {}
 }

@@ -322,7 +322,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         }
     }
 
-    ThreadCounters.Totals totals() {
+    MirrorTotals totals() {
         return counters.totals(System.nanoTime());
     }
 }

@@ -5,35 +5,34 @@ import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
-import picocli.CommandLine.ITypeConverter;
 
 /** The producer a mirror writes with: the one place that knows both. */
-enum ProducerKind {
+public enum ProducerKind {
     MILLRACE {
         @Override
-        Producer<byte[], byte[]> create(Map<String, Object> config) {
+        public Producer<byte[], byte[]> create(Map<String, Object> config) {
             return new MillraceProducer<>(config);
         }
 
         @Override
-        boolean isOwnSetting(String key) {
+        public boolean isOwnSetting(String key) {
             return key.startsWith("millrace.");
         }
     },
     STOCK {
         @Override
-        Producer<byte[], byte[]> create(Map<String, Object> config) {
+        public Producer<byte[], byte[]> create(Map<String, Object> config) {
             return new KafkaProducer<>(config);
         }
 
         @Override
-        boolean isOwnSetting(String key) {
+        public boolean isOwnSetting(String key) {
             return false;
         }
     };
 
     /** As it is given on the command line. */
-    String label() {
+    public String label() {
         return name().toLowerCase(Locale.ROOT);
     }
 
@@ -44,16 +43,8 @@ enum ProducerKind {
     }
 
     /** Opens a producer; what is wrong with the configuration is a {@code KafkaException}. */
-    abstract Producer<byte[], byte[]> create(Map<String, Object> config);
+    public abstract Producer<byte[], byte[]> create(Map<String, Object> config);
 
     /** Whether it takes or refuses this setting, which is none of {@code ProducerConfig}. */
-    abstract boolean isOwnSetting(String key);
-
-    /** For picocli, whose own errors name the constants. */
-    static final class Parser implements ITypeConverter<ProducerKind> {
-        @Override
-        public ProducerKind convert(String text) {
-            return Words.parse(values(), text);
-        }
-    }
+    public abstract boolean isOwnSetting(String key);
 }

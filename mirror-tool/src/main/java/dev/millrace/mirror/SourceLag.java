@@ -39,7 +39,7 @@ final class SourceLag {
             records += lag.orElse(0);
             complete &= lag.isPresent();
         }
-        counters.setBehind(records, complete, nowNanos);
+        counters.setUnpolled(records, complete, nowNanos);
     }
 
     /** The number of fetches answered so far. */
