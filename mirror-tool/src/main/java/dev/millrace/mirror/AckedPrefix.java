@@ -53,7 +53,7 @@ final class AckedPrefix {
      * @param size the number of records
      * @param next the position after the last of them, which may lie beyond its offset plus one
      */
-    Page open(int size, OffsetAndMetadata next) {
+    Page addPage(int size, OffsetAndMetadata next) {
         Page page = new Page(size, next);
         pages.add(page);
         return page;
@@ -126,7 +126,7 @@ final class AckedPrefix {
         }
 
         /** Takes in that the record added last was refused by {@code send}; returns the exception that names it. */
-        MirrorException refuse(Throwable cause) {
+        MirrorException onRefused(Throwable cause) {
             int index = added - 1;
             FLAGS.setRelease(flags, index, FAILED);
             return failure(offsets[index], cause);

@@ -27,7 +27,7 @@ final class AckedPrefixes {
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final java.util.function.Consumer<MirrorException> onFailure;
-    private final UnaryOperator<OffsetAndMetadata> marked;
+    private final UnaryOperator<OffsetAndMetadata> withMark;
     private final ThreadCounters counters;
     private final MirrorObserver observer;
     private final Map<TopicPartition, AckedPrefix> owned = new HashMap<>();
@@ -38,20 +38,20 @@ final class AckedPrefixes {
     /**
      * @param onFailure told of every record of an owned partition that could not be written, in the thread that completes
      *     it; must not block
-     * @param marked makes of a position what is committed
+     * @param withMark makes of a position what is committed
      */
     AckedPrefixes(
             java.util.function.Consumer<MirrorException> onFailure,
-            UnaryOperator<OffsetAndMetadata> marked,
+            UnaryOperator<OffsetAndMetadata> withMark,
             ThreadCounters counters,
             MirrorObserver observer) {
         this.onFailure = onFailure;
-        this.marked = marked;
+        this.withMark = withMark;
         this.counters = counters;
         this.observer = observer;
     }
 
-    void own(TopicPartition partition) {
+    void add(TopicPartition partition) {
         owned.put(partition, new AckedPrefix(partition, onFailure));
     }
 
@@ -71,7 +71,7 @@ final class AckedPrefixes {
             long more = prefix.advance();
             if (more > 0) {
                 acked += more;
-                observer.acknowledged(entry.getKey(), prefix.position().offset());
+                observer.onAcknowledged(entry.getKey(), prefix.position().offset());
             }
         }
         for (Iterator<GivenUp> left = givenUp.iterator(); left.hasNext(); ) {
@@ -124,7 +124,7 @@ final class AckedPrefixes {
         for (TopicPartition partition : partitions) {
             AckedPrefix prefix = owned.get(partition);
             if (prefix != null && prefix.position() != null) {
-                positions.put(partition, marked.apply(prefix.position()));
+                positions.put(partition, withMark.apply(prefix.position()));
             }
         }
         return positions;
@@ -143,7 +143,7 @@ final class AckedPrefixes {
     }
 
     /** Owns nothing more. Records of owned partitions without an outcome stay counted as in flight. */
-    void release() {
+    void clear() {
         owned.clear();
         givenUp.forEach(next -> counters.addDropped(next.prefix().outstanding()));
         givenUp.clear();

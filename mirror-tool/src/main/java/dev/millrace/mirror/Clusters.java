@@ -39,12 +39,12 @@ public final class Clusters {
      */
     public static Admin connect(String role, Map<String, Object> config) {
         Object address = config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG);
-        Map<String, Object> impatient = new HashMap<>(config);
-        impatient.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_TIMEOUT_MS);
-        impatient.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_TIMEOUT_MS / 2);
+        Map<String, Object> probeConfig = new HashMap<>(config);
+        probeConfig.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_TIMEOUT_MS);
+        probeConfig.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_TIMEOUT_MS / 2);
         return KafkaLogs.callSilently(() -> {
-            try (Admin probe = Admin.create(impatient)) {
-                answer(probe.describeCluster().clusterId());
+            try (Admin probe = Admin.create(probeConfig)) {
+                awaitUnchecked(probe.describeCluster().clusterId());
                 return Admin.create(config);
             } catch (TimeoutException e) {
                 throw MirrorException.failed("The " + role + " cluster at " + address + " does not answer within "
@@ -72,8 +72,8 @@ public final class Clusters {
      *
      * @param config of the client, whose address stands for the name should the cluster have none
      */
-    static String id(Admin cluster, Map<String, Object> config) {
-        String id = answer(cluster.describeCluster().clusterId());
+    static String clusterId(Admin cluster, Map<String, Object> config) {
+        String id = awaitUnchecked(cluster.describeCluster().clusterId());
         return id != null
                 ? id
                 : config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG).toString();
@@ -84,8 +84,8 @@ public final class Clusters {
      *
      * @throws MirrorException when there is none
      */
-    static Set<String> matching(Admin source, Pattern topics) {
-        Set<String> all = new TreeSet<>(answer(source.listTopics().names()));
+    static Set<String> matchingTopics(Admin source, Pattern topics) {
+        Set<String> all = new TreeSet<>(awaitUnchecked(source.listTopics().names()));
         Set<String> matching = new TreeSet<>(all);
         matching.removeIf(withoutInternal(topics).asMatchPredicate().negate());
         if (matching.isEmpty()) {
@@ -113,10 +113,11 @@ public final class Clusters {
     /** An offset of each partition as a consumer of this isolation level sees it; all of them must exist. */
     static Map<TopicPartition, Long> offsets(
             Admin cluster, Collection<TopicPartition> partitions, OffsetSpec which, IsolationLevel isolation) {
-        Map<TopicPartition, OffsetSpec> question = new HashMap<>();
-        partitions.forEach(partition -> question.put(partition, which));
+        Map<TopicPartition, OffsetSpec> specs = new HashMap<>();
+        partitions.forEach(partition -> specs.put(partition, which));
         Map<TopicPartition, Long> offsets = new HashMap<>();
-        answer(cluster.listOffsets(question, new ListOffsetsOptions(isolation)).all())
+        awaitUnchecked(cluster.listOffsets(specs, new ListOffsetsOptions(isolation))
+                        .all())
                 .forEach((partition, info) -> offsets.put(partition, info.offset()));
         return offsets;
     }
@@ -124,9 +125,9 @@ public final class Clusters {
     /** Those of the partitions that the cluster has. */
     static Set<TopicPartition> existing(Admin cluster, Collection<TopicPartition> partitions) {
         Set<String> topics = partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
-        topics.retainAll(answer(cluster.listTopics().names()));
+        topics.retainAll(awaitUnchecked(cluster.listTopics().names()));
         Set<TopicPartition> existing = new HashSet<>();
-        answer(cluster.describeTopics(topics).allTopicNames())
+        awaitUnchecked(cluster.describeTopics(topics).allTopicNames())
                 .forEach((topic, description) -> existing.addAll(
                         partitions(topic, description.partitions().size())));
         existing.retainAll(partitions);
@@ -160,7 +161,7 @@ public final class Clusters {
     }
 
     /** What a cluster answers; throws what it says when it refuses. */
-    static <T> T answer(KafkaFuture<T> future) {
+    static <T> T awaitUnchecked(KafkaFuture<T> future) {
         try {
             return await(future);
         } catch (ExecutionException e) {

@@ -23,14 +23,14 @@ import org.slf4j.LoggerFactory;
  *
  * <p>That group may hold the progress of a mirror to another target: to start from it would leave out what this target
  * does not have. So an offset is taken over only when the target is seen to have what the source has before it
- * ({@link CopyEvidence}). A partition of which the target has nothing starts as in any new group. Where neither is clear,
+ * ({@link CopyCheck}). A partition of which the target has nothing starts as in any new group. Where neither is clear,
  * the mirror does not start, and the user has to choose the group.
  *
  * <p><b>Threads:</b> one.
  */
 final class InheritedProgress {
     private static final Logger LOG = LoggerFactory.getLogger(InheritedProgress.class);
-    private static final String OLD = MirrorGroup.OF_EARLIER_VERSIONS;
+    private static final String OLD_GROUP = MirrorGroup.OF_EARLIER_VERSIONS;
 
     private final Admin source;
     private final Admin target;
@@ -49,7 +49,7 @@ final class InheritedProgress {
      * @throws MirrorException when it is unclear where the mirror has to start, or a mirror still runs in the old group
      */
     void takeOver(String group) {
-        boolean isInUse = isInUse(OLD); // Asked first: what it commits as its last is then not missed.
+        boolean isInUse = isInUse(OLD_GROUP); // Asked first: what it commits as its last is then not missed.
         Map<TopicPartition, OffsetAndMetadata> inherited = oldOffsets();
         if (!inherited.isEmpty()) {
             inherited.keySet().removeAll(offsets(group).keySet());
@@ -58,36 +58,36 @@ final class InheritedProgress {
         if (inherited.isEmpty()) {
             return;
         }
-        Map<CopyEvidence.Verdict, Map<TopicPartition, OffsetAndMetadata>> verdicts = judge(inherited);
-        refuseUnclear(group, verdicts.get(CopyEvidence.Verdict.UNCLEAR).keySet());
-        Map<TopicPartition, OffsetAndMetadata> present = verdicts.get(CopyEvidence.Verdict.PRESENT);
+        Map<CopyCheck.Verdict, Map<TopicPartition, OffsetAndMetadata>> verdicts = check(inherited);
+        refuseUnclear(group, verdicts.get(CopyCheck.Verdict.UNCLEAR).keySet());
+        Map<TopicPartition, OffsetAndMetadata> present = verdicts.get(CopyCheck.Verdict.PRESENT);
         if (isInUse && !present.isEmpty()) {
-            throw MirrorException.failed("A mirror of an earlier version to this target still runs in group " + OLD
-                    + "; stop it, and this one goes on where it ends");
+            throw MirrorException.failed("A mirror of an earlier version to this target still runs in group "
+                    + OLD_GROUP + "; stop it, and this one goes on where it ends");
         }
         commit(group, present);
-        int absent = verdicts.get(CopyEvidence.Verdict.ABSENT).size();
+        int absent = verdicts.get(CopyCheck.Verdict.ABSENT).size();
         if (absent > 0) {
             LOG.info(
                     "Group {} has progress in {} partitions of which this target has nothing; they are left to"
                             + " auto.offset.reset",
-                    OLD,
+                    OLD_GROUP,
                     absent);
         }
     }
 
-    private Map<CopyEvidence.Verdict, Map<TopicPartition, OffsetAndMetadata>> judge(
+    private Map<CopyCheck.Verdict, Map<TopicPartition, OffsetAndMetadata>> check(
             Map<TopicPartition, OffsetAndMetadata> inherited) {
-        Map<CopyEvidence.Verdict, Map<TopicPartition, OffsetAndMetadata>> verdicts =
-                new EnumMap<>(CopyEvidence.Verdict.class);
-        for (CopyEvidence.Verdict verdict : CopyEvidence.Verdict.values()) {
+        Map<CopyCheck.Verdict, Map<TopicPartition, OffsetAndMetadata>> verdicts =
+                new EnumMap<>(CopyCheck.Verdict.class);
+        for (CopyCheck.Verdict verdict : CopyCheck.Verdict.values()) {
             verdicts.put(verdict, new HashMap<>());
         }
-        try (KafkaConsumer<byte[], byte[]> sourceReader = CopyEvidence.reader(config.consumer());
-                KafkaConsumer<byte[], byte[]> targetReader = CopyEvidence.reader(config.producer())) {
-            CopyEvidence evidence = new CopyEvidence(source, target, sourceReader, targetReader, inherited.keySet());
+        try (KafkaConsumer<byte[], byte[]> sourceReader = CopyCheck.createReader(config.consumer());
+                KafkaConsumer<byte[], byte[]> targetReader = CopyCheck.createReader(config.producer())) {
+            CopyCheck copies = new CopyCheck(source, target, sourceReader, targetReader, inherited.keySet());
             inherited.forEach((partition, offset) ->
-                    verdicts.get(evidence.judge(partition, offset.offset())).put(partition, offset));
+                    verdicts.get(copies.check(partition, offset.offset())).put(partition, offset));
         }
         return verdicts;
     }
@@ -99,11 +99,12 @@ final class InheritedProgress {
                 .filter(Clusters.withoutInternal(config.topics()).asMatchPredicate())
                 .collect(Collectors.toCollection(TreeSet::new));
         if (!topics.isEmpty()) {
-            throw MirrorException.failed("Group " + OLD + ", where mirrors of earlier versions kept their progress, has"
-                    + " offsets of " + topics
-                    + ", and it is not clear whether of a mirror to this target, which has other"
-                    + " records in them. If it was to this one, go on there by --group " + OLD
-                    + "; if not, start anew by --group " + group);
+            throw MirrorException.failed(
+                    "Group " + OLD_GROUP + ", where mirrors of earlier versions kept their progress, has"
+                            + " offsets of " + topics
+                            + ", and it is not clear whether of a mirror to this target, which has other"
+                            + " records in them. If it was to this one, go on there by --group " + OLD_GROUP
+                            + "; if not, start anew by --group " + group);
         }
     }
 
@@ -116,7 +117,7 @@ final class InheritedProgress {
             LOG.info(
                     "Group {} goes on where group {} of an earlier version has stopped, in {} partitions of {}",
                     group,
-                    OLD,
+                    OLD_GROUP,
                     offsets.size(),
                     offsets.keySet().stream()
                             .map(TopicPartition::topic)
@@ -125,9 +126,9 @@ final class InheritedProgress {
                             .toList());
         } catch (ExecutionException e) {
             if (!(e.getCause() instanceof UnknownMemberIdException)) {
-                throw MirrorException.failed("Cannot go on where group " + OLD + " has stopped", e.getCause());
+                throw MirrorException.failed("Cannot go on where group " + OLD_GROUP + " has stopped", e.getCause());
             }
-            throw MirrorException.failed("Group " + group + " would have to go on where group " + OLD
+            throw MirrorException.failed("Group " + group + " would have to go on where group " + OLD_GROUP
                     + " of an earlier version has stopped, in " + new TreeMap<>(offsets)
                     + ", but has members already; stop them and start again");
         }
@@ -135,16 +136,17 @@ final class InheritedProgress {
 
     private Map<TopicPartition, OffsetAndMetadata> oldOffsets() {
         try {
-            return offsets(OLD);
+            return offsets(OLD_GROUP);
         } catch (GroupAuthorizationException e) {
-            LOG.warn("May not look whether a mirror of an earlier version has kept its progress in group {}", OLD);
+            LOG.warn(
+                    "May not look whether a mirror of an earlier version has kept its progress in group {}", OLD_GROUP);
             return Map.of();
         }
     }
 
     private Map<TopicPartition, OffsetAndMetadata> offsets(String group) {
         Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>(
-                Clusters.answer(source.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
+                Clusters.awaitUnchecked(source.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
         offsets.values().removeIf(offset -> offset == null);
         return offsets;
     }

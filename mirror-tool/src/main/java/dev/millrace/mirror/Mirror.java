@@ -65,35 +65,35 @@ public final class Mirror {
         } finally {
             source.close(ADMIN_CLOSE_TIMEOUT);
         }
-        rethrow(failure());
+        throwIfFailed(failure());
     }
 
     private void run(Admin source, Admin target) {
-        String sourceId = Clusters.id(source, config.consumer());
-        String targetId = Clusters.id(target, config.producer());
+        String sourceId = Clusters.clusterId(source, config.consumer());
+        String targetId = Clusters.clusterId(target, config.producer());
         Clusters.checkDistinct(sourceId, targetId);
-        Set<String> topics = Clusters.matching(source, config.topics());
+        Set<String> topics = Clusters.matchingTopics(source, config.topics());
         mark = MirrorGroup.mark(targetId);
         try (OppositeMirror opposite = new OppositeMirror(target, sourceId, topics())) {
-            opposite.refuse();
-            Map<String, Object> consumer = consumer(source, target, targetId);
-            observer.started(topics);
+            opposite.check();
+            Map<String, Object> consumer = prepareGroup(source, target, targetId);
+            observer.onStarted(topics);
             opposite.watch(this::fail);
-            mirror(consumer, new TargetTopics(source, target));
+            runThreads(consumer, new TargetTopics(source, target));
         }
     }
 
-    private Map<String, Object> consumer(Admin source, Admin target, String targetId) {
+    private Map<String, Object> prepareGroup(Admin source, Admin target, String targetId) {
         if (config.consumer().containsKey(ConsumerConfig.GROUP_ID_CONFIG)) {
             return config.consumer();
         }
-        String group = MirrorGroup.to(targetId);
+        String group = MirrorGroup.defaultName(targetId);
         new InheritedProgress(source, target, config).takeOver(group);
-        return MirrorGroup.join(config.consumer(), group);
+        return MirrorGroup.withGroup(config.consumer(), group);
     }
 
-    private void mirror(Map<String, Object> consumer, TargetTopics targetTopics) {
-        Producer<byte[], byte[]> producer = config.kind().create(config.producer());
+    private void runThreads(Map<String, Object> consumer, TargetTopics targetTopics) {
+        Producer<byte[], byte[]> producer = config.producerKind().create(config.producer());
         List<MirrorThread> mirrors = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try {
@@ -103,7 +103,7 @@ public final class Mirror {
                         new KafkaConsumer<>(DerivedConfigs.numbered(consumer, i)),
                         targetTopics::ensure,
                         observer,
-                        observer.sender(producer)));
+                        observer.createSender(producer)));
             }
             for (MirrorThread mirror : mirrors) {
                 Thread thread = new Thread(mirror, "mirror-" + threads.size());
@@ -111,7 +111,7 @@ public final class Mirror {
                 thread.start();
             }
             while (!stopping.await(PROGRESS_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
-                observer.progress(totals(mirrors));
+                observer.onProgress(totals(mirrors));
             }
         } catch (InterruptedException e) {
             throw new InterruptException(e);
@@ -124,7 +124,7 @@ public final class Mirror {
                         "Not all threads have stopped in time; their last records are not committed,"
                                 + " and will be mirrored again"));
             }
-            observer.finished(totals(mirrors));
+            observer.onFinished(totals(mirrors));
         }
     }
 
@@ -145,12 +145,12 @@ public final class Mirror {
     }
 
     /** Called by each thread once it has committed all it could. */
-    void settled() {
+    void onThreadSettled() {
         settling.countDown();
     }
 
-    /** Whether all threads have {@link #settled}. */
-    boolean haveAllSettled() {
+    /** Whether all threads have {@link #onThreadSettled settled}. */
+    boolean areAllSettled() {
         return settling.getCount() == 0;
     }
 
@@ -159,8 +159,8 @@ public final class Mirror {
     }
 
     /** The offset as it is to be committed: so that a mirror in the opposite direction knows whose it is. */
-    OffsetAndMetadata marked(OffsetAndMetadata position) {
-        return MirrorGroup.marked(position, mark);
+    OffsetAndMetadata withMark(OffsetAndMetadata position) {
+        return MirrorGroup.withMark(position, mark);
     }
 
     Pattern topics() {
@@ -184,7 +184,7 @@ public final class Mirror {
         }
     }
 
-    private static void rethrow(Throwable failure) {
+    private static void throwIfFailed(Throwable failure) {
         if (failure != null) {
             throw MirrorException.stopped(failure);
         }

@@ -13,7 +13,11 @@ import java.util.regex.Pattern;
  * @param producer configuration of the one producer, complete
  */
 public record MirrorConfig(
-        Pattern topics, int threads, ProducerKind kind, Map<String, Object> consumer, Map<String, Object> producer) {
+        Pattern topics,
+        int threads,
+        ProducerKind producerKind,
+        Map<String, Object> consumer,
+        Map<String, Object> producer) {
     public MirrorConfig {
         consumer = Map.copyOf(consumer);
         producer = Map.copyOf(producer);

@@ -7,7 +7,7 @@ import org.apache.kafka.common.KafkaException;
 /** A problem told to the user in one line: what happened, where, and what would be right. */
 public final class MirrorException extends RuntimeException {
     /** What Kafka wraps around whatever goes wrong in certain places. */
-    private static final Pattern SAYS_NOTHING =
+    private static final Pattern MEANINGLESS =
             Pattern.compile("Failed to (construct|create new) .*|User rebalance callback throws an error");
 
     private final int exitCode;
@@ -85,6 +85,6 @@ public final class MirrorException extends RuntimeException {
             return line;
         }
         String inner = reason(cause.getCause());
-        return SAYS_NOTHING.matcher(line).matches() ? inner : line + ": " + inner;
+        return MEANINGLESS.matcher(line).matches() ? inner : line + ": " + inner;
     }
 }

@@ -16,12 +16,12 @@ final class MirrorGroup {
     private MirrorGroup() {}
 
     /** The default group, on the source, of a mirror to this target. */
-    static String to(String targetId) {
+    static String defaultName(String targetId) {
         return OF_EARLIER_VERSIONS + "-" + targetId;
     }
 
     /** A mirror's consumer configuration with this group. */
-    static Map<String, Object> join(Map<String, Object> consumer, String group) {
+    static Map<String, Object> withGroup(Map<String, Object> consumer, String group) {
         Map<String, Object> config = new HashMap<>(consumer);
         config.put(ConsumerConfig.GROUP_ID_CONFIG, group);
         return config;
@@ -33,7 +33,7 @@ final class MirrorGroup {
     }
 
     /** An offset as a mirror with this mark commits it. */
-    static OffsetAndMetadata marked(OffsetAndMetadata position, String mark) {
+    static OffsetAndMetadata withMark(OffsetAndMetadata position, String mark) {
         return new OffsetAndMetadata(position.offset(), position.leaderEpoch(), mark);
     }
 }

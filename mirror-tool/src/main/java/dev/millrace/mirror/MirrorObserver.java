@@ -10,8 +10,8 @@ import org.apache.kafka.common.TopicPartition;
 /**
  * Sees a mirror at work, to tell of it or to measure it.
  *
- * <p><b>Threads:</b> the one that runs the mirror calls {@link #started}, {@link #sender}, {@link #progress} and {@link
- * #finished}; the consumer threads call the others, all of them at once. Nothing here may block.
+ * <p><b>Threads:</b> the one that runs the mirror calls {@link #onStarted}, {@link #createSender}, {@link #onProgress} and {@link
+ * #onFinished}; the consumer threads call the others, all of them at once. Nothing here may block.
  */
 public interface MirrorObserver {
     /** What a consumer thread sends with. */
@@ -21,24 +21,24 @@ public interface MirrorObserver {
     }
 
     /** Both clusters have answered, and these topics will be mirrored. */
-    default void started(Set<String> topics) {}
+    default void onStarted(Set<String> topics) {}
 
     /** The way to the producer for one more consumer thread, whose own it will be. */
-    default Sender sender(Producer<byte[], byte[]> producer) {
+    default Sender createSender(Producer<byte[], byte[]> producer) {
         return (record, callback) -> {
             Future<?> unused = producer.send(record, callback); // The callback tells the same.
         };
     }
 
     /** A poll returned this many records, none of which has been sent yet. */
-    default void polled(int records) {}
+    default void onPolled(int records) {}
 
     /** All records of a source partition below the offset have been acknowledged by the target. */
-    default void acknowledged(TopicPartition partition, long offset) {}
+    default void onAcknowledged(TopicPartition partition, long offset) {}
 
     /** What has been done so far; about once a second. */
-    default void progress(MirrorTotals totals) {}
+    default void onProgress(MirrorTotals totals) {}
 
     /** What has been done in all; also after a failure. */
-    default void finished(MirrorTotals totals) {}
+    default void onFinished(MirrorTotals totals) {}
 }

@@ -89,7 +89,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         this.observer = observer;
         this.sender = sender;
         this.counters = new ThreadCounters(lastCommitNanos);
-        this.prefixes = new AckedPrefixes(mirror::fail, mirror::marked, counters, observer);
+        this.prefixes = new AckedPrefixes(mirror::fail, mirror::withMark, counters, observer);
         this.source = new SourceTopics(consumer);
         this.lag = new SourceLag(consumer, lastCommitNanos);
         this.commits = new OffsetCommits(consumer, source);
@@ -120,7 +120,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private void forward(ConsumerRecords<byte[], byte[]> records) {
         if (!records.isEmpty()) {
-            observer.polled(records.count());
+            observer.onPolled(records.count());
         }
         // Where there was nothing but an aborted transaction, or marks of one's end, only the position has moved. An
         // interceptor of the user's may have left out the positions.
@@ -136,7 +136,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         if (notEnsured.remove(partition)) {
             ensureTarget.accept(partition); // The topic is there again.
         }
-        AckedPrefix.Page page = prefixes.get(partition).open(records.size(), next);
+        AckedPrefix.Page page = prefixes.get(partition).addPage(records.size(), next);
         long bytes = 0;
         int sent = 0;
         try {
@@ -158,7 +158,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         try {
             sender.send(copyOf(record), callback);
         } catch (RuntimeException | Error e) {
-            throw page.refuse(e);
+            throw page.onRefused(e);
         }
     }
 
@@ -173,21 +173,21 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
         Set<TopicPartition> gone = new HashSet<>();
         for (TopicPartition partition : partitions) {
-            if (mirror.isRunning() && !isEnsured(partition)) {
+            if (mirror.isRunning() && !ensureUnlessGone(partition)) {
                 gone.add(partition);
             }
-            prefixes.own(partition);
+            prefixes.add(partition);
         }
         notEnsured.addAll(gone);
-        tellGone(gone);
+        warnOfGone(gone);
     }
 
-    private boolean isEnsured(TopicPartition partition) {
+    private boolean ensureUnlessGone(TopicPartition partition) {
         try {
             ensureTarget.accept(partition);
             return true;
         } catch (MirrorException e) {
-            if (source.missing(Set.of(partition)).isEmpty()) {
+            if (source.findMissing(Set.of(partition)).isEmpty()) {
                 throw e;
             }
             return false;
@@ -208,10 +208,10 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         try {
             gone.addAll(commits.commit(positions, start + SETTLE_NANOS));
         } catch (KafkaException e) {
-            tellUncommitted(positions, e);
+            reportUncommitted(positions, e);
         }
         giveUp(partitions);
-        tellGone(gone);
+        warnOfGone(gone);
     }
 
     /** Commits nothing: the partitions are somebody else's already. */
@@ -220,7 +220,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         prefixes.advance();
         if (!commits.uncommitted(prefixes.positions(partitions)).isEmpty()
                 || !prefixes.awaited(partitions).isEmpty()) {
-            tellAgain(
+            reportRepeats(
                     "Lost " + partitions + " to another member of the group; their last records may be mirrored twice");
         }
         giveUp(partitions);
@@ -229,7 +229,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private void drain(Collection<TopicPartition> partitions, long deadlineNanos) {
         List<TopicPartition> left = prefixes.await(partitions, deadlineNanos);
         if (!left.isEmpty()) {
-            tellAgain("The target has not acknowledged the last records of " + left
+            reportRepeats("The target has not acknowledged the last records of " + left
                     + " in time; they are not committed, and will be mirrored again");
         }
     }
@@ -240,7 +240,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         notEnsured.removeAll(partitions);
     }
 
-    private static void tellGone(Set<TopicPartition> gone) {
+    private static void warnOfGone(Set<TopicPartition> gone) {
         gone.stream()
                 .collect(Collectors.groupingBy(
                         TopicPartition::topic,
@@ -253,13 +253,13 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
                         partitions));
     }
 
-    private void tellUncommitted(Map<TopicPartition, OffsetAndMetadata> positions, KafkaException cause) {
-        tellAgain("Could not commit " + commits.uncommitted(positions) + ", the last records will be mirrored again: "
-                + MirrorException.reason(cause));
+    private void reportUncommitted(Map<TopicPartition, OffsetAndMetadata> positions, KafkaException cause) {
+        reportRepeats("Could not commit " + commits.uncommitted(positions)
+                + ", the last records will be mirrored again: " + MirrorException.reason(cause));
     }
 
     /** While the mirror runs, records mirrored again are no failure; a mirror that stops has promised to commit all. */
-    private void tellAgain(String message) {
+    private void reportRepeats(String message) {
         if (mirror.isRunning()) {
             LOG.warn(message);
         } else {
@@ -271,8 +271,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private void settle() {
         long start = System.nanoTime();
         attempt(() -> commitAll(start + DRAIN_NANOS, start + SETTLE_NANOS));
-        prefixes.release(); // What closing the consumer revokes is committed, or has been told of.
-        mirror.settled();
+        prefixes.clear(); // What closing the consumer revokes is committed, or has been told of.
+        mirror.onThreadSettled();
         attempt(() -> awaitOthers(start + SETTLE_NANOS));
     }
 
@@ -280,22 +280,22 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         drain(prefixes.partitions(), drainDeadline);
         while (!commitUnlessRebalancing(deadline)) {
             if (System.nanoTime() > deadline) {
-                tellAgain("A rebalance of the group kept the last records of " + prefixes.partitions()
+                reportRepeats("A rebalance of the group kept the last records of " + prefixes.partitions()
                         + " from being committed; they will be mirrored again");
                 return;
             }
-            pollNothing();
+            pollPaused();
         }
     }
 
     private void awaitOthers(long deadline) {
-        while (!mirror.haveAllSettled() && System.nanoTime() < deadline) {
-            pollNothing();
+        while (!mirror.areAllSettled() && System.nanoTime() < deadline) {
+            pollPaused();
         }
     }
 
     /** Takes part in the rebalance that may be under way. */
-    private void pollNothing() {
+    private void pollPaused() {
         consumer.pause(consumer.assignment());
         // Of a partition just assigned there may be some. It is not sent, so it is not committed.
         ConsumerRecords<byte[], byte[]> unused = consumer.poll(BUSY_POLL);
@@ -305,11 +305,11 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private boolean commitUnlessRebalancing(long deadline) {
         Map<TopicPartition, OffsetAndMetadata> positions = prefixes.positions(prefixes.partitions());
         try {
-            tellGone(commits.commit(positions, deadline));
+            warnOfGone(commits.commit(positions, deadline));
         } catch (RebalanceInProgressException e) {
             return false;
         } catch (KafkaException e) {
-            tellUncommitted(positions, e);
+            reportUncommitted(positions, e);
         }
         return true;
     }

@@ -29,7 +29,7 @@ final class OffsetCommits {
     private final Consumer<?, ?> consumer;
     private final SourceTopics source;
     private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
-    private boolean inBackground;
+    private boolean isInFlight;
 
     OffsetCommits(Consumer<?, ?> consumer, SourceTopics source) {
         this.consumer = consumer;
@@ -46,14 +46,14 @@ final class OffsetCommits {
     /** Sends the positions, and does not wait for the answer. */
     void commitInBackground(Map<TopicPartition, OffsetAndMetadata> positions) {
         Map<TopicPartition, OffsetAndMetadata> left = uncommitted(positions);
-        if (!left.isEmpty() && !inBackground) {
-            inBackground = true;
+        if (!left.isEmpty() && !isInFlight) {
+            isInFlight = true;
             consumer.commitAsync(left, this::onCompletion);
         }
     }
 
     private void onCompletion(Map<TopicPartition, OffsetAndMetadata> positions, Exception failure) {
-        inBackground = false;
+        isInFlight = false;
         if (failure == null) {
             committed.putAll(positions);
         } else if (failure instanceof RebalanceInProgressException) {
@@ -81,7 +81,7 @@ final class OffsetCommits {
                 committed.putAll(left);
                 return gone;
             } catch (TimeoutException e) {
-                Set<TopicPartition> missing = source.missing(left.keySet());
+                Set<TopicPartition> missing = source.findMissing(left.keySet());
                 if (missing.isEmpty() && System.nanoTime() >= deadlineNanos) {
                     throw e;
                 }

@@ -33,12 +33,12 @@ import org.slf4j.LoggerFactory;
  * has committed, and two mirrors that start at the same moment do not see each other yet; so the target is looked at
  * again now and then.
  *
- * <p><b>Threads:</b> the one that runs the mirror calls all methods; a daemon thread of its own looks again.
+ * <p><b>Threads:</b> the one that runs the mirror calls all methods; a daemon thread of its own timer again.
  */
 final class OppositeMirror implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OppositeMirror.class);
     /** Soon enough to find a mirror that was started at the same moment, when it has joined its group. */
-    private static final Duration FIRST_LOOK = Duration.ofSeconds(5);
+    private static final Duration FIRST_DELAY = Duration.ofSeconds(5);
 
     private static final Duration INTERVAL = Duration.ofSeconds(30);
     private static final Set<GroupState> WITHOUT_MEMBERS = Set.of(GroupState.EMPTY, GroupState.DEAD);
@@ -46,7 +46,7 @@ final class OppositeMirror implements AutoCloseable {
     private final Admin target;
     private final String sourceId;
     private final Predicate<String> isMirrored;
-    private final ScheduledExecutorService looks = Executors.newSingleThreadScheduledExecutor(task -> {
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
         Thread thread = new Thread(task, "mirror-opposite");
         thread.setDaemon(true);
         return thread;
@@ -66,7 +66,7 @@ final class OppositeMirror implements AutoCloseable {
      *
      * @throws MirrorException when there is an opposite mirror
      */
-    void refuse() {
+    void check() {
         try {
             for (Map.Entry<String, Set<String>> group :
                     readersOfMirroredTopics().entrySet()) {
@@ -88,18 +88,18 @@ final class OppositeMirror implements AutoCloseable {
     /**
      * Looks again now and then, until closed.
      *
-     * @param onFound told, in a thread of this object, what {@link #refuse} throws
+     * @param onFound told, in a thread of this object, what {@link #check} throws
      */
     void watch(Consumer<MirrorException> onFound) {
-        looks.scheduleWithFixedDelay(
+        timer.scheduleWithFixedDelay(
                 () -> {
                     try {
-                        refuse();
+                        check();
                     } catch (MirrorException found) {
                         onFound.accept(found);
                     }
                 },
-                FIRST_LOOK.toMillis(),
+                FIRST_DELAY.toMillis(),
                 INTERVAL.toMillis(),
                 TimeUnit.MILLISECONDS);
     }
@@ -114,7 +114,8 @@ final class OppositeMirror implements AutoCloseable {
                 .toList();
         Map<String, Set<String>> readers = new TreeMap<>();
         target.describeConsumerGroups(active).describedGroups().forEach((name, description) -> {
-            Set<String> topics = answerOf(description).map(this::mirroredTopics).orElse(Set.of());
+            Set<String> topics =
+                    awaitOrEmpty(description).map(this::mirroredTopics).orElse(Set.of());
             if (!topics.isEmpty()) {
                 readers.put(name, topics);
             }
@@ -134,14 +135,14 @@ final class OppositeMirror implements AutoCloseable {
 
     private boolean isMirrorToSource(String group) {
         String mark = MirrorGroup.mark(sourceId);
-        return group.equals(MirrorGroup.to(sourceId))
-                || answerOf(target.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()).stream()
+        return group.equals(MirrorGroup.defaultName(sourceId))
+                || awaitOrEmpty(target.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()).stream()
                         .flatMap(offsets -> offsets.values().stream())
                         .anyMatch(offset -> offset != null && offset.metadata().equals(mark));
     }
 
     /** Empty for a group that is no consumer group, is just gone, or may not be looked at. */
-    private static <T> Optional<T> answerOf(KafkaFuture<T> future) {
+    private static <T> Optional<T> awaitOrEmpty(KafkaFuture<T> future) {
         try {
             return Optional.of(Clusters.await(future));
         } catch (ExecutionException e) {
@@ -151,6 +152,6 @@ final class OppositeMirror implements AutoCloseable {
 
     @Override
     public void close() {
-        looks.shutdownNow();
+        timer.shutdownNow();
     }
 }

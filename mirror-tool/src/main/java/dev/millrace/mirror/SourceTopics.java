@@ -35,7 +35,7 @@ final class SourceTopics {
     }
 
     /** Those of the partitions that the source does not name when asked, which may take 1 s; none if it does not answer. */
-    Set<TopicPartition> missing(Collection<TopicPartition> partitions) {
+    Set<TopicPartition> findMissing(Collection<TopicPartition> partitions) {
         try {
             Map<String, List<PartitionInfo>> topics = consumer.listTopics(ANSWER_TIMEOUT);
             return partitions.stream()

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 final class TargetTopics {
     private static final Logger LOG = LoggerFactory.getLogger(TargetTopics.class);
     /** Not for ever: somebody may delete the topic and expect the next assignment to bring it back. */
-    private static final Duration TRUSTED = Duration.ofMinutes(1);
+    private static final Duration CACHE_TIME = Duration.ofMinutes(1);
 
     private final Admin source;
     private final Admin target;
@@ -42,7 +42,7 @@ final class TargetTopics {
     private final Set<String> compared = ConcurrentHashMap.newKeySet();
 
     private final Cache<String, Integer> partitions =
-            Caffeine.newBuilder().expireAfterWrite(TRUSTED).build();
+            Caffeine.newBuilder().expireAfterWrite(CACHE_TIME).build();
 
     TargetTopics(Admin source, Admin target) {
         this.source = source;
@@ -66,9 +66,9 @@ final class TargetTopics {
 
     private int createOrGrow(String topic) {
         try {
-            int wanted = describe(source, topic)
+            int wanted = countPartitions(source, topic)
                     .orElseThrow(() -> MirrorException.failed("Topic " + topic + " has gone from the source"));
-            int present = describe(target, topic).orElse(0);
+            int present = countPartitions(target, topic).orElse(0);
             if (present == 0) {
                 present = create(topic, wanted);
             }
@@ -80,7 +80,7 @@ final class TargetTopics {
             int ready = Clusters.endOffsets(target, topic, Math.max(present, wanted))
                     .size();
             if (compared.add(topic)) {
-                compareCleanup(topic);
+                warnIfCleanupDiffers(topic);
             }
             return ready;
         } catch (ExecutionException e) {
@@ -91,7 +91,7 @@ final class TargetTopics {
     }
 
     private int create(String topic, int count) throws ExecutionException {
-        Config settings = settings(topic);
+        Config settings = readSettings(topic);
         try {
             Map<String, String> taken = creator.create(topic, count, TopicSettings.toCopy(settings));
             LOG.info(
@@ -108,7 +108,7 @@ final class TargetTopics {
         return count;
     }
 
-    private Config settings(String topic) throws ExecutionException {
+    private Config readSettings(String topic) throws ExecutionException {
         try {
             return Clusters.topicConfig(source, topic);
         } catch (ExecutionException e) {
@@ -121,7 +121,7 @@ final class TargetTopics {
     }
 
     /** A target that deletes by age or size what the source compacts would lose records. */
-    private void compareCleanup(String topic) {
+    private void warnIfCleanupDiffers(String topic) {
         try {
             Set<String> here = TopicSettings.cleanupPolicies(Clusters.topicConfig(source, topic));
             Set<String> there = TopicSettings.cleanupPolicies(Clusters.topicConfig(target, topic));
@@ -144,14 +144,14 @@ final class TargetTopics {
                     .all());
             LOG.info("Topic {} on the target grew from {} to {} partitions, as the source has", topic, from, to);
         } catch (ExecutionException e) {
-            Integer now = describe(target, topic).orElse(from);
+            Integer now = countPartitions(target, topic).orElse(from);
             if (!(e.getCause() instanceof InvalidPartitionsException) || now < to) {
                 throw e;
             }
         }
     }
 
-    private static Optional<Integer> describe(Admin cluster, String topic) throws ExecutionException {
+    private static Optional<Integer> countPartitions(Admin cluster, String topic) throws ExecutionException {
         try {
             return Optional.of(Clusters.await(cluster.describeTopics(List.of(topic))
                             .topicNameValues()

@@ -46,13 +46,13 @@ final class TopicCreator {
                 throw e;
             }
         }
-        Map<String, String> accepted = accepted(topic, partitions, settings);
+        Map<String, String> accepted = findAccepted(topic, partitions, settings);
         send(topic, partitions, accepted, false);
         return accepted;
     }
 
     /** Adds one setting after the other to a topic that is only validated, until no further one is taken. */
-    private Map<String, String> accepted(String topic, int partitions, Map<String, String> settings)
+    private Map<String, String> findAccepted(String topic, int partitions, Map<String, String> settings)
             throws ExecutionException {
         Map<String, String> accepted = new TreeMap<>();
         Map<String, Throwable> refused = new TreeMap<>();
@@ -64,7 +64,7 @@ final class TopicCreator {
                 if (accepted.putIfAbsent(setting.getKey(), setting.getValue()) != null) {
                     continue;
                 }
-                Throwable refusal = refusal(topic, partitions, accepted);
+                Throwable refusal = refusalOrNull(topic, partitions, accepted);
                 if (refusal == null) {
                     grows = true;
                 } else {
@@ -87,7 +87,8 @@ final class TopicCreator {
         return accepted;
     }
 
-    private Throwable refusal(String topic, int partitions, Map<String, String> settings) throws ExecutionException {
+    private Throwable refusalOrNull(String topic, int partitions, Map<String, String> settings)
+            throws ExecutionException {
         try {
             send(topic, partitions, settings, true);
             return null;

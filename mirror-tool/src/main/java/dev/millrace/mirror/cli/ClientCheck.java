@@ -41,7 +41,7 @@ final class ClientCheck {
      */
     static void checkConsumer(Map<String, Object> config, Path file, String source) {
         warnOfUnknown("--consumer.config " + file, config.keySet(), ConsumerConfig.configNames(), "consumer");
-        checkHosts(config, ClientConfigs.addressOption("--source", source, "--consumer.config"));
+        checkHosts(config, ClientConfigs.addressPrefix("--source", source, "--consumer.config"));
         open(
                 "--consumer.config",
                 file,
@@ -61,7 +61,7 @@ final class ClientCheck {
         Set<String> common = new HashSet<>(config.keySet());
         common.removeIf(kind::isOwnSetting);
         warnOfUnknown("--producer.config " + file, common, ProducerConfig.configNames(), kind + " producer");
-        checkHosts(config, ClientConfigs.addressOption("--target", target, "--producer.config"));
+        checkHosts(config, ClientConfigs.addressPrefix("--target", target, "--producer.config"));
         open("--producer.config", file, config, () -> kind.create(config).close(CLOSE_TIMEOUT));
     }
 
@@ -92,7 +92,7 @@ final class ClientCheck {
     }
 
     private static void open(String option, Path file, Map<String, Object> config, Runnable client) {
-        KafkaLogs.callSilently(() -> ClientConfigs.validated(option, file, () -> {
+        KafkaLogs.callSilently(() -> ClientConfigs.validate(option, file, () -> {
             client.run();
             Admin.create(DerivedConfigs.admin(config)).close(CLOSE_TIMEOUT);
             return config;

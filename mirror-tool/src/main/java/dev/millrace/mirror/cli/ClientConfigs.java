@@ -86,7 +86,7 @@ public final class ClientConfigs {
         putIfGiven(config, ConsumerConfig.GROUP_ID_CONFIG, group);
         refuseBlankGroup(config, group, file);
         putAddress(config, "--source", source, "--consumer.config");
-        ConsumerConfig checked = validated("--consumer.config", file, () -> new ConsumerConfig(config));
+        ConsumerConfig checked = validate("--consumer.config", file, () -> new ConsumerConfig(config));
         if (GroupProtocol.CLASSIC.name().equalsIgnoreCase(checked.getString(ConsumerConfig.GROUP_PROTOCOL_CONFIG))) {
             // A partition that stays where it is goes on being mirrored during a rebalance. The newer protocol does so
             // of itself, and refuses to be told.
@@ -115,7 +115,7 @@ public final class ClientConfigs {
                     + ": acks=0 would break the mirror, which could not tell a record that is lost from one that is"
                     + " written; remove the line, or use acks=all");
         }
-        ProducerConfig checked = validated("--producer.config", file, () -> new ProducerConfig(config));
+        ProducerConfig checked = validate("--producer.config", file, () -> new ProducerConfig(config));
         // Memory comes free when a record is delivered or fails, so a send that waits for it longer has another reason.
         config.putIfAbsent(
                 ProducerConfig.MAX_BLOCK_MS_CONFIG,
@@ -173,18 +173,18 @@ public final class ClientConfigs {
         String addresses = address.toString().strip();
         if (!ADDRESSES.matcher(addresses).matches()) {
             throw MirrorException.usage(
-                    addressOption(option, given, fileOption) + address + ": HOST:PORT[,HOST:PORT...] is expected");
+                    addressPrefix(option, given, fileOption) + address + ": HOST:PORT[,HOST:PORT...] is expected");
         }
         PORT.matcher(addresses).results().map(port -> port.group(1)).forEach(port -> {
             if (port.length() > 5 || Integer.parseInt(port) < 1 || Integer.parseInt(port) > LAST_PORT) {
-                throw MirrorException.usage(addressOption(option, given, fileOption) + address + ": there is no port "
+                throw MirrorException.usage(addressPrefix(option, given, fileOption) + address + ": there is no port "
                         + port + "; ports are numbers from 1 to " + LAST_PORT);
             }
         });
     }
 
     /** Where an address comes from, and what precedes it there. */
-    static String addressOption(String option, String given, String fileOption) {
+    static String addressPrefix(String option, String given, String fileOption) {
         return given == null ? fileOption + " bootstrap.servers=" : option + " ";
     }
 
@@ -201,7 +201,7 @@ public final class ClientConfigs {
      *
      * @throws MirrorException when Kafka refuses them
      */
-    static <T> T validated(String option, Path file, Supplier<T> check) {
+    static <T> T validate(String option, Path file, Supplier<T> check) {
         try {
             return check.get();
         } catch (KafkaException e) {

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  * <p><b>Ordering:</b> a lock; who warns of something is not in a hurry.
  */
 public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
-    private static final int MOST_KNOWN = 500;
+    private static final int MAX_KNOWN = 500;
     private static final String OWN = Mirror.class.getPackageName();
     /** The client, as Kafka puts it before its messages; and numbers. */
     private static final Pattern VARYING = Pattern.compile("^\\[[^]]*] |\\d+");
@@ -33,7 +33,7 @@ public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Repeats> eldest) {
-            return size() > MOST_KNOWN;
+            return size() > MAX_KNOWN;
         }
     };
     private long intervalMillis = TimeUnit.SECONDS.toMillis(30);

@@ -10,14 +10,14 @@ public final class Logs {
     private Logs() {}
 
     /** On a terminal, has a log line clear the line that it takes the place of. */
-    public static void terse() {
+    public static void configureTerse() {
         if (Terminal.isTerminal()) {
             setPattern(encoder().getPattern());
         }
     }
 
     /** Shows what the Kafka clients do and how they are configured (they mask passwords), and stack traces. */
-    static void verbose() {
+    static void configureVerbose() {
         KafkaLogs.showAll();
         console().setInterval(0);
         setPattern("%d{yyyy-MM-dd HH:mm:ss.SSS} %-5level [%thread] %logger{24} - %msg%n");

@@ -29,7 +29,7 @@ public final class Main implements Runnable {
     public static void main(String[] args) {
         int exitCode = ExitCode.SOFTWARE;
         try {
-            exitCode = commandLine(Shutdown::onSignal).execute(args);
+            exitCode = commandLine(Shutdown::runOnSignal).execute(args);
         } catch (Throwable failure) { // An Error: picocli takes care of exceptions only.
             System.err.println("mirror: " + MirrorException.reason(failure));
             if (KafkaLogs.isShowingAll()) {
@@ -43,11 +43,11 @@ public final class Main implements Runnable {
     /**
      * The command, ready to be executed.
      *
-     * @param onSignal takes what is to run when the process is told to end
+     * @param runOnSignal takes what is to run when the process is told to end
      */
-    static CommandLine commandLine(Consumer<Runnable> onSignal) {
+    static CommandLine commandLine(Consumer<Runnable> runOnSignal) {
         return new CommandLine(new Main())
-                .addSubcommand(new RunCommand(onSignal))
+                .addSubcommand(new RunCommand(runOnSignal))
                 .addSubcommand(new DemoCommand())
                 .addSubcommand(new HelpCommand())
                 .setParameterExceptionHandler(Main::explainUsage)

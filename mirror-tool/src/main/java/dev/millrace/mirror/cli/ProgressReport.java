@@ -36,18 +36,18 @@ final class ProgressReport implements MirrorObserver {
     }
 
     @Override
-    public void started(Set<String> topics) {
+    public void onStarted(Set<String> topics) {
         LOG.info(
                 "Mirroring {} with {} and the {} producer",
                 topics.size() == 1 ? "topic " + topics.iterator().next() : Words.count(topics.size(), "topic"),
                 Words.count(config.threads(), "thread"),
-                config.kind());
+                config.producerKind());
         startNanos = System.nanoTime();
         lastNanos = startNanos;
     }
 
     @Override
-    public void progress(MirrorTotals totals) {
+    public void onProgress(MirrorTotals totals) {
         long now = System.nanoTime();
         if (interval.isZero() || now - lastNanos < interval.toNanos()) {
             return;
@@ -62,7 +62,7 @@ final class ProgressReport implements MirrorObserver {
     }
 
     @Override
-    public void finished(MirrorTotals totals) {
+    public void onFinished(MirrorTotals totals) {
         if (Terminal.isTerminal()) {
             Terminal.rewrite(out, "");
         }

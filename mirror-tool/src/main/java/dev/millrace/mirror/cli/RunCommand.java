@@ -49,21 +49,21 @@ final class RunCommand implements Callable<Integer> {
             description = "Log what the Kafka clients do, each time they do it, and stack traces.")
     private boolean verbose;
 
-    private final Consumer<Runnable> onSignal;
+    private final Consumer<Runnable> runOnSignal;
 
     /**
-     * @param onSignal takes what is to run when the process is told to end
+     * @param runOnSignal takes what is to run when the process is told to end
      */
-    RunCommand(Consumer<Runnable> onSignal) {
-        this.onSignal = onSignal;
+    RunCommand(Consumer<Runnable> runOnSignal) {
+        this.runOnSignal = runOnSignal;
     }
 
     @Override
     public Integer call() {
         if (verbose) {
-            Logs.verbose();
+            Logs.configureVerbose();
         } else {
-            Logs.terse();
+            Logs.configureTerse();
         }
         if (status != null && status < 0) {
             throw MirrorException.usage(
@@ -72,7 +72,7 @@ final class RunCommand implements Callable<Integer> {
         MirrorConfig config = mirrorOptions.toConfig();
         mirrorOptions.checkClients(config);
         Mirror mirror = new Mirror(config, new ProgressReport(config, System.err, statusInterval()));
-        onSignal.accept(mirror::stop);
+        runOnSignal.accept(mirror::stop);
         mirror.run();
         return 0;
     }

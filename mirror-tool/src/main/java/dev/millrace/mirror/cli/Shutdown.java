@@ -14,7 +14,7 @@ final class Shutdown {
     private Shutdown() {}
 
     /** Has a signal run this, which is to make the command return, and then wait for it. */
-    static void onSignal(Runnable stop) {
+    static void runOnSignal(Runnable stop) {
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(
                         () -> {

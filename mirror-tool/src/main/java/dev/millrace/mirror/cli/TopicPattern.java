@@ -20,24 +20,24 @@ final class TopicPattern {
      */
     static Pattern parse(String topics) {
         if (topics.isBlank()) {
-            throw wrong(topics, "it is empty");
+            throw invalid(topics, "it is empty");
         }
         try {
             // One character for one, so that an error is where the user sees it.
             Pattern unused = Pattern.compile(topics.replaceAll(SEPARATOR, "|"));
         } catch (PatternSyntaxException e) {
-            throw wrong(topics, e.getDescription() + (e.getIndex() < 0 ? "" : " at character " + (e.getIndex() + 1)));
+            throw invalid(topics, e.getDescription() + (e.getIndex() < 0 ? "" : " at character " + (e.getIndex() + 1)));
         }
         Pattern pattern = Pattern.compile(topics.strip().replaceAll("\\s*" + SEPARATOR + "\\s*", "|"));
         try {
             Pattern unused = Clusters.withoutInternal(pattern);
         } catch (PatternSyntaxException e) {
-            throw wrong(topics, "a quotation or a comment in it does not end");
+            throw invalid(topics, "a quotation or a comment in it does not end");
         }
         return pattern;
     }
 
-    private static MirrorException wrong(String topics, String why) {
+    private static MirrorException invalid(String topics, String why) {
         return MirrorException.usage("--topics '" + topics + "': " + why
                 + "; a Java regular expression is expected, such as orders or 'orders|logs-.*'");
     }

@@ -15,7 +15,7 @@ final class UnknownSettings {
     private static final List<String> UNLISTED =
             List.of(AbstractConfig.CONFIG_PROVIDERS_CONFIG, CommonClientConfigs.METRICS_CONTEXT_PREFIX);
 
-    private static final int MOST_TYPOS = 3;
+    private static final int MAX_DISTANCE = 3;
 
     private UnknownSettings() {}
 
@@ -37,14 +37,15 @@ final class UnknownSettings {
 
     private static String suggest(String key, Set<String> known) {
         return known.stream()
-                .min(Comparator.comparingInt((String name) -> typos(key, name)).thenComparing(name -> name))
-                .filter(name -> typos(key, name) <= MOST_TYPOS)
+                .min(Comparator.comparingInt((String name) -> editDistance(key, name))
+                        .thenComparing(name -> name))
+                .filter(name -> editDistance(key, name) <= MAX_DISTANCE)
                 .map(name -> "did you mean " + name + "?")
                 .orElse("remove it, unless a plugin of yours reads it");
     }
 
     /** How many characters must be inserted, removed or replaced to make one text of the other. */
-    private static int typos(String left, String right) {
+    private static int editDistance(String left, String right) {
         int[] row = new int[right.length() + 1];
         for (int j = 0; j <= right.length(); j++) {
             row[j] = j;

@@ -85,13 +85,17 @@ final class CurveChart {
         add("<desc id=\"curve-description\">%s</desc>", description());
         add("<style>%n%s</style>", STYLE);
         add("<rect class=\"card\" width=\"%d\" height=\"%d\" rx=\"8\"/>", WIDTH, HEIGHT);
-        text(CurveScale.LEFT, 30, "title", "Records mirrored a second, by consumer threads sharing one producer");
-        text(CurveScale.LEFT, 50, "quiet", plan.load() + (plan.rounds() > 1 ? "; medians of " + plan.rounds() : ""));
-        legend();
-        axes();
-        jira();
-        plan.contenders().forEach(this::curve);
-        plan.threads().forEach(this::values);
+        drawText(CurveScale.LEFT, 30, "title", "Records mirrored a second, by consumer threads sharing one producer");
+        drawText(
+                CurveScale.LEFT,
+                50,
+                "quiet",
+                plan.describeLoad() + (plan.rounds() > 1 ? "; medians of " + plan.rounds() : ""));
+        drawLegend();
+        drawAxes();
+        drawJira();
+        plan.contenders().forEach(this::drawCurve);
+        plan.threads().forEach(this::drawValues);
         return svg.append("</svg>\n").toString();
     }
 
@@ -119,40 +123,40 @@ final class CurveChart {
         return String.join(" ", sentences);
     }
 
-    private void legend() {
+    private void drawLegend() {
         double x = CurveScale.LEFT + 8;
         for (Contender contender : plan.contenders()) {
             add("<g class=\"%s\">", contender.label());
             add("<line x1=\"%.0f\" y1=\"71\" x2=\"%.0f\" y2=\"71\" stroke-width=\"2.5\"/>", x - 8, x + 20);
-            marker(contender, x + 6, 71);
+            drawMarker(contender, x + 6, 71);
             add("</g>");
-            text(x + 28, 75, "", contender.title());
+            drawText(x + 28, 75, "", contender.title());
             x += 70 + 7.5 * contender.title().length();
         }
     }
 
-    private void axes() {
+    private void drawAxes() {
         for (double speed : scale.lines()) {
             double y = scale.y(speed);
             add(
                     "<line class=\"grid\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>",
                     CurveScale.LEFT, y, CurveScale.RIGHT, y);
-            text(CurveScale.LEFT - 10, y + 4, "quiet end", String.format(Locale.ROOT, "%,.0f", speed));
+            drawText(CurveScale.LEFT - 10, y + 4, "quiet end", String.format(Locale.ROOT, "%,.0f", speed));
         }
         Stream.concat(plan.threads().stream(), Stream.of(JIRA_THREADS))
                 .distinct()
                 .forEach(threads ->
-                        text(scale.x(threads), CurveScale.BOTTOM + 20, "quiet middle", Integer.toString(threads)));
-        text(
+                        drawText(scale.x(threads), CurveScale.BOTTOM + 20, "quiet middle", Integer.toString(threads)));
+        drawText(
                 (CurveScale.LEFT + CurveScale.RIGHT) / 2.0,
                 CurveScale.BOTTOM + 42,
                 "quiet middle",
                 "consumer threads (each step doubles them)");
-        text(CurveScale.LEFT - 10, CurveScale.TOP - 14, "quiet end", "records/s");
+        drawText(CurveScale.LEFT - 10, CurveScale.TOP - 14, "quiet end", "records/s");
     }
 
     /** With its words in the right margin, where no curve comes. */
-    private void jira() {
+    private void drawJira() {
         double x = scale.x(JIRA_THREADS);
         double y = scale.y(JIRA_RECORDS_PER_SECOND);
         int margin = CurveScale.RIGHT + 34;
@@ -160,24 +164,24 @@ final class CurveChart {
         add("<line class=\"leader\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>", x, y, margin - 4, y);
         add("<path d=\"M%.1f,%.1f l7,7 l-7,7 l-7,-7 z\"/>", x, y - 7);
         add("</g>");
-        text(margin, y + 4, "", String.format(Locale.ROOT, "%,d/s: KAFKA-3428", JIRA_RECORDS_PER_SECOND));
-        text(margin, y + 21, "quiet", "MirrorMaker, " + JIRA_THREADS + " threads");
-        text(margin, y + 38, "quiet", "on 2016 hardware");
+        drawText(margin, y + 4, "", String.format(Locale.ROOT, "%,d/s: KAFKA-3428", JIRA_RECORDS_PER_SECOND));
+        drawText(margin, y + 21, "quiet", "MirrorMaker, " + JIRA_THREADS + " threads");
+        drawText(margin, y + 38, "quiet", "on 2016 hardware");
     }
 
-    private void curve(Contender contender) {
+    private void drawCurve(Contender contender) {
         add("<g class=\"%s\">", contender.label());
         List<String> points = new ArrayList<>();
         for (DemoRow row : of(contender)) {
             points.add(String.format(Locale.ROOT, "%.1f,%.1f", scale.x(row.threads()), y(row)));
         }
         add("<polyline points=\"%s\"/>", String.join(" ", points));
-        of(contender).forEach(row -> marker(contender, scale.x(row.threads()), y(row)));
+        of(contender).forEach(row -> drawMarker(contender, scale.x(row.threads()), y(row)));
         add("</g>");
     }
 
     /** A shape of its own for each, for who cannot tell the colours. */
-    private void marker(Contender contender, double x, double y) {
+    private void drawMarker(Contender contender, double x, double y) {
         String shape = switch (contender) {
             case MILLRACE -> "M%.1f,%.1f m-5,0 a5,5 0 1 0 10,0 a5,5 0 1 0 -10,0 z";
             case STOCK -> "M%.1f,%.1f m-5,-5 h10 v10 h-10 z";
@@ -188,7 +192,7 @@ final class CurveChart {
     }
 
     /** The figures at the points of one number of threads. */
-    private void values(int threads) {
+    private void drawValues(int threads) {
         List<DemoRow> column = rows.stream()
                 .filter(row -> row.threads() == threads)
                 .sorted((one, other) -> Double.compare(y(one), y(other)))
@@ -200,7 +204,7 @@ final class CurveChart {
         List<Double> middles = CurveLabels.place(points);
         for (int i = 0; i < column.size(); i++) {
             DemoRow row = column.get(i);
-            text(
+            drawText(
                     scale.x(threads),
                     middles.get(i) + 4.5,
                     "value " + row.contender().label(),
@@ -223,7 +227,7 @@ final class CurveChart {
         return scale.y(row.figures().recordsPerSecond());
     }
 
-    private void text(double x, double y, String classes, String words) {
+    private void drawText(double x, double y, String classes, String words) {
         add("<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">%s</text>", x, y, classes, words);
     }
 

@@ -21,12 +21,12 @@ final class CurveLabels {
      */
     static List<Double> place(List<Double> points) {
         List<Double> middles = new ArrayList<>();
-        points.forEach(point -> middles.add(middle(point, middles, points)));
+        points.forEach(point -> middles.add(findMiddle(point, middles, points)));
         return middles;
     }
 
     /** The nearest that is free, rather above the point than below. */
-    private static double middle(double point, List<Double> labels, List<Double> points) {
+    private static double findMiddle(double point, List<Double> labels, List<Double> points) {
         for (double distance = NEAREST; distance < CurveScale.BOTTOM - CurveScale.TOP; distance += HEIGHT) {
             for (double middle : new double[] {point - distance, point + distance}) {
                 if (isFree(middle, labels, points)) {

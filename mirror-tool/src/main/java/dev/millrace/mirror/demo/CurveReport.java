@@ -111,8 +111,8 @@ final class CurveReport {
                 """,
                 picture,
                 table(plan, new CurveTable(plan, rows)),
-                plan.load(),
-                escape(plan.notes()),
+                plan.describeLoad(),
+                escape(plan.describeMethod()),
                 escape(machine),
                 CurveChart.JIRA_THREADS,
                 CurveChart.JIRA_RECORDS_PER_SECOND);

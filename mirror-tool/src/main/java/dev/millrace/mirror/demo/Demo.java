@@ -40,7 +40,7 @@ final class Demo {
 
     /** Returns what came out, a row for each contender and number of threads, in their order. Blocks for minutes. */
     List<DemoRow> run() {
-        progress.println(plan.expectation());
+        progress.println(plan.estimate());
         try (MirrorMaker1 mirrorMaker = plan.contenders().stream().anyMatch(Contender::isMirrorMaker) ? fetch() : null;
                 KafkaCluster source = start("source");
                 KafkaCluster target = start("target")) {

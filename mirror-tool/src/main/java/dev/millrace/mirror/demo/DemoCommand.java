@@ -29,9 +29,9 @@ import picocli.CommandLine.Option;
         })
 public final class DemoCommand implements Callable<Integer> {
     /** So that the number of a record fits in. */
-    private static final int SMALLEST = 20;
+    private static final int MIN_SIZE = 20;
     /** What a broker takes by default, less what a record needs around its value. */
-    private static final int LARGEST = 1_000_000;
+    private static final int MAX_SIZE = 1_000_000;
 
     private static final int CURVE_ROUNDS = 3;
     private static final String DEFAULT_REPORT = "mirror-curve.html";
@@ -100,7 +100,7 @@ public final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Logs.terse();
+        Logs.configureTerse();
         DemoPlan plan = plan();
         if (report != null && !curve) {
             throw MirrorException.usage("--report " + report + ": only --curve writes one");
@@ -111,7 +111,7 @@ public final class DemoCommand implements Callable<Integer> {
         try {
             List<DemoRow> rows = new Demo(plan, System.err).run();
             String table = curve ? new CurveTable(plan, rows).format() : DemoTable.format(rows);
-            System.out.printf("%n%s:%n%n%s%n%s", plan.load(), table, plan.notes());
+            System.out.printf("%n%s:%n%n%s%n%s", plan.describeLoad(), table, plan.describeMethod());
             curveReport.ifPresent(
                     files -> files.write(plan, rows).forEach(file -> System.out.println("Wrote " + file)));
             return rows.stream().allMatch(DemoRow::isRight) ? 0 : 1;
@@ -131,8 +131,8 @@ public final class DemoCommand implements Callable<Integer> {
     private DemoPlan plan() {
         OptionValues.requirePositive("--records", records);
         OptionValues.requirePositive("--threads", threads);
-        if (size < SMALLEST || size > LARGEST) {
-            throw MirrorException.usage("--size " + size + ": from " + SMALLEST + " to " + LARGEST + " is possible");
+        if (size < MIN_SIZE || size > MAX_SIZE) {
+            throw MirrorException.usage("--size " + size + ": from " + MIN_SIZE + " to " + MAX_SIZE + " is possible");
         }
         if (new HashSet<>(producers).size() < producers.size()) {
             throw MirrorException.usage("--producers: each can be given once");
@@ -140,6 +140,6 @@ public final class DemoCommand implements Callable<Integer> {
         int repeats = rounds != null ? rounds : curve ? CURVE_ROUNDS : 1;
         OptionValues.requirePositive("--rounds", repeats);
         return new DemoPlan(
-                records, size, curve ? DemoPlan.doublings(threads) : DemoPlan.ends(threads), producers, repeats);
+                records, size, curve ? DemoPlan.doublings(threads) : DemoPlan.oneAndMost(threads), producers, repeats);
     }
 }

@@ -21,7 +21,7 @@ record DemoPlan(long records, int size, List<Integer> threads, List<Contender> c
     private static final long BYTES_PER_SECOND = 30_000_000;
 
     /** One thread, and many. */
-    static List<Integer> ends(int most) {
+    static List<Integer> oneAndMost(int most) {
         return List.copyOf(new TreeSet<>(List.of(1, most)));
     }
 
@@ -56,7 +56,7 @@ record DemoPlan(long records, int size, List<Integer> threads, List<Contender> c
     }
 
     /** How long it may take. */
-    String expectation() {
+    String estimate() {
         int count = runs().size();
         long seconds = START_SECONDS + count * (RUN_SECONDS + records * Math.max(100, size) / BYTES_PER_SECOND);
         String time = seconds <= 90 ? (seconds + 9) / 10 * 10 + " seconds" : (seconds + 59) / 60 + " minutes";
@@ -65,13 +65,13 @@ record DemoPlan(long records, int size, List<Integer> threads, List<Contender> c
     }
 
     /** The load, in words. */
-    String load() {
+    String describeLoad() {
         return Words.count(records, "record") + " of " + Words.count(size, "byte") + " in " + Demo.PARTITIONS
                 + " partitions, snappy";
     }
 
     /** How the figures came about. */
-    String notes() {
+    String describeMethod() {
         String notes = """
                 Each run is a process of its own, measured once it has polled a quarter of the records, which warm its JVM
                 up, to the last record acknowledged. CPU is that of the whole process, without the brokers. One send()

@@ -26,7 +26,7 @@ final class DemoProcess {
      * The first touch of a page of memory may cost as much as mirroring ten records, and a mirror that runs for days does
      * it once; so the heap of these short runs is touched before they are measured.
      */
-    static final String WARM_HEAP = "-XX:+AlwaysPreTouch";
+    static final String PRE_TOUCH_HEAP = "-XX:+AlwaysPreTouch";
 
     /**
      * Runs a main class that prints what {@link #print} does. Blocks until it has ended.
@@ -57,11 +57,11 @@ final class DemoProcess {
         }
     }
 
-    /** The options of this JVM, and {@link #WARM_HEAP}. */
+    /** The options of this JVM, and {@link #PRE_TOUCH_HEAP}. */
     static List<String> ownOptions() {
         List<String> options =
                 new ArrayList<>(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        options.add(WARM_HEAP);
+        options.add(PRE_TOUCH_HEAP);
         return options;
     }
 

@@ -19,7 +19,7 @@ final class DemoRecords {
         "kitchen", "latency", "message", "network", "order", "payment", "queued", "refund", "shipped", "timeout"
     };
     /** Records that go to one partition before the next has its turn. */
-    private static final int RUN = 500;
+    private static final int RECORDS_PER_TURN = 500;
 
     private static final int PROGRESS_EVERY = 10_000;
 
@@ -41,7 +41,7 @@ final class DemoRecords {
                 new KafkaProducer<>(client, new ByteArraySerializer(), new ByteArraySerializer())) {
             SplittableRandom random = new SplittableRandom(1);
             for (long i = 0; i < records && failure.get() == null; i++) {
-                int partition = (int) (i / RUN % partitions);
+                int partition = (int) (i / RECORDS_PER_TURN % partitions);
                 Future<?> unused = producer.send(
                         new ProducerRecord<>(topic, partition, null, value(i, size, random)), (metadata, exception) -> {
                             if (exception != null) {

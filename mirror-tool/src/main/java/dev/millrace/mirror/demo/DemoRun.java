@@ -36,16 +36,20 @@ final class DemoRun {
     }
 
     private static Measurement.Figures measure(MirrorConfig config) {
-        Measurement measurement = new Measurement(ends(config));
+        Measurement measurement = new Measurement(readEnds(config));
         Mirror mirror = new Mirror(config, measurement);
-        measurement.onEnd(mirror::stop);
+        measurement.setEndAction(mirror::stop);
         mirror.run();
         return measurement.figures();
     }
 
     private static MirrorConfig compressed(MirrorConfig config) {
         return new MirrorConfig(
-                config.topics(), config.threads(), config.kind(), config.consumer(), compressed(config.producer()));
+                config.topics(),
+                config.threads(),
+                config.producerKind(),
+                config.consumer(),
+                compressed(config.producer()));
     }
 
     /** A producer's configuration, with the demo's compression. */
@@ -55,7 +59,7 @@ final class DemoRun {
         return config;
     }
 
-    private static Map<TopicPartition, Long> ends(MirrorConfig config) {
+    private static Map<TopicPartition, Long> readEnds(MirrorConfig config) {
         try (Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()))) {
             Map<TopicPartition, Long> ends = Clusters.endOffsets(source, Demo.TOPIC, Demo.PARTITIONS);
             ends.values().removeIf(end -> end == 0);

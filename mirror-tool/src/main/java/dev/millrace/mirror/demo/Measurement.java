@@ -18,7 +18,7 @@ import org.apache.kafka.common.TopicPartition;
  * Measures a mirror until the target has acknowledged the last record that the source had at the start; {@link RunClock}
  * tells from when.
  *
- * <p>One {@code send} in {@value #TIMED} on average is timed, at random: to time each would cost two readings of the
+ * <p>One {@code send} in {@value #SENDS_PER_SAMPLE} on average is timed, at random: to time each would cost two readings of the
  * clock a record, for which MirrorMaker 1 does not pay.
  *
  * <p><b>Threads:</b> see {@link MirrorObserver}; {@link #figures} only when the mirror has ended.
@@ -26,13 +26,13 @@ import org.apache.kafka.common.TopicPartition;
  * joined its threads, the histograms too.
  */
 final class Measurement implements MirrorObserver {
-    private static final int TIMED = 16;
+    private static final int SENDS_PER_SAMPLE = 16;
     private static final long LONGEST_SEND_NANOS = 3_600_000_000_000L;
 
     private final Map<TopicPartition, Long> ends;
     private final List<Histogram> sendTimes = new ArrayList<>();
     private final RunClock clock;
-    private Runnable onEnd;
+    private Runnable endAction;
 
     /**
      * @param ends the offset after the last record, of every partition that has records
@@ -44,33 +44,33 @@ final class Measurement implements MirrorObserver {
     }
 
     /** Sets what to do when all is acknowledged, in a consumer thread; to be called before the mirror runs. */
-    void onEnd(Runnable action) {
-        onEnd = action;
+    void setEndAction(Runnable action) {
+        endAction = action;
     }
 
     @Override
-    public Sender sender(Producer<byte[], byte[]> producer) {
+    public Sender createSender(Producer<byte[], byte[]> producer) {
         Histogram times = new Histogram(LONGEST_SEND_NANOS, 2);
         sendTimes.add(times);
         return new TimedSender(producer, times);
     }
 
     @Override
-    public void polled(int records) {
-        clock.polled(records);
+    public void onPolled(int records) {
+        clock.onPolled(records);
     }
 
     @Override
-    public void acknowledged(TopicPartition partition, long offset) {
+    public void onAcknowledged(TopicPartition partition, long offset) {
         Long end = ends.get(partition);
         if (end != null && offset >= end && ends.remove(partition) != null && ends.isEmpty()) {
             clock.stop();
-            onEnd.run();
+            endAction.run();
         }
     }
 
     @Override
-    public void progress(MirrorTotals totals) {
+    public void onProgress(MirrorTotals totals) {
         DemoProcess.print(totals.acked());
     }
 
@@ -100,7 +100,7 @@ final class Measurement implements MirrorObserver {
                 Future<?> unused = producer.send(record, callback);
                 return;
             }
-            untilTimed = random.nextInt(1, 2 * TIMED);
+            untilTimed = random.nextInt(1, 2 * SENDS_PER_SAMPLE);
             long before = System.nanoTime();
             Future<?> unused = producer.send(record, callback);
             long time = System.nanoTime() - before;

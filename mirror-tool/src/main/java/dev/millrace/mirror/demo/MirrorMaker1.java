@@ -40,7 +40,7 @@ final class MirrorMaker1 implements AutoCloseable {
             "-XX:+ExplicitGCInvokesConcurrent",
             "-Xms1g",
             "-Xmx1g",
-            DemoProcess.WARM_HEAP);
+            DemoProcess.PRE_TOUCH_HEAP);
     /** Its own warnings are told only when it fails. */
     private static final List<String> LOGGING =
             List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showThreadName=false");
@@ -129,9 +129,9 @@ final class MirrorMaker1 implements AutoCloseable {
             long records,
             LongConsumer progress) {
         Map<String, Object> consumer = tuned ? tunedConsumer(source, group) : shippedConsumer(source, group);
-        consumer.put(ConsumerConfig.INTERCEPTOR_CLASSES_CONFIG, MirrorMakerRun.Polled.class.getName());
+        consumer.put(ConsumerConfig.INTERCEPTOR_CLASSES_CONFIG, MirrorMakerRun.PollInterceptor.class.getName());
         Map<String, Object> producer = DemoRun.compressed(tuned ? tunedProducer(target) : shippedProducer(target));
-        producer.put(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG, MirrorMakerRun.Acknowledged.class.getName());
+        producer.put(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG, MirrorMakerRun.AckInterceptor.class.getName());
         List<String> args = List.of(
                 Long.toString(records),
                 "--consumer.config=" + store("consumer.properties", consumer),

@@ -21,14 +21,14 @@ import org.apache.kafka.common.TopicPartition;
  * <p>Its class path is MirrorMaker's, with the classes of this tool behind it: it may use what the JDK and the interfaces
  * of kafka-clients 3.9 have, and nothing else.
  *
- * <p><b>Threads:</b> MirrorMaker's consumer threads are polled by {@link Polled}, its producer's I/O thread calls {@link
- * Acknowledged}, the main thread waits for the end.
+ * <p><b>Threads:</b> MirrorMaker's consumer threads are polled by {@link PollInterceptor}, its producer's I/O thread calls {@link
+ * AckInterceptor}, the main thread waits for the end.
  * <p><b>Ordering:</b> the clock is stopped before the latch opens, and read after.
  */
 final class MirrorMakerRun {
     private static final String MIRROR_MAKER = "kafka.tools.MirrorMaker";
     /** A run that loses records, or that cannot reach a broker, would else never end. */
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration STALL_TIMEOUT = Duration.ofSeconds(60);
 
     private static final AtomicLong ACKNOWLEDGED = new AtomicLong();
     private static final CountDownLatch ALL_ACKNOWLEDGED = new CountDownLatch(1);
@@ -73,9 +73,9 @@ final class MirrorMakerRun {
             if (now != before) {
                 before = now;
                 lastChange = System.nanoTime();
-            } else if (System.nanoTime() - lastChange > PATIENCE.toNanos()) {
+            } else if (System.nanoTime() - lastChange > STALL_TIMEOUT.toNanos()) {
                 fail(MIRROR_MAKER + " has written " + now + " of " + expected + " records, and none for "
-                        + PATIENCE.toSeconds() + " s");
+                        + STALL_TIMEOUT.toSeconds() + " s");
             }
         }
     }
@@ -86,10 +86,10 @@ final class MirrorMakerRun {
     }
 
     /** Tells the clock what a consumer returns. */
-    public static final class Polled implements ConsumerInterceptor<byte[], byte[]> {
+    public static final class PollInterceptor implements ConsumerInterceptor<byte[], byte[]> {
         @Override
         public ConsumerRecords<byte[], byte[]> onConsume(ConsumerRecords<byte[], byte[]> records) {
-            clock.polled(records.count());
+            clock.onPolled(records.count());
             return records;
         }
 
@@ -104,7 +104,7 @@ final class MirrorMakerRun {
     }
 
     /** Stops the clock with the acknowledgement of the last record. */
-    public static final class Acknowledged implements ProducerInterceptor<byte[], byte[]> {
+    public static final class AckInterceptor implements ProducerInterceptor<byte[], byte[]> {
         @Override
         public ProducerRecord<byte[], byte[]> onSend(ProducerRecord<byte[], byte[]> record) {
             return record;

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * Takes the time and the CPU of one run: from the poll that comes past its first quarter, in which the JVM warms up, to
  * the last record acknowledged.
  *
- * <p><b>Threads:</b> any may call {@link #polled} and {@link #isRunning}; one calls {@link #stop}, and after it others
+ * <p><b>Threads:</b> any may call {@link #onPolled} and {@link #isRunning}; one calls {@link #stop}, and after it others
  * read.
  * <p><b>Ordering:</b> the start is written by whoever wins {@code started}. Whoever stops has been handed a record
  * polled after that, by a producer's I/O thread; who reads must have waited for the stop.
@@ -32,7 +32,7 @@ final class RunClock {
     }
 
     /** Told of each poll, before its records are sent. */
-    void polled(int count) {
+    void onPolled(int count) {
         if (!started.get()) {
             long before = polled.getAndAdd(count);
             if (before + count > records / 4 && started.compareAndSet(false, true)) {

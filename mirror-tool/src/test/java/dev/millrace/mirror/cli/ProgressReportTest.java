@@ -43,8 +43,8 @@ class ProgressReportTest {
     void shouldCountInWordsThatFitTheNumber() {
         ProgressReport report = report(1, ALWAYS);
 
-        report.started(Set.of("orders"));
-        report.finished(totals(1));
+        report.onStarted(Set.of("orders"));
+        report.onFinished(totals(1));
 
         assertThat(logged().get(0)).isEqualTo("Mirroring topic orders with 1 thread and the millrace producer");
         assertThat(logged().get(1)).startsWith("Mirrored 1 record in ");
@@ -55,8 +55,8 @@ class ProgressReportTest {
         System.setProperty("mirror.terminal", "true");
         ProgressReport report = report(2, ALWAYS);
 
-        report.started(Set.of("a", "b"));
-        report.progress(totals(12_345_678));
+        report.onStarted(Set.of("a", "b"));
+        report.onProgress(totals(12_345_678));
 
         // Wrapping off, the line, the rest of the line cleared, wrapping on, and back to the start.
         assertThat(written.toString(StandardCharsets.UTF_8))
@@ -70,9 +70,9 @@ class ProgressReportTest {
     void shouldTellNothingOnTheWayWhenTheIntervalIsZero() {
         ProgressReport report = report(1, Duration.ZERO);
 
-        report.started(Set.of("a"));
-        report.progress(totals(5));
-        report.finished(totals(5));
+        report.onStarted(Set.of("a"));
+        report.onProgress(totals(5));
+        report.onFinished(totals(5));
 
         assertThat(logged()).hasSize(2).noneMatch(line -> line.contains("lag"));
     }
@@ -81,13 +81,13 @@ class ProgressReportTest {
     void shouldLogOnlyAfterTheInterval() {
         ProgressReport patient = report(1, Duration.ofDays(1));
         ProgressReport eager = report(1, ALWAYS);
-        patient.started(Set.of("a"));
-        eager.started(Set.of("a"));
+        patient.onStarted(Set.of("a"));
+        eager.onStarted(Set.of("a"));
         log.list.clear();
 
-        patient.progress(totals(5));
+        patient.onProgress(totals(5));
         assertThat(logged()).isEmpty();
-        eager.progress(totals(5));
+        eager.onProgress(totals(5));
         assertThat(logged()).hasSize(1).first().asString().startsWith("5 records | lag 9,000 | ");
     }
 

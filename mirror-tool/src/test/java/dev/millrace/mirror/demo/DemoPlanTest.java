@@ -14,8 +14,8 @@ class DemoPlanTest {
         assertThat(DemoPlan.doublings(32)).containsExactly(1, 2, 4, 8, 16, 32);
         assertThat(DemoPlan.doublings(12)).containsExactly(1, 2, 4, 8, 12);
         assertThat(DemoPlan.doublings(1)).containsExactly(1);
-        assertThat(DemoPlan.ends(1)).containsExactly(1);
-        assertThat(DemoPlan.ends(32)).containsExactly(1, 32);
+        assertThat(DemoPlan.oneAndMost(1)).containsExactly(1);
+        assertThat(DemoPlan.oneAndMost(32)).containsExactly(1, 32);
     }
 
     @Test
@@ -34,9 +34,9 @@ class DemoPlanTest {
 
     @Test
     void shouldTellHowLongItMayTake() {
-        assertThat(new DemoPlan(2_000_000, 100, DemoPlan.ends(32), TWO, 1).expectation())
+        assertThat(new DemoPlan(2_000_000, 100, DemoPlan.oneAndMost(32), TWO, 1).estimate())
                 .isEqualTo("4 runs of 2,000,000 records: about 70 seconds on two idle cores");
-        assertThat(new DemoPlan(2_000_000, 100, DemoPlan.doublings(32), TWO, 3).expectation())
+        assertThat(new DemoPlan(2_000_000, 100, DemoPlan.doublings(32), TWO, 3).estimate())
                 .isEqualTo("36 runs of 2,000,000 records: about 8 minutes on two idle cores");
     }
 

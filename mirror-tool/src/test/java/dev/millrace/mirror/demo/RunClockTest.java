@@ -9,12 +9,12 @@ class RunClockTest {
     void shouldStartWithThePollThatComesPastAQuarter() {
         RunClock clock = new RunClock(1_000);
 
-        clock.polled(100);
-        clock.polled(150);
+        clock.onPolled(100);
+        clock.onPolled(150);
         assertThat(clock.isRunning()).isFalse();
-        clock.polled(200);
+        clock.onPolled(200);
         assertThat(clock.isRunning()).isTrue();
-        clock.polled(300);
+        clock.onPolled(300);
         assertThat(clock.measuredRecords()).isEqualTo(750);
     }
 
@@ -22,9 +22,9 @@ class RunClockTest {
     void shouldStartWithAPollOfEverything() {
         RunClock clock = new RunClock(3);
 
-        clock.polled(0);
+        clock.onPolled(0);
         assertThat(clock.isRunning()).isFalse();
-        clock.polled(3);
+        clock.onPolled(3);
         assertThat(clock.isRunning()).isTrue();
         assertThat(clock.measuredRecords()).isEqualTo(3);
     }

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Threads:</b> one.
  */
-final class CopyEvidence {
-    private static final Logger LOG = LoggerFactory.getLogger(CopyEvidence.class);
+final class CopyCheck {
+    private static final Logger LOG = LoggerFactory.getLogger(CopyCheck.class);
 
     /** Whether the target has the records of a source partition before an offset. */
     enum Verdict {
@@ -43,12 +43,12 @@ final class CopyEvidence {
     }
 
     /** How far before the offset a record is looked for: what stands there may be compacted, or mark a transaction. */
-    private static final int LAST_OFFSETS = 100;
+    private static final int LOOK_BACK = 100;
     /** How many records of the target may have the timestamp of the record looked for. */
-    private static final int SAME_TIME = 1_000;
+    private static final int MAX_SAME_TIMESTAMP = 1_000;
 
     private static final Duration POLL = Duration.ofMillis(200);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration READ_TIMEOUT = Duration.ofSeconds(30);
 
     private final Admin target;
     private final KafkaConsumer<byte[], byte[]> sourceReader;
@@ -62,7 +62,7 @@ final class CopyEvidence {
      * @param sourceReader a consumer of the source, in no group, as the next; the caller closes both
      * @param partitions of the source, to be judged
      */
-    CopyEvidence(
+    CopyCheck(
             Admin source,
             Admin target,
             KafkaConsumer<byte[], byte[]> sourceReader,
@@ -78,7 +78,7 @@ final class CopyEvidence {
     }
 
     /** A consumer of the cluster that this client configuration is for. */
-    static KafkaConsumer<byte[], byte[]> reader(Map<String, Object> client) {
+    static KafkaConsumer<byte[], byte[]> createReader(Map<String, Object> client) {
         Map<String, Object> config = new HashMap<>(DerivedConfigs.admin(client));
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
         config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
@@ -88,7 +88,7 @@ final class CopyEvidence {
     }
 
     /** Judges one of the partitions. Blocks for as long as the clusters take to read a few records from. */
-    Verdict judge(TopicPartition partition, long offset) {
+    Verdict check(TopicPartition partition, long offset) {
         long start = sourceStarts.get(partition);
         if (offset > sourceEnds.get(partition)) {
             return Verdict.ABSENT; // The topic was created anew.
@@ -103,7 +103,7 @@ final class CopyEvidence {
         try {
             AtomicReference<ConsumerRecord<byte[], byte[]>> last = new AtomicReference<>();
             long end = Math.min(offset, sourceStableEnds.get(partition));
-            read(sourceReader, partition, Math.max(start, end - LAST_OFFSETS), end, last::set);
+            read(sourceReader, partition, Math.max(start, end - LOOK_BACK), end, last::set);
             return last.get() != null && isOnTarget(last.get(), partition, targetEnd)
                     ? Verdict.PRESENT
                     : Verdict.UNCLEAR;
@@ -117,18 +117,23 @@ final class CopyEvidence {
         if (record.timestamp() < 0) {
             return false; // Of the oldest format: the target has given its copy another one.
         }
-        ListOffsetsResultInfo first =
-                Clusters.answer(target.listOffsets(Map.of(partition, OffsetSpec.forTimestamp(record.timestamp())))
+        ListOffsetsResultInfo first = Clusters.awaitUnchecked(
+                target.listOffsets(Map.of(partition, OffsetSpec.forTimestamp(record.timestamp())))
                         .partitionResult(partition));
         if (first.timestamp() != record.timestamp()) {
             return false;
         }
         AtomicBoolean isFound = new AtomicBoolean();
-        read(targetReader, partition, first.offset(), Math.min(first.offset() + SAME_TIME, targetEnd), candidate -> {
-            if (isCopy(record, candidate)) {
-                isFound.set(true);
-            }
-        });
+        read(
+                targetReader,
+                partition,
+                first.offset(),
+                Math.min(first.offset() + MAX_SAME_TIMESTAMP, targetEnd),
+                candidate -> {
+                    if (isCopy(record, candidate)) {
+                        isFound.set(true);
+                    }
+                });
         return isFound.get();
     }
 
@@ -149,8 +154,8 @@ final class CopyEvidence {
         reader.assign(List.of(partition));
         reader.seek(partition, from);
         while (reader.position(partition) < to) {
-            if (System.nanoTime() - start > PATIENCE.toNanos()) {
-                throw new TimeoutException("no records of " + partition + " within " + PATIENCE.toSeconds() + " s");
+            if (System.nanoTime() - start > READ_TIMEOUT.toNanos()) {
+                throw new TimeoutException("no records of " + partition + " within " + READ_TIMEOUT.toSeconds() + " s");
             }
             for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
                 if (record.offset() < to) {
