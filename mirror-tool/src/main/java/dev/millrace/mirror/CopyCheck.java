@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out whether the target has what the source has before an offset: a mirror writes a partition in order, so it has
- * if it has the last record before the offset.
+ * Finds out whether the target has all records that the source has before an offset. A mirror writes a partition in order,
+ * so it is enough to find the last record before the offset.
  *
  * <p><b>Threads:</b> one.
  */
@@ -34,17 +34,17 @@ final class CopyCheck {
 
     /** Whether the target has the records of a source partition before an offset. */
     enum Verdict {
-        /** It has the last of them, or there are none left. */
+        /** It has the last of them, or the source has none left. */
         PRESENT,
-        /** It has never had a record of the partition, or the offset is not one of the source's partition. */
+        /** It has never had a record of the partition, or the offset is past the end of the source's partition. */
         ABSENT,
-        /** It has records, and the last before the offset was not found among them. */
+        /** It has records, but the last one before the offset was not found among them. */
         UNCLEAR
     }
 
-    /** How far before the offset a record is looked for: what stands there may be compacted, or mark a transaction. */
+    /** How many offsets before the given one are read: some may be compacted, or hold markers of transactions. */
     private static final int LOOK_BACK = 100;
-    /** How many records of the target may have the timestamp of the record looked for. */
+    /** How many records of the target are read, from the first with the timestamp of the record that is looked for. */
     private static final int MAX_SAME_TIMESTAMP = 1_000;
 
     private static final Duration POLL = Duration.ofMillis(200);
@@ -59,8 +59,9 @@ final class CopyCheck {
     private final Map<TopicPartition, Long> targetEnds;
 
     /**
-     * @param sourceReader a consumer of the source, in no group, as the next; the caller closes both
-     * @param partitions of the source, to be judged
+     * @param sourceReader a consumer of the source without a group; the caller closes it
+     * @param targetReader a consumer of the target without a group; the caller closes it
+     * @param partitions of the source, those to check
      */
     CopyCheck(
             Admin source,
@@ -77,21 +78,21 @@ final class CopyCheck {
         targetEnds = Clusters.offsets(target, Clusters.existing(target, partitions), OffsetSpec.latest());
     }
 
-    /** A consumer of the cluster that this client configuration is for. */
+    /** Opens a consumer without a group for the cluster of this client configuration. */
     static KafkaConsumer<byte[], byte[]> createReader(Map<String, Object> client) {
         Map<String, Object> config = new HashMap<>(DerivedConfigs.admin(client));
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
         config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
-        // The mirror may have left out what was aborted, or have copied it: what was committed it has copied anyway.
+        // A mirror may have skipped aborted records or copied them. It has copied the committed ones in both cases.
         config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
-    /** Judges one of the partitions. Blocks for as long as the clusters take to read a few records from. */
+    /** Checks one of the partitions. Blocks until a few records are read from both clusters, at most about 30 s each. */
     Verdict check(TopicPartition partition, long offset) {
         long start = sourceStarts.get(partition);
         if (offset > sourceEnds.get(partition)) {
-            return Verdict.ABSENT; // The topic was created anew.
+            return Verdict.ABSENT; // The topic was deleted and created again.
         }
         if (offset <= start) {
             return Verdict.PRESENT;
@@ -115,7 +116,7 @@ final class CopyCheck {
 
     private boolean isOnTarget(ConsumerRecord<byte[], byte[]> record, TopicPartition partition, long targetEnd) {
         if (record.timestamp() < 0) {
-            return false; // Of the oldest format: the target has given its copy another one.
+            return false; // A record of the oldest format has no timestamp, so the target has given its copy one.
         }
         ListOffsetsResultInfo first = Clusters.awaitUnchecked(
                 target.listOffsets(Map.of(partition, OffsetSpec.forTimestamp(record.timestamp())))

@@ -19,11 +19,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets a mirror go on where one of an earlier version has stopped, whose group was the same for every target.
+ * Lets a mirror continue where a mirror of an earlier version stopped. In earlier versions the group had the same name for
+ * every target.
  *
- * <p>That group may hold the progress of a mirror to another target: to start from it would leave out what this target
- * does not have. So an offset is taken over only when the target is seen to have what the source has before it
- * ({@link CopyCheck}). A partition of which the target has nothing starts as in any new group. Where neither is clear,
+ * <p>So that group may hold the progress of a mirror to another target, and a mirror that started from it would skip records
+ * that its target does not have. An offset is therefore taken over only if the target has the records before it
+ * ({@link CopyCheck}). A partition of which the target has nothing starts as in any new group. If neither is certain,
  * the mirror does not start, and the user has to choose the group.
  *
  * <p><b>Threads:</b> one.
@@ -43,13 +44,13 @@ final class InheritedProgress {
     }
 
     /**
-     * Commits to the group, for partitions of which it has no offset, what the old group has of them. All topics are
-     * looked at, for as soon as the group has members nothing can be added.
+     * Commits the offsets of the old group to the group, for partitions of which the group has none. Does so for all
+     * topics, because nothing can be added once the group has members.
      *
-     * @throws MirrorException when it is unclear where the mirror has to start, or a mirror still runs in the old group
+     * @throws MirrorException when it is not clear where the mirror has to start, or a mirror still runs in the old group
      */
     void takeOver(String group) {
-        boolean isInUse = isInUse(OLD_GROUP); // Asked first: what it commits as its last is then not missed.
+        boolean isInUse = isInUse(OLD_GROUP); // Before its offsets are read, or its last commit could be missed.
         Map<TopicPartition, OffsetAndMetadata> inherited = oldOffsets();
         if (!inherited.isEmpty()) {
             inherited.keySet().removeAll(offsets(group).keySet());
@@ -63,16 +64,16 @@ final class InheritedProgress {
         Map<TopicPartition, OffsetAndMetadata> present = verdicts.get(CopyCheck.Verdict.PRESENT);
         if (isInUse && !present.isEmpty()) {
             throw MirrorException.failed("A mirror of an earlier version to this target still runs in group "
-                    + OLD_GROUP + "; stop it, and this one goes on where it ends");
+                    + OLD_GROUP + "; stop it, and this one continues where it ends");
         }
         commit(group, present);
         int absent = verdicts.get(CopyCheck.Verdict.ABSENT).size();
         if (absent > 0) {
             LOG.info(
-                    "Group {} has progress in {} partitions of which this target has nothing; they are left to"
-                            + " auto.offset.reset",
+                    "Group {} has progress in {} of which this target has nothing; there the mirror starts where"
+                            + " auto.offset.reset says",
                     OLD_GROUP,
-                    absent);
+                    Words.count(absent, "partition"));
         }
     }
 
@@ -92,7 +93,7 @@ final class InheritedProgress {
         return verdicts;
     }
 
-    /** Only of topics to be mirrored: the others are for a mirror of theirs to decide. */
+    /** Looks only at topics of this mirror: a mirror of the others will check them itself. */
     private void refuseUnclear(String group, Collection<TopicPartition> unclear) {
         TreeSet<String> topics = unclear.stream()
                 .map(TopicPartition::topic)
@@ -102,9 +103,9 @@ final class InheritedProgress {
             throw MirrorException.failed(
                     "Group " + OLD_GROUP + ", where mirrors of earlier versions kept their progress, has"
                             + " offsets of " + topics
-                            + ", and it is not clear whether of a mirror to this target, which has other"
-                            + " records in them. If it was to this one, go on there by --group " + OLD_GROUP
-                            + "; if not, start anew by --group " + group);
+                            + ", and it is not clear whether they belong to a mirror to this target, which has other"
+                            + " records in these topics. If they do, continue with --group " + OLD_GROUP
+                            + "; if not, start from the beginning with --group " + group);
         }
     }
 
@@ -115,10 +116,10 @@ final class InheritedProgress {
         try {
             Clusters.await(source.alterConsumerGroupOffsets(group, offsets).all());
             LOG.info(
-                    "Group {} goes on where group {} of an earlier version has stopped, in {} partitions of {}",
+                    "Group {} continues where group {} of an earlier version stopped, in {} of {}",
                     group,
                     OLD_GROUP,
-                    offsets.size(),
+                    Words.count(offsets.size(), "partition"),
                     offsets.keySet().stream()
                             .map(TopicPartition::topic)
                             .distinct()
@@ -126,11 +127,11 @@ final class InheritedProgress {
                             .toList());
         } catch (ExecutionException e) {
             if (!(e.getCause() instanceof UnknownMemberIdException)) {
-                throw MirrorException.failed("Cannot go on where group " + OLD_GROUP + " has stopped", e.getCause());
+                throw MirrorException.failed("Cannot continue where group " + OLD_GROUP + " stopped", e.getCause());
             }
-            throw MirrorException.failed("Group " + group + " would have to go on where group " + OLD_GROUP
-                    + " of an earlier version has stopped, in " + new TreeMap<>(offsets)
-                    + ", but has members already; stop them and start again");
+            throw MirrorException.failed("Group " + group + " has to continue where group " + OLD_GROUP
+                    + " of an earlier version stopped, in " + new TreeMap<>(offsets)
+                    + ", but it already has members; stop them and start again");
         }
     }
 
@@ -139,7 +140,7 @@ final class InheritedProgress {
             return offsets(OLD_GROUP);
         } catch (GroupAuthorizationException e) {
             LOG.warn(
-                    "May not look whether a mirror of an earlier version has kept its progress in group {}", OLD_GROUP);
+                    "The mirror may not read group {}, so it ignores the progress that an earlier version may have there", OLD_GROUP);
             return Map.of();
         }
     }
@@ -158,7 +159,7 @@ final class InheritedProgress {
                     .members()
                     .isEmpty();
         } catch (ExecutionException e) {
-            return false; // There is no such group, or its offsets may not be read either.
+            return false; // There is no such group, or the mirror may not read its offsets either.
         }
     }
 }

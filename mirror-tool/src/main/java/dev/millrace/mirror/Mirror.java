@@ -19,19 +19,19 @@ import org.apache.kafka.common.errors.InterruptException;
 /**
  * Mirrors topics from one cluster to another, at least once: {@link MirrorThread}s feed one shared producer.
  *
- * <p>It runs until it is stopped or something fails. A failure of any part stops all of it, and is what {@link #run}
- * throws: a mirror that limps on with fewer threads would look alive.
+ * <p>It runs until it is stopped or something fails. A failure of any part stops the whole mirror, and {@link #run} throws
+ * it: a mirror that continued with fewer threads would look healthy.
  *
- * <p><b>Threads:</b> one thread calls {@link #run}, once; any may call the rest.
- * <p><b>Ordering:</b> the first failure is published by a compare-and-set before the latch opens, and read after.
+ * <p><b>Threads:</b> one thread calls {@link #run}, once; any thread may call the rest.
+ * <p><b>Ordering:</b> the first failure is written by a compare-and-set before the latch opens, and read after it.
  */
 public final class Mirror {
     private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(1);
-    /** Longer than a thread takes to drain, so that it is the drain that gives up, saying of what. */
+    /** Longer than a thread waits for its records, so that the thread gives up first and names their partitions. */
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
 
     private static final Duration PRODUCER_CLOSE_TIMEOUT = Duration.ofSeconds(5);
-    /** Without one, an admin client waits for the answers it was promised, even from a cluster that is down. */
+    /** Without a time-out an admin client waits for open answers, even from a cluster that is down. */
     private static final Duration ADMIN_CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
     private final MirrorConfig config;
@@ -49,7 +49,7 @@ public final class Mirror {
     }
 
     /**
-     * Mirrors until {@link #stop}; returns when all that was sent is acknowledged and committed, within about 30 s.
+     * Mirrors until {@link #stop}; then returns within about 30 s, when all sent records are acknowledged and committed.
      *
      * @throws MirrorException when a cluster does not answer, nothing matches, or a record could not be written
      */
@@ -118,22 +118,22 @@ public final class Mirror {
         } finally {
             stop();
             boolean ended = join(threads, STOP_TIMEOUT);
-            producer.close(PRODUCER_CLOSE_TIMEOUT); // Wakes whoever still waits in send.
+            producer.close(PRODUCER_CLOSE_TIMEOUT); // Wakes threads that still wait in send.
             if (!ended && !join(threads, PRODUCER_CLOSE_TIMEOUT)) {
                 fail(MirrorException.failed(
-                        "Not all threads have stopped in time; their last records are not committed,"
+                        "Some threads have not stopped in time; their last records are not committed"
                                 + " and will be mirrored again"));
             }
             observer.onFinished(totals(mirrors));
         }
     }
 
-    /** Asks the mirror to drain and end. Does not wait for it. */
+    /** Tells the mirror to stop: to wait for the records it has sent, commit, and end. Does not wait for that. */
     public void stop() {
         stopping.countDown();
     }
 
-    /** Stops the mirror because of this; what fails later as a consequence is left out. */
+    /** Stops the mirror because of a failure. Later failures are ignored, as they may be consequences. */
     void fail(Throwable cause) {
         failure.compareAndSet(null, cause);
         stop();
@@ -158,7 +158,7 @@ public final class Mirror {
         return stopping.getCount() > 0;
     }
 
-    /** The offset as it is to be committed: so that a mirror in the opposite direction knows whose it is. */
+    /** The offset with this mirror's mark, by which a mirror in the opposite direction recognises it. */
     OffsetAndMetadata withMark(OffsetAndMetadata position) {
         return MirrorGroup.withMark(position, mark);
     }

@@ -4,12 +4,12 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * What to mirror, and with what.
+ * What a mirror copies, and with which clients.
  *
- * @param topics names of the topics to mirror match it as a whole; internal ones, whose names start with two
- *     underscores, are never mirrored
+ * @param topics matches the whole names of the topics to mirror; internal topics, whose names start with two underscores,
+ *     are never mirrored
  * @param threads the number of consumers, each with a thread of its own, at least 1
- * @param consumer configuration of every consumer, complete but for what tells the threads apart
+ * @param consumer configuration of every consumer, complete except for {@link DerivedConfigs#numbered numbers}
  * @param producer configuration of the one producer, complete
  */
 public record MirrorConfig(

@@ -6,16 +6,16 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 
 /**
- * Names by which mirrors of the same source tell their consumer groups apart: each is that of the target's cluster id,
- * which stays when addresses change.
+ * Names of consumer groups, and marks in their offsets, that tell mirrors of the same source apart. Both contain the
+ * target's cluster id, which stays the same when addresses change.
  */
 final class MirrorGroup {
-    /** The group of every mirror of an earlier version, whatever its target. */
+    /** The default group in earlier versions, the same for every target. */
     static final String OF_EARLIER_VERSIONS = "millrace-mirror";
 
     private MirrorGroup() {}
 
-    /** The default group, on the source, of a mirror to this target. */
+    /** The name of the default group, on the source, of a mirror to this target. */
     static String defaultName(String targetId) {
         return OF_EARLIER_VERSIONS + "-" + targetId;
     }
@@ -27,12 +27,12 @@ final class MirrorGroup {
         return config;
     }
 
-    /** What a mirror to this target commits beside each offset, so that it is known in a group of any name. */
+    /** The metadata that a mirror to this target commits with each offset, by which it is recognised in any group. */
     static String mark(String targetId) {
         return "millrace-mirror to " + targetId;
     }
 
-    /** An offset as a mirror with this mark commits it. */
+    /** The position with this mark as its metadata. */
     static OffsetAndMetadata withMark(OffsetAndMetadata position, String mark) {
         return new OffsetAndMetadata(position.offset(), position.leaderEpoch(), mark);
     }

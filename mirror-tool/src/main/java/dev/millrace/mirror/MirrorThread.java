@@ -25,32 +25,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One consumer of the mirror, and the thread that polls it: poll, send each record to the same partition of the target,
- * commit what has been acknowledged.
+ * One consumer of the mirror and the thread that polls it. The thread sends each record to the same partition of the target
+ * and commits what has been acknowledged.
  *
- * <p>Nothing is flushed. Offsets are committed in the background about once a second, each partition up to its
- * {@link AckedPrefix}. A partition that is revoked is given up only when its own outstanding records are acknowledged
- * and committed; the others go on being acknowledged meanwhile.
+ * <p>It never flushes the producer. It commits in the background about once a second, each partition up to its
+ * {@link AckedPrefix}. When a partition is revoked, the thread waits for the outstanding records of this partition and
+ * commits them; records of its other partitions stay in flight meanwhile.
  *
- * <p>At the end the thread does so with all its partitions, and then stays in the group until the other threads have,
- * too: the rebalance that leaving sets off would keep them from committing, and so would one that is under way if this
- * thread no longer polled.
+ * <p>At the end the thread does the same with all its partitions. Then it stays in the group until the other threads have
+ * done so, too: leaving causes a rebalance, in which the others could not commit. It also goes on polling, because a
+ * rebalance that is under way could not finish without it.
  *
- * <p>Backpressure is the producer's: when its {@code buffer.memory} is full, {@code send} blocks, and with it this
- * thread. That is safe, for such a wait ends by itself: memory comes free when a record is acknowledged, or fails after
- * {@code delivery.timeout.ms} and stops the mirror. So the consumer need not be thrown out of its group for polling late
- * ({@code max.poll.interval.ms} is as good as infinite; a process that hangs is noticed by its missing heartbeats), and
- * {@code max.block.ms} exceeds {@code delivery.timeout.ms}, so that full memory is never mistaken for a failure.
+ * <p>The producer limits the speed: when its {@code buffer.memory} is full, {@code send} blocks, and with it this thread.
+ * Such a wait always ends: memory is freed when a record is acknowledged, or when it fails after
+ * {@code delivery.timeout.ms}, which stops the mirror. So the group need not remove a consumer that polls late:
+ * {@code max.poll.interval.ms} is practically infinite, and the group notices a process that hangs by its missing
+ * heartbeats. {@code max.block.ms} is longer than {@code delivery.timeout.ms}, so that full memory alone is no failure.
  *
- * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. Rebalance callbacks come from within
- * {@code poll} and {@code close}, hence in the same thread.
- * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}; everything else belongs to the thread.
+ * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. The consumer calls the rebalance
+ * callbacks within {@code poll} and {@code close}, so in the same thread.
+ * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}; only the thread uses everything else.
  */
 final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private static final Logger LOG = LoggerFactory.getLogger(MirrorThread.class);
 
     private static final Duration IDLE_POLL = Duration.ofMillis(200);
-    /** While acknowledgements are due, look for them soon: what is in flight and what may be committed stay fresh. */
+    /** Short while acknowledgements are awaited, so that the counters and the positions to commit stay current. */
     private static final Duration BUSY_POLL = Duration.ofMillis(5);
 
     private static final long COMMIT_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -68,14 +68,14 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private final SourceTopics source;
     private final SourceLag lag;
     private final OffsetCommits commits;
-    /** Partitions that had gone from the source when they were assigned, so that the target may not have them. */
+    /** Partitions that no longer existed on the source when they were assigned, so that the target may lack them. */
     private final Set<TopicPartition> notEnsured = new HashSet<>();
 
     private long lastCommitNanos = System.nanoTime();
 
     /**
      * @param ensureTarget returns once the target has the partition
-     * @param sender the thread's own way to the producer
+     * @param sender of this thread alone
      */
     MirrorThread(
             Mirror mirror,
@@ -95,7 +95,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         this.commits = new OffsetCommits(consumer, source);
     }
 
-    /** Mirrors until the mirror stops; a failure of any kind, an Error too, stops the mirror. */
+    /** Runs until the mirror stops; any failure, also an Error, stops the mirror. */
     @Override
     public void run() {
         try {
@@ -122,8 +122,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         if (!records.isEmpty()) {
             observer.onPolled(records.count());
         }
-        // Where there was nothing but an aborted transaction, or marks of one's end, only the position has moved. An
-        // interceptor of the user's may have left out the positions.
+        // After an aborted transaction or a transaction marker alone, the poll has no records but moves the position.
+        // A consumer interceptor may have removed the next positions.
         Set<TopicPartition> partitions = new HashSet<>(records.nextOffsets().keySet());
         partitions.addAll(records.partitions());
         for (TopicPartition partition : partitions) {
@@ -142,7 +142,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         try {
             for (ConsumerRecord<byte[], byte[]> record : records) {
                 if (!mirror.isRunning()) {
-                    break; // What is not sent is not in the prefix, and will be read again.
+                    break; // Records that are not sent are not in the prefix, and will be read again.
                 }
                 bytes += Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
                 sent++;
@@ -163,7 +163,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     }
 
     private static ProducerRecord<byte[], byte[]> copyOf(ConsumerRecord<byte[], byte[]> record) {
-        // Records of the oldest format have no timestamp; the target then gives them one.
+        // Records of the oldest format have no timestamp; the target gives them one.
         Long timestamp = record.timestamp() < 0 ? null : record.timestamp();
         return new ProducerRecord<>(
                 record.topic(), record.partition(), timestamp, record.key(), record.value(), record.headers());
@@ -182,6 +182,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         warnOfGone(gone);
     }
 
+    /** Makes sure that the target has the partition; returns false if the source no longer has it. */
     private boolean ensureUnlessGone(TopicPartition partition) {
         try {
             ensureTarget.accept(partition);
@@ -195,8 +196,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     }
 
     /**
-     * Waits until the partitions' own records are acknowledged, and commits them, within about 20 s. Nobody can commit for
-     * a topic that has gone from the source, or read it again: there is nothing to wait for.
+     * Waits until the records of these partitions are acknowledged, and commits them, within about 20 s. Does not wait for
+     * a topic that was deleted from the source: its offsets cannot be committed, and nobody can read it again.
      */
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
@@ -214,7 +215,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         warnOfGone(gone);
     }
 
-    /** Commits nothing: the partitions are somebody else's already. */
+    /** Commits nothing: the partitions already belong to another member. */
     @Override
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
         prefixes.advance();
@@ -230,7 +231,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         List<TopicPartition> left = prefixes.await(partitions, deadlineNanos);
         if (!left.isEmpty()) {
             reportRepeats("The target has not acknowledged the last records of " + left
-                    + " in time; they are not committed, and will be mirrored again");
+                    + " in time; they are not committed and will be mirrored again");
         }
     }
 
@@ -247,8 +248,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
                         TreeMap::new,
                         Collectors.mapping(TopicPartition::partition, Collectors.toCollection(TreeSet::new))))
                 .forEach((topic, partitions) -> LOG.warn(
-                        "Topic {} has gone from the source, partitions {}; they are not mirrored any more, and their"
-                                + " progress is not committed",
+                        "Topic {} has gone from the source, partitions {}; the mirror no longer copies them or commits"
+                                + " their progress",
                         topic,
                         partitions));
     }
@@ -258,7 +259,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
                 + ", the last records will be mirrored again: " + MirrorException.reason(cause));
     }
 
-    /** While the mirror runs, records mirrored again are no failure; a mirror that stops has promised to commit all. */
+    /** Reports that records will be mirrored again: a warning while the mirror runs, but a failure while it stops. */
     private void reportRepeats(String message) {
         if (mirror.isRunning()) {
             LOG.warn(message);
@@ -267,11 +268,11 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         }
     }
 
-    /** Waits for the outstanding records, commits, and waits until the other threads have done the same. */
+    /** Waits for the outstanding records, commits them, and waits until the other threads have done the same. */
     private void settle() {
         long start = System.nanoTime();
         attempt(() -> commitAll(start + DRAIN_NANOS, start + SETTLE_NANOS));
-        prefixes.clear(); // What closing the consumer revokes is committed, or has been told of.
+        prefixes.clear(); // Closing revokes all partitions; by now they are committed or reported.
         mirror.onThreadSettled();
         attempt(() -> awaitOthers(start + SETTLE_NANOS));
     }
@@ -294,14 +295,14 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         }
     }
 
-    /** Takes part in the rebalance that may be under way. */
+    /** Polls without reading records, to take part in a rebalance that may be under way. */
     private void pollPaused() {
         consumer.pause(consumer.assignment());
-        // Of a partition just assigned there may be some. It is not sent, so it is not committed.
+        // A partition assigned just now may return records. They are not sent, so they are not committed.
         ConsumerRecords<byte[], byte[]> unused = consumer.poll(BUSY_POLL);
     }
 
-    /** Commits; returns whether there is nothing to try again after taking part in a rebalance. */
+    /** Commits. Returns false if a rebalance prevented it, so that the caller has to poll and try again. */
     private boolean commitUnlessRebalancing(long deadline) {
         Map<TopicPartition, OffsetAndMetadata> positions = prefixes.positions(prefixes.partitions());
         try {

@@ -25,19 +25,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks on the target for a mirror that brings the same topics back to the source: the two would mirror what the other
- * has written, without end.
+ * Looks on the target for a mirror that copies the same topics back to the source: each of the two would mirror what the
+ * other has written, without end.
  *
- * <p>Such a mirror is a consumer group of the target that has members, reads topics of this mirror, and is called as a
- * mirror to the source is by default, or whose offsets carry its mark ({@link MirrorGroup}). The mark is there once it
- * has committed, and two mirrors that start at the same moment do not see each other yet; so the target is looked at
- * again now and then.
+ * <p>Such a mirror is a consumer group of the target that has members and reads topics of this mirror. It has the default
+ * name of a mirror to the source, or its offsets carry the mark of one ({@link MirrorGroup}). The mark is there only after
+ * its first commit, and two mirrors that start at the same moment do not see each other yet, so the check is repeated.
  *
- * <p><b>Threads:</b> the one that runs the mirror calls all methods; a daemon thread of its own timer again.
+ * <p><b>Threads:</b> the thread that runs the mirror calls all methods; the repeated checks have a daemon thread.
  */
 final class OppositeMirror implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OppositeMirror.class);
-    /** Soon enough to find a mirror that was started at the same moment, when it has joined its group. */
+    /** By then a mirror that was started at the same moment has joined its group. */
     private static final Duration FIRST_DELAY = Duration.ofSeconds(5);
 
     private static final Duration INTERVAL = Duration.ofSeconds(30);
@@ -53,7 +52,7 @@ final class OppositeMirror implements AutoCloseable {
     });
 
     /**
-     * @param topics matches the whole names of those that this mirror mirrors
+     * @param topics matches the whole names of the topics that this mirror copies
      */
     OppositeMirror(Admin target, String sourceId, Pattern topics) {
         this.target = target;
@@ -62,7 +61,7 @@ final class OppositeMirror implements AutoCloseable {
     }
 
     /**
-     * Looks once. A target that does not let itself be looked at does not keep the mirror from running.
+     * Looks once. If the target does not answer or does not allow it, the mirror runs nevertheless.
      *
      * @throws MirrorException when there is an opposite mirror
      */
@@ -72,10 +71,10 @@ final class OppositeMirror implements AutoCloseable {
                     readersOfMirroredTopics().entrySet()) {
                 if (isMirrorToSource(group.getKey())) {
                     throw MirrorException.failed("Group " + group.getKey()
-                            + " on the target is that of a mirror back to"
+                            + " on the target belongs to a mirror back to"
                             + " the source, of " + group.getValue() + ": each would mirror what the other has written,"
                             + " without end. Stop that mirror (if it was killed, wait until its members have timed"
-                            + " out), or give the two such --topics that no topic is mirrored in both directions");
+                            + " out), or choose --topics for the two so that no topic is mirrored in both directions");
                 }
             }
         } catch (ExecutionException e) {
@@ -86,9 +85,9 @@ final class OppositeMirror implements AutoCloseable {
     }
 
     /**
-     * Looks again now and then, until closed.
+     * Looks again at intervals, until closed.
      *
-     * @param onFound told, in a thread of this object, what {@link #check} throws
+     * @param onFound called in a thread of this object with what {@link #check} throws
      */
     void watch(Consumer<MirrorException> onFound) {
         timer.scheduleWithFixedDelay(
@@ -107,7 +106,7 @@ final class OppositeMirror implements AutoCloseable {
     /** Groups with members that are assigned topics of this mirror, and these topics. */
     private Map<String, Set<String>> readersOfMirroredTopics() throws ExecutionException {
         List<String> active = Clusters.await(target.listGroups().valid()).stream()
-                // A broker older than 2.6 does not tell the state.
+                // A broker older than 2.6 does not report the state.
                 .filter(group ->
                         group.groupState().filter(WITHOUT_MEMBERS::contains).isEmpty())
                 .map(GroupListing::groupId)
@@ -141,7 +140,7 @@ final class OppositeMirror implements AutoCloseable {
                         .anyMatch(offset -> offset != null && offset.metadata().equals(mark));
     }
 
-    /** Empty for a group that is no consumer group, is just gone, or may not be looked at. */
+    /** Empty for a group that is not a consumer group, that was just deleted, or that the mirror may not describe. */
     private static <T> Optional<T> awaitOrEmpty(KafkaFuture<T> future) {
         try {
             return Optional.of(Clusters.await(future));

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 
-/** The producer a mirror writes with: the one place that knows both. */
+/** The producer that a mirror writes with. Only this class names both. */
 public enum ProducerKind {
     MILLRACE {
         @Override
@@ -31,20 +31,20 @@ public enum ProducerKind {
         }
     };
 
-    /** As it is given on the command line. */
+    /** The name on the command line. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The command line knows it by this. */
+    /** The same as {@link #label}, which picocli prints. */
     @Override
     public String toString() {
         return label();
     }
 
-    /** Opens a producer; what is wrong with the configuration is a {@code KafkaException}. */
+    /** Opens a producer; throws a {@code KafkaException} if the configuration is wrong. */
     public abstract Producer<byte[], byte[]> create(Map<String, Object> config);
 
-    /** Whether it takes or refuses this setting, which is none of {@code ProducerConfig}. */
+    /** Whether this producer reads this setting, which is not in {@code ProducerConfig}. */
     public abstract boolean isOwnSetting(String key);
 }

@@ -6,11 +6,11 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * What one consumer thread has done so far.
  *
- * <p><b>Threads:</b> its consumer thread writes, any thread reads.
- * <p><b>Ordering:</b> none between the counters; each is stored with release, so that the writer never waits.
+ * <p><b>Threads:</b> the consumer thread writes, any thread reads.
+ * <p><b>Ordering:</b> none between the counters. Each is stored with release, so that the writer never waits.
  */
 final class ThreadCounters {
-    /** A thread that was held up for longer does not know how far the source has got since. */
+    /** How long a measured lag is valid: the source may have grown since then. */
     static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final AtomicLong sent = new AtomicLong();
@@ -35,15 +35,15 @@ final class ThreadCounters {
         acked.setRelease(acked.getPlain() + records);
     }
 
-    /** Counts records that were sent and are awaited no more, for their partition was given up. */
+    /** Counts records that were sent and are no longer waited for, because their partition was given up. */
     void addDropped(long records) {
         dropped.setRelease(dropped.getPlain() + records);
     }
 
     /**
-     * Takes the number of records of the thread's partitions that it has not polled yet; counts down from there.
+     * Sets the number of records of the thread's partitions that it has not polled yet; sending counts down from there.
      *
-     * @param complete whether that is all of them; false when it is known of some partitions only
+     * @param complete whether the number is known for all partitions
      */
     void setUnpolled(long records, boolean complete, long nowNanos) {
         unpolled.setRelease(records);
@@ -51,7 +51,7 @@ final class ThreadCounters {
     }
 
     MirrorTotals totals(long nowNanos) {
-        // What is done first: read last, it could exceed what was read as sent.
+        // Outcomes are read first. Read last, they could exceed the number read as sent.
         long done = acked.getAcquire();
         long gone = dropped.getAcquire();
         boolean lagKnown = nowNanos - unpolledNanos.getAcquire() < FRESH_NANOS;

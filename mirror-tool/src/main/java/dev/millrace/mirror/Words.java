@@ -2,7 +2,7 @@ package dev.millrace.mirror;
 
 import java.util.Locale;
 
-/** Parts of messages. */
+/** Wording of messages. */
 public final class Words {
     private Words() {}
 
