@@ -11,17 +11,17 @@ import org.apache.kafka.common.TopicPartition;
 
 /**
  * How far one source partition has been mirrored without a gap: the offset up to which every record sent has been
- * acknowledged. Only that may be committed.
+ * acknowledged. Only that offset may be committed.
  *
- * <p>Records stand in pages, one for what a poll returned of the partition. A page has a flag for each record, set by
- * its outcome; the consumer thread walks over the flags when it wants to know, as far as the first record that could not
- * be written. So a record costs one store in the callback and one load in the walk, and nothing is allocated for it but
- * its callback. There is no bound: the producer's {@code buffer.memory} bounds what can be outstanding.
+ * <p>Records stand in pages. Each poll adds a page with a flag per record, and the record's callback sets the flag. The
+ * consumer thread walks over the flags as far as the first record that is not acknowledged. So a record costs one store
+ * in the callback and one load in the walk, and its callback is the only object allocated for it. The number of pages has
+ * no limit here: the producer's {@code buffer.memory} limits the records that can be outstanding.
  *
- * <p><b>Threads:</b> the consumer thread that owns the partition calls everything but the callbacks, which any thread may
- * call, for different records at once.
- * <p><b>Ordering:</b> a flag is set with release and read with acquire. The offsets are the consumer thread's own;
- * callbacks read one only to name a failure, after {@code send} has handed the callback over.
+ * <p><b>Threads:</b> the consumer thread that owns the partition calls all methods. Any thread may call the callbacks,
+ * several at once for different records.
+ * <p><b>Ordering:</b> a flag is set with release and read with acquire. The consumer thread writes the offsets. A callback
+ * reads one only to name a failure, after {@code send} has handed the callback over.
  */
 final class AckedPrefix {
     private static final VarHandle FLAGS = MethodHandles.arrayElementVarHandle(byte[].class);
@@ -36,11 +36,11 @@ final class AckedPrefix {
     private OffsetAndMetadata position;
     private boolean atFailure;
 
-    /** Written by the consumer thread, read by whichever thread completes a record; once true it stays true. */
+    /** Written by the consumer thread, read by the threads that complete records. Once true it stays true. */
     private volatile boolean givenUp;
 
     /**
-     * @param onFailure told of every record that could not be written, in the thread that completes it; must not block
+     * @param onFailure called for every record that could not be written, in the thread that completes it; must not block
      */
     AckedPrefix(TopicPartition partition, Consumer<MirrorException> onFailure) {
         this.partition = partition;
@@ -48,18 +48,18 @@ final class AckedPrefix {
     }
 
     /**
-     * Makes room for what a poll returned.
+     * Adds a page for the records of one poll.
      *
      * @param size the number of records
-     * @param next the position after the last of them, which may lie beyond its offset plus one
+     * @param next the position after the last record, which may be larger than its offset plus one
      */
-    Page open(int size, OffsetAndMetadata next) {
+    Page addPage(int size, OffsetAndMetadata next) {
         Page page = new Page(size, next);
         pages.add(page);
         return page;
     }
 
-    /** Walks on over what has been acknowledged since the last call; returns the number of those records. */
+    /** Walks over the records acknowledged since the last call, and returns their number. */
     long advance() {
         long before = acked;
         for (Page page = pages.peek(); page != null && page.advance(); page = pages.peek()) {
@@ -68,30 +68,30 @@ final class AckedPrefix {
         return acked - before;
     }
 
-    /** Where a consumer has to start to read all that is not acknowledged; null until something has been. */
+    /** The position from which a consumer reads all that is not acknowledged; null before the first acknowledgement. */
     OffsetAndMetadata position() {
         return position;
     }
 
-    /** The number of records sent that the last {@link #advance} did not come past. */
+    /** The number of records sent that the last {@link #advance} did not pass. */
     long outstanding() {
         return sent - acked;
     }
 
     /**
-     * Whether the last {@link #advance} came to a record that could not be written: all before it are acknowledged, and
-     * the prefix will never come past it.
+     * Whether the last {@link #advance} reached a record that could not be written. All records before it are
+     * acknowledged, and the prefix will never pass it.
      */
     boolean isAtFailure() {
         return atFailure;
     }
 
-    /** Whether some records are outstanding that the prefix may still come past. */
+    /** Whether records are outstanding that the prefix may still pass. */
     boolean isAwaited() {
         return outstanding() > 0 && !atFailure;
     }
 
-    /** Failures are told no more: another reads these records again, or nobody can. */
+    /** Stops reporting failures: another consumer reads these records again, or they are gone from the source. */
     void giveUp() {
         givenUp = true;
     }
@@ -117,7 +117,7 @@ final class AckedPrefix {
             this.flags = new byte[size];
         }
 
-        /** Takes in the next record, about to be sent; returns the callback to send it with. */
+        /** Adds the next record, which is about to be sent, and returns the callback to send it with. */
         Callback add(long offset) {
             int index = added++;
             offsets[index] = offset;
@@ -125,8 +125,8 @@ final class AckedPrefix {
             return new Ack(this, index);
         }
 
-        /** Takes in that the record added last was refused by {@code send}; returns the exception that names it. */
-        MirrorException refuse(Throwable cause) {
+        /** Marks the record added last as failed, because {@code send} threw; returns the exception that names it. */
+        MirrorException onRefused(Throwable cause) {
             int index = added - 1;
             FLAGS.setRelease(flags, index, FAILED);
             return failure(offsets[index], cause);
@@ -143,7 +143,7 @@ final class AckedPrefix {
             }
         }
 
-        /** Walks over the acknowledged records; returns whether it came past the page's last. */
+        /** Walks over the acknowledged records, and returns whether it passed the last one of the page. */
         private boolean advance() {
             int start = walked;
             byte flag = ACKED;
@@ -153,7 +153,7 @@ final class AckedPrefix {
             atFailure = flag == FAILED;
             acked += walked - start;
             if (walked == offsets.length) {
-                // An interceptor of the user's may have left out where the poll ended.
+                // A consumer interceptor may have removed the poll's next positions.
                 position = next != null ? next : new OffsetAndMetadata(offsets[walked - 1] + 1);
                 return true;
             }
@@ -164,7 +164,7 @@ final class AckedPrefix {
         }
     }
 
-    /** The one object a record costs. */
+    /** The only object allocated per record. */
     private static final class Ack implements Callback {
         private final Page page;
         private final int index;

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The {@link AckedPrefix} of each partition that a consumer thread owns, and those that it has given up while the producer
- * still holds records of them: these are counted until their outcome is known, and never committed.
+ * The {@link AckedPrefix} of each partition that a consumer thread owns, and of each that it has given up while the producer
+ * still holds records of it. Records of the latter are counted until their outcome is known, and never committed.
  *
  * <p><b>Threads:</b> the consumer thread.
  * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}.
@@ -27,7 +27,7 @@ final class AckedPrefixes {
     private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final java.util.function.Consumer<MirrorException> onFailure;
-    private final UnaryOperator<OffsetAndMetadata> marked;
+    private final UnaryOperator<OffsetAndMetadata> withMark;
     private final ThreadCounters counters;
     private final MirrorObserver observer;
     private final Map<TopicPartition, AckedPrefix> owned = new HashMap<>();
@@ -36,22 +36,22 @@ final class AckedPrefixes {
     private record GivenUp(TopicPartition partition, AckedPrefix prefix) {}
 
     /**
-     * @param onFailure told of every record of an owned partition that could not be written, in the thread that completes
-     *     it; must not block
-     * @param marked makes of a position what is committed
+     * @param onFailure called for every record of an owned partition that could not be written, in the thread that
+     *     completes it; must not block
+     * @param withMark returns the position as it is to be committed
      */
     AckedPrefixes(
             java.util.function.Consumer<MirrorException> onFailure,
-            UnaryOperator<OffsetAndMetadata> marked,
+            UnaryOperator<OffsetAndMetadata> withMark,
             ThreadCounters counters,
             MirrorObserver observer) {
         this.onFailure = onFailure;
-        this.marked = marked;
+        this.withMark = withMark;
         this.counters = counters;
         this.observer = observer;
     }
 
-    void own(TopicPartition partition) {
+    void add(TopicPartition partition) {
         owned.put(partition, new AckedPrefix(partition, onFailure));
     }
 
@@ -63,7 +63,7 @@ final class AckedPrefixes {
         return owned.keySet();
     }
 
-    /** Takes in the outcomes that have come since the last call. */
+    /** Advances all prefixes over the outcomes that have arrived since the last call. */
     void advance() {
         long acked = 0;
         for (Map.Entry<TopicPartition, AckedPrefix> entry : owned.entrySet()) {
@@ -71,7 +71,7 @@ final class AckedPrefixes {
             long more = prefix.advance();
             if (more > 0) {
                 acked += more;
-                observer.acknowledged(entry.getKey(), prefix.position().offset());
+                observer.onAcknowledged(entry.getKey(), prefix.position().offset());
             }
         }
         for (Iterator<GivenUp> left = givenUp.iterator(); left.hasNext(); ) {
@@ -85,7 +85,7 @@ final class AckedPrefixes {
         counters.addAcked(acked);
     }
 
-    /** The number of records whose outcome the last {@link #advance} did not see, of all partitions. */
+    /** The number of records, of all partitions, whose outcome the last {@link #advance} did not see. */
     long outstanding() {
         long owns = owned.values().stream().mapToLong(AckedPrefix::outstanding).sum();
         return owns
@@ -95,9 +95,10 @@ final class AckedPrefixes {
     }
 
     /**
-     * Waits until all records of the partitions are acknowledged, or those before the first that could not be written.
+     * Waits until all records of the partitions are acknowledged. Of a partition with a record that could not be written,
+     * waits only for the records before that one.
      *
-     * @return the partitions of which records are still outstanding at the deadline
+     * @return the partitions that still have outstanding records at the deadline
      */
     List<TopicPartition> await(Collection<TopicPartition> partitions, long deadlineNanos) {
         advance();
@@ -110,7 +111,7 @@ final class AckedPrefixes {
         return left;
     }
 
-    /** Those of the partitions that have outstanding records. */
+    /** Those of the partitions that have records to wait for. */
     List<TopicPartition> awaited(Collection<TopicPartition> partitions) {
         return partitions.stream()
                 .filter(partition ->
@@ -118,19 +119,19 @@ final class AckedPrefixes {
                 .toList();
     }
 
-    /** What may be committed of the partitions. */
+    /** The positions that may be committed. */
     Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         for (TopicPartition partition : partitions) {
             AckedPrefix prefix = owned.get(partition);
             if (prefix != null && prefix.position() != null) {
-                positions.put(partition, marked.apply(prefix.position()));
+                positions.put(partition, withMark.apply(prefix.position()));
             }
         }
         return positions;
     }
 
-    /** Owns the partitions no more. What is outstanding of them fails nobody from now on. */
+    /** Removes partitions that the thread no longer owns. A failure of their outstanding records no longer counts. */
     void giveUp(Collection<TopicPartition> partitions) {
         for (TopicPartition partition : partitions) {
             AckedPrefix prefix = owned.remove(partition);
@@ -142,8 +143,8 @@ final class AckedPrefixes {
         advance();
     }
 
-    /** Owns nothing more. Records of owned partitions without an outcome stay counted as in flight. */
-    void release() {
+    /** Removes all partitions. Records of owned partitions without an outcome stay counted as in flight. */
+    void clear() {
         owned.clear();
         givenUp.forEach(next -> counters.addDropped(next.prefix().outstanding()));
         givenUp.clear();

@@ -24,27 +24,27 @@ import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TimeoutException;
 
-/** The questions a mirror asks before it starts, so that what is wrong is said at once and in one line. */
-final class Clusters {
+/** What a mirror asks clusters through an admin client, so that it reports what is wrong before it starts. */
+public final class Clusters {
     private static final int ANSWER_TIMEOUT_MS = 7_000;
     private static final int SHOWN_NAMES = 5;
 
     private Clusters() {}
 
     /**
-     * A client of a cluster that has answered. Blocks for at most about 7 s, and a little more to give up.
+     * Returns a client of a cluster, after the cluster has answered. Blocks for at most about 7 s, and as long as closing takes.
      *
-     * @param role what the cluster is to the mirror, for messages
+     * @param role "source" or "target", for messages
      * @throws MirrorException naming the address when it does not answer
      */
-    static Admin connect(String role, Map<String, Object> config) {
+    public static Admin connect(String role, Map<String, Object> config) {
         Object address = config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG);
-        Map<String, Object> impatient = new HashMap<>(config);
-        impatient.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_TIMEOUT_MS);
-        impatient.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_TIMEOUT_MS / 2);
-        return Logs.quietly(() -> {
-            try (Admin probe = Admin.create(impatient)) {
-                answer(probe.describeCluster().clusterId());
+        Map<String, Object> probeConfig = new HashMap<>(config);
+        probeConfig.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_TIMEOUT_MS);
+        probeConfig.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_TIMEOUT_MS / 2);
+        return KafkaLogs.callSilently(() -> {
+            try (Admin probe = Admin.create(probeConfig)) {
+                awaitUnchecked(probe.describeCluster().clusterId());
                 return Admin.create(config);
             } catch (TimeoutException e) {
                 throw MirrorException.failed("The " + role + " cluster at " + address + " does not answer within "
@@ -56,7 +56,7 @@ final class Clusters {
     }
 
     /**
-     * Refuses to mirror a cluster to itself.
+     * Checks that source and target are different clusters.
      *
      * @throws MirrorException when both ids are the same
      */
@@ -68,24 +68,24 @@ final class Clusters {
     }
 
     /**
-     * The name that a cluster gave itself, whatever the address it is reached by.
+     * The cluster's id, which does not depend on the address the client uses.
      *
-     * @param config of the client, whose address stands for the name should the cluster have none
+     * @param config of the client; its address is returned if the cluster has no id
      */
-    static String id(Admin cluster, Map<String, Object> config) {
-        String id = answer(cluster.describeCluster().clusterId());
+    static String clusterId(Admin cluster, Map<String, Object> config) {
+        String id = awaitUnchecked(cluster.describeCluster().clusterId());
         return id != null
                 ? id
                 : config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG).toString();
     }
 
     /**
-     * The topics of the source to mirror, at least one.
+     * The names of the source's topics to mirror, at least one.
      *
      * @throws MirrorException when there is none
      */
-    static Set<String> matching(Admin source, Pattern topics) {
-        Set<String> all = new TreeSet<>(answer(source.listTopics().names()));
+    static Set<String> matchingTopics(Admin source, Pattern topics) {
+        Set<String> all = new TreeSet<>(awaitUnchecked(source.listTopics().names()));
         Set<String> matching = new TreeSet<>(all);
         matching.removeIf(withoutInternal(topics).asMatchPredicate().negate());
         if (matching.isEmpty()) {
@@ -98,10 +98,10 @@ final class Clusters {
     }
 
     /**
-     * The offset after the last record of each partition of a topic. Waits, up to the client's time-out, until the
-     * leaders of all partitions serve them, which takes a moment when they are new.
+     * The offset after the last record of each partition of a topic. Waits, up to the client's time-out, until all
+     * partitions have a leader that answers, which takes a moment for new partitions.
      */
-    static Map<TopicPartition, Long> endOffsets(Admin cluster, String topic, int partitions) {
+    public static Map<TopicPartition, Long> endOffsets(Admin cluster, String topic, int partitions) {
         return offsets(cluster, partitions(topic, partitions), OffsetSpec.latest());
     }
 
@@ -110,13 +110,14 @@ final class Clusters {
         return offsets(cluster, partitions, which, IsolationLevel.READ_UNCOMMITTED);
     }
 
-    /** An offset of each partition as a consumer of this isolation level sees it; all of them must exist. */
+    /** An offset of each partition as a consumer with this isolation level sees it; all of them must exist. */
     static Map<TopicPartition, Long> offsets(
             Admin cluster, Collection<TopicPartition> partitions, OffsetSpec which, IsolationLevel isolation) {
-        Map<TopicPartition, OffsetSpec> question = new HashMap<>();
-        partitions.forEach(partition -> question.put(partition, which));
+        Map<TopicPartition, OffsetSpec> specs = new HashMap<>();
+        partitions.forEach(partition -> specs.put(partition, which));
         Map<TopicPartition, Long> offsets = new HashMap<>();
-        answer(cluster.listOffsets(question, new ListOffsetsOptions(isolation)).all())
+        awaitUnchecked(cluster.listOffsets(specs, new ListOffsetsOptions(isolation))
+                        .all())
                 .forEach((partition, info) -> offsets.put(partition, info.offset()));
         return offsets;
     }
@@ -124,9 +125,9 @@ final class Clusters {
     /** Those of the partitions that the cluster has. */
     static Set<TopicPartition> existing(Admin cluster, Collection<TopicPartition> partitions) {
         Set<String> topics = partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
-        topics.retainAll(answer(cluster.listTopics().names()));
+        topics.retainAll(awaitUnchecked(cluster.listTopics().names()));
         Set<TopicPartition> existing = new HashSet<>();
-        answer(cluster.describeTopics(topics).allTopicNames())
+        awaitUnchecked(cluster.describeTopics(topics).allTopicNames())
                 .forEach((topic, description) -> existing.addAll(
                         partitions(topic, description.partitions().size())));
         existing.retainAll(partitions);
@@ -139,18 +140,18 @@ final class Clusters {
                 .toList();
     }
 
-    /** The pattern, made to leave out the topics a cluster keeps for itself. */
-    static Pattern withoutInternal(Pattern topics) {
+    /** The pattern, changed so that it does not match internal topics, whose names start with two underscores. */
+    public static Pattern withoutInternal(Pattern topics) {
         return Pattern.compile("(?!__)(?:" + topics.pattern() + ")", topics.flags());
     }
 
-    /** A topic's settings, its brokers' defaults among them. */
+    /** A topic's settings, including the defaults of its brokers. */
     static Config topicConfig(Admin cluster, String topic) throws ExecutionException {
         ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
         return await(cluster.describeConfigs(List.of(resource)).values().get(resource));
     }
 
-    /** What a cluster answers; for callers that go on when it refuses, as the cause then tells. */
+    /** Waits for a cluster's answer. For callers that go on when the cluster refuses; the cause says why. */
     static <T> T await(KafkaFuture<T> future) throws ExecutionException {
         try {
             return future.get();
@@ -159,8 +160,8 @@ final class Clusters {
         }
     }
 
-    /** What a cluster answers; throws what it says when it refuses. */
-    static <T> T answer(KafkaFuture<T> future) {
+    /** Waits for a cluster's answer, and throws the cause as a {@link KafkaException} if the cluster refuses. */
+    static <T> T awaitUnchecked(KafkaFuture<T> future) {
         try {
             return await(future);
         } catch (ExecutionException e) {

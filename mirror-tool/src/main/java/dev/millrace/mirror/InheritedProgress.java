@@ -19,18 +19,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets a mirror go on where one of an earlier version has stopped, whose group was the same for every target.
+ * Lets a mirror continue where a mirror of an earlier version stopped. In earlier versions the group had the same name for
+ * every target.
  *
- * <p>That group may hold the progress of a mirror to another target: to start from it would leave out what this target
- * does not have. So an offset is taken over only when the target is seen to have what the source has before it
- * ({@link CopyEvidence}). A partition of which the target has nothing starts as in any new group. Where neither is clear,
+ * <p>So that group may hold the progress of a mirror to another target, and a mirror that started from it would skip records
+ * that its target does not have. An offset is therefore taken over only if the target has the records before it
+ * ({@link CopyCheck}). A partition of which the target has nothing starts as in any new group. If neither is certain,
  * the mirror does not start, and the user has to choose the group.
  *
  * <p><b>Threads:</b> one.
  */
 final class InheritedProgress {
     private static final Logger LOG = LoggerFactory.getLogger(InheritedProgress.class);
-    private static final String OLD = MirrorGroup.OF_EARLIER_VERSIONS;
+    private static final String OLD_GROUP = MirrorGroup.OF_EARLIER_VERSIONS;
 
     private final Admin source;
     private final Admin target;
@@ -43,13 +44,13 @@ final class InheritedProgress {
     }
 
     /**
-     * Commits to the group, for partitions of which it has no offset, what the old group has of them. All topics are
-     * looked at, for as soon as the group has members nothing can be added.
+     * Commits the offsets of the old group to the group, for partitions of which the group has none. Does so for all
+     * topics, because nothing can be added once the group has members.
      *
-     * @throws MirrorException when it is unclear where the mirror has to start, or a mirror still runs in the old group
+     * @throws MirrorException when it is not clear where the mirror has to start, or a mirror still runs in the old group
      */
     void takeOver(String group) {
-        boolean isInUse = isInUse(OLD); // Asked first: what it commits as its last is then not missed.
+        boolean isInUse = isInUse(OLD_GROUP); // Before its offsets are read, or its last commit could be missed.
         Map<TopicPartition, OffsetAndMetadata> inherited = oldOffsets();
         if (!inherited.isEmpty()) {
             inherited.keySet().removeAll(offsets(group).keySet());
@@ -58,52 +59,53 @@ final class InheritedProgress {
         if (inherited.isEmpty()) {
             return;
         }
-        Map<CopyEvidence.Verdict, Map<TopicPartition, OffsetAndMetadata>> verdicts = judge(inherited);
-        refuseUnclear(group, verdicts.get(CopyEvidence.Verdict.UNCLEAR).keySet());
-        Map<TopicPartition, OffsetAndMetadata> present = verdicts.get(CopyEvidence.Verdict.PRESENT);
+        Map<CopyCheck.Verdict, Map<TopicPartition, OffsetAndMetadata>> verdicts = check(inherited);
+        refuseUnclear(group, verdicts.get(CopyCheck.Verdict.UNCLEAR).keySet());
+        Map<TopicPartition, OffsetAndMetadata> present = verdicts.get(CopyCheck.Verdict.PRESENT);
         if (isInUse && !present.isEmpty()) {
-            throw MirrorException.failed("A mirror of an earlier version to this target still runs in group " + OLD
-                    + "; stop it, and this one goes on where it ends");
+            throw MirrorException.failed("A mirror of an earlier version to this target still runs in group "
+                    + OLD_GROUP + "; stop it, and this one continues where it ends");
         }
         commit(group, present);
-        int absent = verdicts.get(CopyEvidence.Verdict.ABSENT).size();
+        int absent = verdicts.get(CopyCheck.Verdict.ABSENT).size();
         if (absent > 0) {
             LOG.info(
-                    "Group {} has progress in {} partitions of which this target has nothing; they are left to"
-                            + " auto.offset.reset",
-                    OLD,
-                    absent);
+                    "Group {} has progress in {} of which this target has nothing; there the mirror starts where"
+                            + " auto.offset.reset says",
+                    OLD_GROUP,
+                    Words.count(absent, "partition"));
         }
     }
 
-    private Map<CopyEvidence.Verdict, Map<TopicPartition, OffsetAndMetadata>> judge(
+    private Map<CopyCheck.Verdict, Map<TopicPartition, OffsetAndMetadata>> check(
             Map<TopicPartition, OffsetAndMetadata> inherited) {
-        Map<CopyEvidence.Verdict, Map<TopicPartition, OffsetAndMetadata>> verdicts =
-                new EnumMap<>(CopyEvidence.Verdict.class);
-        for (CopyEvidence.Verdict verdict : CopyEvidence.Verdict.values()) {
+        Map<CopyCheck.Verdict, Map<TopicPartition, OffsetAndMetadata>> verdicts =
+                new EnumMap<>(CopyCheck.Verdict.class);
+        for (CopyCheck.Verdict verdict : CopyCheck.Verdict.values()) {
             verdicts.put(verdict, new HashMap<>());
         }
-        try (KafkaConsumer<byte[], byte[]> sourceReader = CopyEvidence.reader(config.consumer());
-                KafkaConsumer<byte[], byte[]> targetReader = CopyEvidence.reader(config.producer())) {
-            CopyEvidence evidence = new CopyEvidence(source, target, sourceReader, targetReader, inherited.keySet());
+        try (KafkaConsumer<byte[], byte[]> sourceReader = CopyCheck.createReader(config.consumer());
+                KafkaConsumer<byte[], byte[]> targetReader = CopyCheck.createReader(config.producer())) {
+            CopyCheck copies = new CopyCheck(source, target, sourceReader, targetReader, inherited.keySet());
             inherited.forEach((partition, offset) ->
-                    verdicts.get(evidence.judge(partition, offset.offset())).put(partition, offset));
+                    verdicts.get(copies.check(partition, offset.offset())).put(partition, offset));
         }
         return verdicts;
     }
 
-    /** Only of topics to be mirrored: the others are for a mirror of theirs to decide. */
+    /** Looks only at topics of this mirror: a mirror of the others will check them itself. */
     private void refuseUnclear(String group, Collection<TopicPartition> unclear) {
         TreeSet<String> topics = unclear.stream()
                 .map(TopicPartition::topic)
                 .filter(Clusters.withoutInternal(config.topics()).asMatchPredicate())
                 .collect(Collectors.toCollection(TreeSet::new));
         if (!topics.isEmpty()) {
-            throw MirrorException.failed("Group " + OLD + ", where mirrors of earlier versions kept their progress, has"
-                    + " offsets of " + topics
-                    + ", and it is not clear whether of a mirror to this target, which has other"
-                    + " records in them. If it was to this one, go on there by --group " + OLD
-                    + "; if not, start anew by --group " + group);
+            throw MirrorException.failed(
+                    "Group " + OLD_GROUP + ", where mirrors of earlier versions kept their progress, has"
+                            + " offsets of " + topics
+                            + ", and it is not clear whether they belong to a mirror to this target, which has other"
+                            + " records in these topics. If they do, continue with --group " + OLD_GROUP
+                            + "; if not, start from the beginning with --group " + group);
         }
     }
 
@@ -114,10 +116,10 @@ final class InheritedProgress {
         try {
             Clusters.await(source.alterConsumerGroupOffsets(group, offsets).all());
             LOG.info(
-                    "Group {} goes on where group {} of an earlier version has stopped, in {} partitions of {}",
+                    "Group {} continues where group {} of an earlier version stopped, in {} of {}",
                     group,
-                    OLD,
-                    offsets.size(),
+                    OLD_GROUP,
+                    Words.count(offsets.size(), "partition"),
                     offsets.keySet().stream()
                             .map(TopicPartition::topic)
                             .distinct()
@@ -125,26 +127,27 @@ final class InheritedProgress {
                             .toList());
         } catch (ExecutionException e) {
             if (!(e.getCause() instanceof UnknownMemberIdException)) {
-                throw MirrorException.failed("Cannot go on where group " + OLD + " has stopped", e.getCause());
+                throw MirrorException.failed("Cannot continue where group " + OLD_GROUP + " stopped", e.getCause());
             }
-            throw MirrorException.failed("Group " + group + " would have to go on where group " + OLD
-                    + " of an earlier version has stopped, in " + new TreeMap<>(offsets)
-                    + ", but has members already; stop them and start again");
+            throw MirrorException.failed("Group " + group + " has to continue where group " + OLD_GROUP
+                    + " of an earlier version stopped, in " + new TreeMap<>(offsets)
+                    + ", but it already has members; stop them and start again");
         }
     }
 
     private Map<TopicPartition, OffsetAndMetadata> oldOffsets() {
         try {
-            return offsets(OLD);
+            return offsets(OLD_GROUP);
         } catch (GroupAuthorizationException e) {
-            LOG.warn("May not look whether a mirror of an earlier version has kept its progress in group {}", OLD);
+            LOG.warn(
+                    "The mirror may not read group {}, so it ignores the progress that an earlier version may have there", OLD_GROUP);
             return Map.of();
         }
     }
 
     private Map<TopicPartition, OffsetAndMetadata> offsets(String group) {
         Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>(
-                Clusters.answer(source.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
+                Clusters.awaitUnchecked(source.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
         offsets.values().removeIf(offset -> offset == null);
         return offsets;
     }
@@ -156,7 +159,7 @@ final class InheritedProgress {
                     .members()
                     .isEmpty();
         } catch (ExecutionException e) {
-            return false; // There is no such group, or its offsets may not be read either.
+            return false; // There is no such group, or the mirror may not read its offsets either.
         }
     }
 }

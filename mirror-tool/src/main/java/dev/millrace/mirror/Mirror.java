@@ -19,19 +19,19 @@ import org.apache.kafka.common.errors.InterruptException;
 /**
  * Mirrors topics from one cluster to another, at least once: {@link MirrorThread}s feed one shared producer.
  *
- * <p>It runs until it is stopped or something fails. A failure of any part stops all of it, and is what {@link #run}
- * throws: a mirror that limps on with fewer threads would look alive.
+ * <p>It runs until it is stopped or something fails. A failure of any part stops the whole mirror, and {@link #run} throws
+ * it: a mirror that continued with fewer threads would look healthy.
  *
- * <p><b>Threads:</b> one thread calls {@link #run}, once; any may call the rest.
- * <p><b>Ordering:</b> the first failure is published by a compare-and-set before the latch opens, and read after.
+ * <p><b>Threads:</b> one thread calls {@link #run}, once; any thread may call the rest.
+ * <p><b>Ordering:</b> the first failure is written by a compare-and-set before the latch opens, and read after it.
  */
-final class Mirror {
+public final class Mirror {
     private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(1);
-    /** Longer than a thread takes to drain, so that it is the drain that gives up, saying of what. */
+    /** Longer than a thread waits for its records, so that the thread gives up first and names their partitions. */
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
 
     private static final Duration PRODUCER_CLOSE_TIMEOUT = Duration.ofSeconds(5);
-    /** Without one, an admin client waits for the answers it was promised, even from a cluster that is down. */
+    /** Without a time-out an admin client waits for open answers, even from a cluster that is down. */
     private static final Duration ADMIN_CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
     private final MirrorConfig config;
@@ -42,21 +42,21 @@ final class Mirror {
     /** Written before the consumer threads start. */
     private String mark = "";
 
-    Mirror(MirrorConfig config, MirrorObserver observer) {
+    public Mirror(MirrorConfig config, MirrorObserver observer) {
         this.config = config;
         this.observer = observer;
         this.settling = new CountDownLatch(config.threads());
     }
 
     /**
-     * Mirrors until {@link #stop}; returns when all that was sent is acknowledged and committed, within about 30 s.
+     * Mirrors until {@link #stop}; then returns within about 30 s, when all sent records are acknowledged and committed.
      *
      * @throws MirrorException when a cluster does not answer, nothing matches, or a record could not be written
      */
-    void run() {
-        Admin source = Clusters.connect("source", ClientConfigs.admin(config.consumer()));
+    public void run() {
+        Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()));
         try {
-            Admin target = Clusters.connect("target", ClientConfigs.admin(config.producer()));
+            Admin target = Clusters.connect("target", DerivedConfigs.admin(config.producer()));
             try {
                 run(source, target);
             } finally {
@@ -65,45 +65,45 @@ final class Mirror {
         } finally {
             source.close(ADMIN_CLOSE_TIMEOUT);
         }
-        rethrow(failure());
+        throwIfFailed(failure());
     }
 
     private void run(Admin source, Admin target) {
-        String sourceId = Clusters.id(source, config.consumer());
-        String targetId = Clusters.id(target, config.producer());
+        String sourceId = Clusters.clusterId(source, config.consumer());
+        String targetId = Clusters.clusterId(target, config.producer());
         Clusters.checkDistinct(sourceId, targetId);
-        Set<String> topics = Clusters.matching(source, config.topics());
+        Set<String> topics = Clusters.matchingTopics(source, config.topics());
         mark = MirrorGroup.mark(targetId);
         try (OppositeMirror opposite = new OppositeMirror(target, sourceId, topics())) {
-            opposite.refuse();
-            Map<String, Object> consumer = consumer(source, target, targetId);
-            observer.started(topics);
+            opposite.check();
+            Map<String, Object> consumer = prepareGroup(source, target, targetId);
+            observer.onStarted(topics);
             opposite.watch(this::fail);
-            mirror(consumer, new TargetTopics(source, target));
+            runThreads(consumer, new TargetTopics(source, target));
         }
     }
 
-    private Map<String, Object> consumer(Admin source, Admin target, String targetId) {
+    private Map<String, Object> prepareGroup(Admin source, Admin target, String targetId) {
         if (config.consumer().containsKey(ConsumerConfig.GROUP_ID_CONFIG)) {
             return config.consumer();
         }
-        String group = MirrorGroup.to(targetId);
+        String group = MirrorGroup.defaultName(targetId);
         new InheritedProgress(source, target, config).takeOver(group);
-        return MirrorGroup.join(config.consumer(), group);
+        return MirrorGroup.withGroup(config.consumer(), group);
     }
 
-    private void mirror(Map<String, Object> consumer, TargetTopics targetTopics) {
-        Producer<byte[], byte[]> producer = config.kind().create(config.producer());
+    private void runThreads(Map<String, Object> consumer, TargetTopics targetTopics) {
+        Producer<byte[], byte[]> producer = config.producerKind().create(config.producer());
         List<MirrorThread> mirrors = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try {
             for (int i = 0; i < config.threads(); i++) {
                 mirrors.add(new MirrorThread(
                         this,
-                        new KafkaConsumer<>(ClientConfigs.numbered(consumer, i)),
+                        new KafkaConsumer<>(DerivedConfigs.numbered(consumer, i)),
                         targetTopics::ensure,
                         observer,
-                        observer.sender(producer)));
+                        observer.createSender(producer)));
             }
             for (MirrorThread mirror : mirrors) {
                 Thread thread = new Thread(mirror, "mirror-" + threads.size());
@@ -111,29 +111,29 @@ final class Mirror {
                 thread.start();
             }
             while (!stopping.await(PROGRESS_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
-                observer.progress(totals(mirrors));
+                observer.onProgress(totals(mirrors));
             }
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         } finally {
             stop();
             boolean ended = join(threads, STOP_TIMEOUT);
-            producer.close(PRODUCER_CLOSE_TIMEOUT); // Wakes whoever still waits in send.
+            producer.close(PRODUCER_CLOSE_TIMEOUT); // Wakes threads that still wait in send.
             if (!ended && !join(threads, PRODUCER_CLOSE_TIMEOUT)) {
                 fail(MirrorException.failed(
-                        "Not all threads have stopped in time; their last records are not committed,"
+                        "Some threads have not stopped in time; their last records are not committed"
                                 + " and will be mirrored again"));
             }
-            observer.finished(totals(mirrors));
+            observer.onFinished(totals(mirrors));
         }
     }
 
-    /** Asks the mirror to drain and end. Does not wait for it. */
-    void stop() {
+    /** Tells the mirror to stop: to wait for the records it has sent, commit, and end. Does not wait for that. */
+    public void stop() {
         stopping.countDown();
     }
 
-    /** Stops the mirror because of this; what fails later as a consequence is left out. */
+    /** Stops the mirror because of a failure. Later failures are ignored, as they may be consequences. */
     void fail(Throwable cause) {
         failure.compareAndSet(null, cause);
         stop();
@@ -145,12 +145,12 @@ final class Mirror {
     }
 
     /** Called by each thread once it has committed all it could. */
-    void settled() {
+    void onThreadSettled() {
         settling.countDown();
     }
 
-    /** Whether all threads have {@link #settled}. */
-    boolean haveAllSettled() {
+    /** Whether all threads have {@link #onThreadSettled settled}. */
+    boolean areAllSettled() {
         return settling.getCount() == 0;
     }
 
@@ -158,19 +158,17 @@ final class Mirror {
         return stopping.getCount() > 0;
     }
 
-    /** The offset as it is to be committed: so that a mirror in the opposite direction knows whose it is. */
-    OffsetAndMetadata marked(OffsetAndMetadata position) {
-        return MirrorGroup.marked(position, mark);
+    /** The offset with this mirror's mark, by which a mirror in the opposite direction recognises it. */
+    OffsetAndMetadata withMark(OffsetAndMetadata position) {
+        return MirrorGroup.withMark(position, mark);
     }
 
     Pattern topics() {
         return Clusters.withoutInternal(config.topics());
     }
 
-    private static ThreadCounters.Totals totals(List<MirrorThread> mirrors) {
-        return mirrors.stream()
-                .map(MirrorThread::totals)
-                .reduce(ThreadCounters.Totals.NONE, ThreadCounters.Totals::plus);
+    private static MirrorTotals totals(List<MirrorThread> mirrors) {
+        return mirrors.stream().map(MirrorThread::totals).reduce(MirrorTotals.NONE, MirrorTotals::plus);
     }
 
     /** Returns whether all threads have ended in time. */
@@ -186,7 +184,7 @@ final class Mirror {
         }
     }
 
-    private static void rethrow(Throwable failure) {
+    private static void throwIfFailed(Throwable failure) {
         if (failure != null) {
             throw MirrorException.stopped(failure);
         }

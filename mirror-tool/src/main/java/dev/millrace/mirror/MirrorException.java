@@ -4,10 +4,10 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.KafkaException;
 
-/** A problem told to the user in one line: what happened, where, and what would be right. */
-final class MirrorException extends RuntimeException {
-    /** What Kafka wraps around whatever goes wrong in certain places. */
-    private static final Pattern SAYS_NOTHING =
+/** A failure whose message is one line for the user: what happened, where, and what would be right. */
+public final class MirrorException extends RuntimeException {
+    /** Messages of exceptions that Kafka wraps around another in certain places. */
+    private static final Pattern MEANINGLESS =
             Pattern.compile("Failed to (construct|create new) .*|User rebalance callback throws an error");
 
     private final int exitCode;
@@ -18,31 +18,31 @@ final class MirrorException extends RuntimeException {
     }
 
     /** The command line or a file it names is wrong. */
-    static MirrorException usage(String message) {
+    public static MirrorException usage(String message) {
         return new MirrorException(2, message, null);
     }
 
     /**
-     * What the user gave is refused, as the cause says; or an {@code Error} kept it from being checked, for Kafka's
-     * constructors wrap whatever is thrown.
+     * Kafka refuses the user's configuration, as the cause says. If the cause is an {@code Error}, which Kafka's
+     * constructors wrap as well, the configuration may be right and the exit code is that of a failure.
      */
-    static MirrorException refused(String message, KafkaException cause) {
+    public static MirrorException refused(String message, KafkaException cause) {
         return find(Error.class, cause)
                 .map(error -> failed(message, error))
                 .orElseGet(() -> new MirrorException(2, message + ": " + reason(cause), cause));
     }
 
-    /** Something failed that was asked for rightly. */
-    static MirrorException failed(String message) {
+    /** Something failed although the command line is right. */
+    public static MirrorException failed(String message) {
         return new MirrorException(1, message, null);
     }
 
-    /** Something failed that was asked for rightly; the message ends with what the cause says. */
-    static MirrorException failed(String message, Throwable cause) {
+    /** Something failed although the command line is right; the message ends with that of the cause. */
+    public static MirrorException failed(String message, Throwable cause) {
         return new MirrorException(1, message + ": " + reason(cause), cause);
     }
 
-    /** What stopped the mirror: the mirror's own words for it, if there are any, whatever Kafka wrapped around them. */
+    /** What stopped the mirror: the first exception of this class among the causes, or a new one that names the failure. */
     static MirrorException stopped(Throwable failure) {
         return find(MirrorException.class, failure).orElseGet(() -> failed("The mirror stopped", failure));
     }
@@ -56,20 +56,20 @@ final class MirrorException extends RuntimeException {
         return Optional.empty();
     }
 
-    /** What the process exits with: 2 for wrong usage, 1 for a failure. */
-    int exitCode() {
+    /** The exit code of the process: 2 for wrong usage, 1 for a failure. */
+    public int exitCode() {
         return exitCode;
     }
 
-    /** What an exception says, in one line; its kind, where that is not Kafka's or the message says nothing. */
-    static String reason(Throwable cause) {
+    /** The message of an exception in one line; with the name of its class, if that is not one of Kafka's. */
+    public static String reason(Throwable cause) {
         String message = cause.getMessage();
         if (message == null || message.isBlank()) {
             return cause.getClass().getSimpleName();
         }
         String line = message.strip().replaceAll("\\s*\\R\\s*", "; ");
         if (cause instanceof OutOfMemoryError) {
-            return "too little memory (" + line + "); give the JVM more, such as by MIRROR_JAVA_OPTS=-Xmx1g";
+            return "too little memory (" + line + "); give the JVM more, for example with MIRROR_JAVA_OPTS=-Xmx1g";
         }
         if (cause instanceof LinkageError) {
             return cause.getClass().getSimpleName() + ": " + line
@@ -85,6 +85,6 @@ final class MirrorException extends RuntimeException {
             return line;
         }
         String inner = reason(cause.getCause());
-        return SAYS_NOTHING.matcher(line).matches() ? inner : line + ": " + inner;
+        return MEANINGLESS.matcher(line).matches() ? inner : line + ": " + inner;
     }
 }

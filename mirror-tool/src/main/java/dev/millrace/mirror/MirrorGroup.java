@@ -6,34 +6,34 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 
 /**
- * Names by which mirrors of the same source tell their consumer groups apart: each is that of the target's cluster id,
- * which stays when addresses change.
+ * Names of consumer groups, and marks in their offsets, that tell mirrors of the same source apart. Both contain the
+ * target's cluster id, which stays the same when addresses change.
  */
 final class MirrorGroup {
-    /** The group of every mirror of an earlier version, whatever its target. */
+    /** The default group in earlier versions, the same for every target. */
     static final String OF_EARLIER_VERSIONS = "millrace-mirror";
 
     private MirrorGroup() {}
 
-    /** The default group, on the source, of a mirror to this target. */
-    static String to(String targetId) {
+    /** The name of the default group, on the source, of a mirror to this target. */
+    static String defaultName(String targetId) {
         return OF_EARLIER_VERSIONS + "-" + targetId;
     }
 
     /** A mirror's consumer configuration with this group. */
-    static Map<String, Object> join(Map<String, Object> consumer, String group) {
+    static Map<String, Object> withGroup(Map<String, Object> consumer, String group) {
         Map<String, Object> config = new HashMap<>(consumer);
         config.put(ConsumerConfig.GROUP_ID_CONFIG, group);
         return config;
     }
 
-    /** What a mirror to this target commits beside each offset, so that it is known in a group of any name. */
+    /** The metadata that a mirror to this target commits with each offset, by which it is recognised in any group. */
     static String mark(String targetId) {
         return "millrace-mirror to " + targetId;
     }
 
-    /** An offset as a mirror with this mark commits it. */
-    static OffsetAndMetadata marked(OffsetAndMetadata position, String mark) {
+    /** The position with this mark as its metadata. */
+    static OffsetAndMetadata withMark(OffsetAndMetadata position, String mark) {
         return new OffsetAndMetadata(position.offset(), position.leaderEpoch(), mark);
     }
 }

@@ -8,37 +8,37 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Sees a mirror at work, to tell of it or to measure it.
+ * Is called by a mirror while it works, to report its progress or to measure it.
  *
- * <p><b>Threads:</b> the one that runs the mirror calls {@link #started}, {@link #sender}, {@link #progress} and {@link
- * #finished}; the consumer threads call the others, all of them at once. Nothing here may block.
+ * <p><b>Threads:</b> the thread that runs the mirror calls {@link #onStarted}, {@link #createSender}, {@link #onProgress}
+ * and {@link #onFinished}; the consumer threads call the others, several at once. No method may block.
  */
-interface MirrorObserver {
-    /** What a consumer thread sends with. */
+public interface MirrorObserver {
+    /** Sends the records of one consumer thread. */
     @FunctionalInterface
     interface Sender {
         void send(ProducerRecord<byte[], byte[]> record, Callback callback);
     }
 
-    /** Both clusters have answered, and these topics will be mirrored. */
-    default void started(Set<String> topics) {}
+    /** Both clusters have answered, and the mirror starts to copy these topics. */
+    default void onStarted(Set<String> topics) {}
 
-    /** The way to the producer for one more consumer thread, whose own it will be. */
-    default Sender sender(Producer<byte[], byte[]> producer) {
+    /** Creates the sender of one consumer thread, which no other thread uses. */
+    default Sender createSender(Producer<byte[], byte[]> producer) {
         return (record, callback) -> {
-            Future<?> unused = producer.send(record, callback); // The callback tells the same.
+            Future<?> unused = producer.send(record, callback); // The callback gets the same outcome.
         };
     }
 
-    /** A poll returned this many records, none of which has been sent yet. */
-    default void polled(int records) {}
+    /** A poll returned this many records; none of them has been sent yet. */
+    default void onPolled(int records) {}
 
-    /** All records of a source partition below the offset have been acknowledged by the target. */
-    default void acknowledged(TopicPartition partition, long offset) {}
+    /** The target has acknowledged all records of a source partition below the offset. */
+    default void onAcknowledged(TopicPartition partition, long offset) {}
 
-    /** What has been done so far; about once a second. */
-    default void progress(ThreadCounters.Totals totals) {}
+    /** Called about once a second with what has been done so far. */
+    default void onProgress(MirrorTotals totals) {}
 
-    /** What has been done in all; also after a failure. */
-    default void finished(ThreadCounters.Totals totals) {}
+    /** Called at the end with what has been done in all, also after a failure. */
+    default void onFinished(MirrorTotals totals) {}
 }

@@ -25,32 +25,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One consumer of the mirror, and the thread that polls it: poll, send each record to the same partition of the target,
- * commit what has been acknowledged.
+ * One consumer of the mirror and the thread that polls it. The thread sends each record to the same partition of the target
+ * and commits what has been acknowledged.
  *
- * <p>Nothing is flushed. Offsets are committed in the background about once a second, each partition up to its
- * {@link AckedPrefix}. A partition that is revoked is given up only when its own outstanding records are acknowledged
- * and committed; the others go on being acknowledged meanwhile.
+ * <p>It never flushes the producer. It commits in the background about once a second, each partition up to its
+ * {@link AckedPrefix}. When a partition is revoked, the thread waits for the outstanding records of this partition and
+ * commits them; records of its other partitions stay in flight meanwhile.
  *
- * <p>At the end the thread does so with all its partitions, and then stays in the group until the other threads have,
- * too: the rebalance that leaving sets off would keep them from committing, and so would one that is under way if this
- * thread no longer polled.
+ * <p>At the end the thread does the same with all its partitions. Then it stays in the group until the other threads have
+ * done so, too: leaving causes a rebalance, in which the others could not commit. It also goes on polling, because a
+ * rebalance that is under way could not finish without it.
  *
- * <p>Backpressure is the producer's: when its {@code buffer.memory} is full, {@code send} blocks, and with it this
- * thread. That is safe, for such a wait ends by itself: memory comes free when a record is acknowledged, or fails after
- * {@code delivery.timeout.ms} and stops the mirror. So the consumer need not be thrown out of its group for polling late
- * ({@code max.poll.interval.ms} is as good as infinite; a process that hangs is noticed by its missing heartbeats), and
- * {@code max.block.ms} exceeds {@code delivery.timeout.ms}, so that full memory is never mistaken for a failure.
+ * <p>The producer limits the speed: when its {@code buffer.memory} is full, {@code send} blocks, and with it this thread.
+ * Such a wait always ends: memory is freed when a record is acknowledged, or when it fails after
+ * {@code delivery.timeout.ms}, which stops the mirror. So the group need not remove a consumer that polls late:
+ * {@code max.poll.interval.ms} is practically infinite, and the group notices a process that hangs by its missing
+ * heartbeats. {@code max.block.ms} is longer than {@code delivery.timeout.ms}, so that full memory alone is no failure.
  *
- * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. Rebalance callbacks come from within
- * {@code poll} and {@code close}, hence in the same thread.
- * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}; everything else belongs to the thread.
+ * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. The consumer calls the rebalance
+ * callbacks within {@code poll} and {@code close}, so in the same thread.
+ * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}; only the thread uses everything else.
  */
 final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private static final Logger LOG = LoggerFactory.getLogger(MirrorThread.class);
 
     private static final Duration IDLE_POLL = Duration.ofMillis(200);
-    /** While acknowledgements are due, look for them soon: what is in flight and what may be committed stay fresh. */
+    /** Short while acknowledgements are awaited, so that the counters and the positions to commit stay current. */
     private static final Duration BUSY_POLL = Duration.ofMillis(5);
 
     private static final long COMMIT_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -68,14 +68,14 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private final SourceTopics source;
     private final SourceLag lag;
     private final OffsetCommits commits;
-    /** Partitions that had gone from the source when they were assigned, so that the target may not have them. */
+    /** Partitions that no longer existed on the source when they were assigned, so that the target may lack them. */
     private final Set<TopicPartition> notEnsured = new HashSet<>();
 
     private long lastCommitNanos = System.nanoTime();
 
     /**
      * @param ensureTarget returns once the target has the partition
-     * @param sender the thread's own way to the producer
+     * @param sender of this thread alone
      */
     MirrorThread(
             Mirror mirror,
@@ -89,13 +89,13 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         this.observer = observer;
         this.sender = sender;
         this.counters = new ThreadCounters(lastCommitNanos);
-        this.prefixes = new AckedPrefixes(mirror::fail, mirror::marked, counters, observer);
+        this.prefixes = new AckedPrefixes(mirror::fail, mirror::withMark, counters, observer);
         this.source = new SourceTopics(consumer);
         this.lag = new SourceLag(consumer, lastCommitNanos);
         this.commits = new OffsetCommits(consumer, source);
     }
 
-    /** Mirrors until the mirror stops; a failure of any kind, an Error too, stops the mirror. */
+    /** Runs until the mirror stops; any failure, also an Error, stops the mirror. */
     @Override
     public void run() {
         try {
@@ -120,10 +120,10 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private void forward(ConsumerRecords<byte[], byte[]> records) {
         if (!records.isEmpty()) {
-            observer.polled(records.count());
+            observer.onPolled(records.count());
         }
-        // Where there was nothing but an aborted transaction, or marks of one's end, only the position has moved. An
-        // interceptor of the user's may have left out the positions.
+        // After an aborted transaction or a transaction marker alone, the poll has no records but moves the position.
+        // A consumer interceptor may have removed the next positions.
         Set<TopicPartition> partitions = new HashSet<>(records.nextOffsets().keySet());
         partitions.addAll(records.partitions());
         for (TopicPartition partition : partitions) {
@@ -136,13 +136,13 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         if (notEnsured.remove(partition)) {
             ensureTarget.accept(partition); // The topic is there again.
         }
-        AckedPrefix.Page page = prefixes.get(partition).open(records.size(), next);
+        AckedPrefix.Page page = prefixes.get(partition).addPage(records.size(), next);
         long bytes = 0;
         int sent = 0;
         try {
             for (ConsumerRecord<byte[], byte[]> record : records) {
                 if (!mirror.isRunning()) {
-                    break; // What is not sent is not in the prefix, and will be read again.
+                    break; // Records that are not sent are not in the prefix, and will be read again.
                 }
                 bytes += Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
                 sent++;
@@ -158,12 +158,12 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         try {
             sender.send(copyOf(record), callback);
         } catch (RuntimeException | Error e) {
-            throw page.refuse(e);
+            throw page.onRefused(e);
         }
     }
 
     private static ProducerRecord<byte[], byte[]> copyOf(ConsumerRecord<byte[], byte[]> record) {
-        // Records of the oldest format have no timestamp; the target then gives them one.
+        // Records of the oldest format have no timestamp; the target gives them one.
         Long timestamp = record.timestamp() < 0 ? null : record.timestamp();
         return new ProducerRecord<>(
                 record.topic(), record.partition(), timestamp, record.key(), record.value(), record.headers());
@@ -173,21 +173,22 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
         Set<TopicPartition> gone = new HashSet<>();
         for (TopicPartition partition : partitions) {
-            if (mirror.isRunning() && !isEnsured(partition)) {
+            if (mirror.isRunning() && !ensureUnlessGone(partition)) {
                 gone.add(partition);
             }
-            prefixes.own(partition);
+            prefixes.add(partition);
         }
         notEnsured.addAll(gone);
-        tellGone(gone);
+        warnOfGone(gone);
     }
 
-    private boolean isEnsured(TopicPartition partition) {
+    /** Makes sure that the target has the partition; returns false if the source no longer has it. */
+    private boolean ensureUnlessGone(TopicPartition partition) {
         try {
             ensureTarget.accept(partition);
             return true;
         } catch (MirrorException e) {
-            if (source.missing(Set.of(partition)).isEmpty()) {
+            if (source.findMissing(Set.of(partition)).isEmpty()) {
                 throw e;
             }
             return false;
@@ -195,8 +196,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     }
 
     /**
-     * Waits until the partitions' own records are acknowledged, and commits them, within about 20 s. Nobody can commit for
-     * a topic that has gone from the source, or read it again: there is nothing to wait for.
+     * Waits until the records of these partitions are acknowledged, and commits them, within about 20 s. Does not wait for
+     * a topic that was deleted from the source: its offsets cannot be committed, and nobody can read it again.
      */
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
@@ -208,19 +209,19 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         try {
             gone.addAll(commits.commit(positions, start + SETTLE_NANOS));
         } catch (KafkaException e) {
-            tellUncommitted(positions, e);
+            reportUncommitted(positions, e);
         }
         giveUp(partitions);
-        tellGone(gone);
+        warnOfGone(gone);
     }
 
-    /** Commits nothing: the partitions are somebody else's already. */
+    /** Commits nothing: the partitions already belong to another member. */
     @Override
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
         prefixes.advance();
         if (!commits.uncommitted(prefixes.positions(partitions)).isEmpty()
                 || !prefixes.awaited(partitions).isEmpty()) {
-            tellAgain(
+            reportRepeats(
                     "Lost " + partitions + " to another member of the group; their last records may be mirrored twice");
         }
         giveUp(partitions);
@@ -229,8 +230,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private void drain(Collection<TopicPartition> partitions, long deadlineNanos) {
         List<TopicPartition> left = prefixes.await(partitions, deadlineNanos);
         if (!left.isEmpty()) {
-            tellAgain("The target has not acknowledged the last records of " + left
-                    + " in time; they are not committed, and will be mirrored again");
+            reportRepeats("The target has not acknowledged the last records of " + left
+                    + " in time; they are not committed and will be mirrored again");
         }
     }
 
@@ -240,26 +241,26 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         notEnsured.removeAll(partitions);
     }
 
-    private static void tellGone(Set<TopicPartition> gone) {
+    private static void warnOfGone(Set<TopicPartition> gone) {
         gone.stream()
                 .collect(Collectors.groupingBy(
                         TopicPartition::topic,
                         TreeMap::new,
                         Collectors.mapping(TopicPartition::partition, Collectors.toCollection(TreeSet::new))))
                 .forEach((topic, partitions) -> LOG.warn(
-                        "Topic {} has gone from the source, partitions {}; they are not mirrored any more, and their"
-                                + " progress is not committed",
+                        "Topic {} has gone from the source, partitions {}; the mirror no longer copies them or commits"
+                                + " their progress",
                         topic,
                         partitions));
     }
 
-    private void tellUncommitted(Map<TopicPartition, OffsetAndMetadata> positions, KafkaException cause) {
-        tellAgain("Could not commit " + commits.uncommitted(positions) + ", the last records will be mirrored again: "
-                + MirrorException.reason(cause));
+    private void reportUncommitted(Map<TopicPartition, OffsetAndMetadata> positions, KafkaException cause) {
+        reportRepeats("Could not commit " + commits.uncommitted(positions)
+                + ", the last records will be mirrored again: " + MirrorException.reason(cause));
     }
 
-    /** While the mirror runs, records mirrored again are no failure; a mirror that stops has promised to commit all. */
-    private void tellAgain(String message) {
+    /** Reports that records will be mirrored again: a warning while the mirror runs, but a failure while it stops. */
+    private void reportRepeats(String message) {
         if (mirror.isRunning()) {
             LOG.warn(message);
         } else {
@@ -267,12 +268,12 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         }
     }
 
-    /** Waits for the outstanding records, commits, and waits until the other threads have done the same. */
+    /** Waits for the outstanding records, commits them, and waits until the other threads have done the same. */
     private void settle() {
         long start = System.nanoTime();
         attempt(() -> commitAll(start + DRAIN_NANOS, start + SETTLE_NANOS));
-        prefixes.release(); // What closing the consumer revokes is committed, or has been told of.
-        mirror.settled();
+        prefixes.clear(); // Closing revokes all partitions; by now they are committed or reported.
+        mirror.onThreadSettled();
         attempt(() -> awaitOthers(start + SETTLE_NANOS));
     }
 
@@ -280,36 +281,36 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         drain(prefixes.partitions(), drainDeadline);
         while (!commitUnlessRebalancing(deadline)) {
             if (System.nanoTime() > deadline) {
-                tellAgain("A rebalance of the group kept the last records of " + prefixes.partitions()
+                reportRepeats("A rebalance of the group kept the last records of " + prefixes.partitions()
                         + " from being committed; they will be mirrored again");
                 return;
             }
-            pollNothing();
+            pollPaused();
         }
     }
 
     private void awaitOthers(long deadline) {
-        while (!mirror.haveAllSettled() && System.nanoTime() < deadline) {
-            pollNothing();
+        while (!mirror.areAllSettled() && System.nanoTime() < deadline) {
+            pollPaused();
         }
     }
 
-    /** Takes part in the rebalance that may be under way. */
-    private void pollNothing() {
+    /** Polls without reading records, to take part in a rebalance that may be under way. */
+    private void pollPaused() {
         consumer.pause(consumer.assignment());
-        // Of a partition just assigned there may be some. It is not sent, so it is not committed.
+        // A partition assigned just now may return records. They are not sent, so they are not committed.
         ConsumerRecords<byte[], byte[]> unused = consumer.poll(BUSY_POLL);
     }
 
-    /** Commits; returns whether there is nothing to try again after taking part in a rebalance. */
+    /** Commits. Returns false if a rebalance prevented it, so that the caller has to poll and try again. */
     private boolean commitUnlessRebalancing(long deadline) {
         Map<TopicPartition, OffsetAndMetadata> positions = prefixes.positions(prefixes.partitions());
         try {
-            tellGone(commits.commit(positions, deadline));
+            warnOfGone(commits.commit(positions, deadline));
         } catch (RebalanceInProgressException e) {
             return false;
         } catch (KafkaException e) {
-            tellUncommitted(positions, e);
+            reportUncommitted(positions, e);
         }
         return true;
     }
@@ -322,7 +323,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         }
     }
 
-    ThreadCounters.Totals totals() {
+    MirrorTotals totals() {
         return counters.totals(System.nanoTime());
     }
 }

@@ -16,59 +16,59 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Commits a consumer's offsets, each only once: what the source has confirmed is not sent again, for by then it may be
- * down.
+ * Commits a consumer's offsets, each only once. An offset that the source has confirmed is not sent again, because the
+ * source may be down by then.
  *
- * <p><b>Threads:</b> the consumer's.
+ * <p><b>Threads:</b> the consumer's thread.
  */
 final class OffsetCommits {
     private static final Logger LOG = LoggerFactory.getLogger(OffsetCommits.class);
-    /** A commit takes milliseconds; one that takes longer may contain a partition that has gone. */
+    /** A commit takes milliseconds. One that takes longer may contain a partition that was deleted. */
     private static final long FIRST_ATTEMPT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Consumer<?, ?> consumer;
     private final SourceTopics source;
     private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
-    private boolean inBackground;
+    private boolean isInFlight;
 
     OffsetCommits(Consumer<?, ?> consumer, SourceTopics source) {
         this.consumer = consumer;
         this.source = source;
     }
 
-    /** Those of the positions that the source has not confirmed yet. */
+    /** The positions that the source has not confirmed yet. */
     Map<TopicPartition, OffsetAndMetadata> uncommitted(Map<TopicPartition, OffsetAndMetadata> positions) {
         Map<TopicPartition, OffsetAndMetadata> left = new HashMap<>(positions);
         left.entrySet().removeIf(entry -> entry.getValue().equals(committed.get(entry.getKey())));
         return left;
     }
 
-    /** Sends the positions, and does not wait for the answer. */
+    /** Sends the positions without waiting for the answer, unless an earlier answer is still awaited. */
     void commitInBackground(Map<TopicPartition, OffsetAndMetadata> positions) {
         Map<TopicPartition, OffsetAndMetadata> left = uncommitted(positions);
-        if (!left.isEmpty() && !inBackground) {
-            inBackground = true;
+        if (!left.isEmpty() && !isInFlight) {
+            isInFlight = true;
             consumer.commitAsync(left, this::onCompletion);
         }
     }
 
     private void onCompletion(Map<TopicPartition, OffsetAndMetadata> positions, Exception failure) {
-        inBackground = false;
+        isInFlight = false;
         if (failure == null) {
             committed.putAll(positions);
         } else if (failure instanceof RebalanceInProgressException) {
             LOG.debug("Commit put off by a rebalance");
         } else {
-            LOG.warn("Could not commit yet, will try again: {}", MirrorException.reason(failure));
+            LOG.warn("Could not commit, will try again: {}", MirrorException.reason(failure));
         }
     }
 
     /**
-     * Commits the positions; blocks until they are, or until the deadline and at most 2 s more.
+     * Commits the positions. Blocks until the source has confirmed them, at most until 2 s after the deadline.
      *
-     * @return partitions that the source no longer has, whose positions are the only ones not committed
+     * @return partitions that the source no longer has; only their positions are not committed
      * @throws TimeoutException when the source does not confirm in time
-     * @throws RebalanceInProgressException when the consumer has to take part in a rebalance first
+     * @throws RebalanceInProgressException when the consumer must poll first, to take part in a rebalance
      */
     Set<TopicPartition> commit(Map<TopicPartition, OffsetAndMetadata> positions, long deadlineNanos) {
         Map<TopicPartition, OffsetAndMetadata> left = uncommitted(positions);
@@ -81,7 +81,7 @@ final class OffsetCommits {
                 committed.putAll(left);
                 return gone;
             } catch (TimeoutException e) {
-                Set<TopicPartition> missing = source.missing(left.keySet());
+                Set<TopicPartition> missing = source.findMissing(left.keySet());
                 if (missing.isEmpty() && System.nanoTime() >= deadlineNanos) {
                     throw e;
                 }
@@ -93,7 +93,7 @@ final class OffsetCommits {
         return gone;
     }
 
-    /** Somebody else commits the partitions from now on. */
+    /** Forgets what was committed of these partitions: another member commits them from now on. */
     void forget(Collection<TopicPartition> partitions) {
         committed.keySet().removeAll(partitions);
     }

@@ -25,20 +25,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks on the target for a mirror that brings the same topics back to the source: the two would mirror what the other
- * has written, without end.
+ * Looks on the target for a mirror that copies the same topics back to the source: each of the two would mirror what the
+ * other has written, without end.
  *
- * <p>Such a mirror is a consumer group of the target that has members, reads topics of this mirror, and is called as a
- * mirror to the source is by default, or whose offsets carry its mark ({@link MirrorGroup}). The mark is there once it
- * has committed, and two mirrors that start at the same moment do not see each other yet; so the target is looked at
- * again now and then.
+ * <p>Such a mirror is a consumer group of the target that has members and reads topics of this mirror. It has the default
+ * name of a mirror to the source, or its offsets carry the mark of one ({@link MirrorGroup}). The mark is there only after
+ * its first commit, and two mirrors that start at the same moment do not see each other yet, so the check is repeated.
  *
- * <p><b>Threads:</b> the one that runs the mirror calls all methods; a daemon thread of its own looks again.
+ * <p><b>Threads:</b> the thread that runs the mirror calls all methods; the repeated checks have a daemon thread.
  */
 final class OppositeMirror implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OppositeMirror.class);
-    /** Soon enough to find a mirror that was started at the same moment, when it has joined its group. */
-    private static final Duration FIRST_LOOK = Duration.ofSeconds(5);
+    /** By then a mirror that was started at the same moment has joined its group. */
+    private static final Duration FIRST_DELAY = Duration.ofSeconds(5);
 
     private static final Duration INTERVAL = Duration.ofSeconds(30);
     private static final Set<GroupState> WITHOUT_MEMBERS = Set.of(GroupState.EMPTY, GroupState.DEAD);
@@ -46,14 +45,14 @@ final class OppositeMirror implements AutoCloseable {
     private final Admin target;
     private final String sourceId;
     private final Predicate<String> isMirrored;
-    private final ScheduledExecutorService looks = Executors.newSingleThreadScheduledExecutor(task -> {
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
         Thread thread = new Thread(task, "mirror-opposite");
         thread.setDaemon(true);
         return thread;
     });
 
     /**
-     * @param topics matches the whole names of those that this mirror mirrors
+     * @param topics matches the whole names of the topics that this mirror copies
      */
     OppositeMirror(Admin target, String sourceId, Pattern topics) {
         this.target = target;
@@ -62,20 +61,20 @@ final class OppositeMirror implements AutoCloseable {
     }
 
     /**
-     * Looks once. A target that does not let itself be looked at does not keep the mirror from running.
+     * Looks once. If the target does not answer or does not allow it, the mirror runs nevertheless.
      *
      * @throws MirrorException when there is an opposite mirror
      */
-    void refuse() {
+    void check() {
         try {
             for (Map.Entry<String, Set<String>> group :
                     readersOfMirroredTopics().entrySet()) {
                 if (isMirrorToSource(group.getKey())) {
                     throw MirrorException.failed("Group " + group.getKey()
-                            + " on the target is that of a mirror back to"
+                            + " on the target belongs to a mirror back to"
                             + " the source, of " + group.getValue() + ": each would mirror what the other has written,"
                             + " without end. Stop that mirror (if it was killed, wait until its members have timed"
-                            + " out), or give the two such --topics that no topic is mirrored in both directions");
+                            + " out), or choose --topics for the two so that no topic is mirrored in both directions");
                 }
             }
         } catch (ExecutionException e) {
@@ -86,20 +85,20 @@ final class OppositeMirror implements AutoCloseable {
     }
 
     /**
-     * Looks again now and then, until closed.
+     * Looks again at intervals, until closed.
      *
-     * @param onFound told, in a thread of this object, what {@link #refuse} throws
+     * @param onFound called in a thread of this object with what {@link #check} throws
      */
     void watch(Consumer<MirrorException> onFound) {
-        looks.scheduleWithFixedDelay(
+        timer.scheduleWithFixedDelay(
                 () -> {
                     try {
-                        refuse();
+                        check();
                     } catch (MirrorException found) {
                         onFound.accept(found);
                     }
                 },
-                FIRST_LOOK.toMillis(),
+                FIRST_DELAY.toMillis(),
                 INTERVAL.toMillis(),
                 TimeUnit.MILLISECONDS);
     }
@@ -107,14 +106,15 @@ final class OppositeMirror implements AutoCloseable {
     /** Groups with members that are assigned topics of this mirror, and these topics. */
     private Map<String, Set<String>> readersOfMirroredTopics() throws ExecutionException {
         List<String> active = Clusters.await(target.listGroups().valid()).stream()
-                // A broker older than 2.6 does not tell the state.
+                // A broker older than 2.6 does not report the state.
                 .filter(group ->
                         group.groupState().filter(WITHOUT_MEMBERS::contains).isEmpty())
                 .map(GroupListing::groupId)
                 .toList();
         Map<String, Set<String>> readers = new TreeMap<>();
         target.describeConsumerGroups(active).describedGroups().forEach((name, description) -> {
-            Set<String> topics = answerOf(description).map(this::mirroredTopics).orElse(Set.of());
+            Set<String> topics =
+                    awaitOrEmpty(description).map(this::mirroredTopics).orElse(Set.of());
             if (!topics.isEmpty()) {
                 readers.put(name, topics);
             }
@@ -134,14 +134,14 @@ final class OppositeMirror implements AutoCloseable {
 
     private boolean isMirrorToSource(String group) {
         String mark = MirrorGroup.mark(sourceId);
-        return group.equals(MirrorGroup.to(sourceId))
-                || answerOf(target.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()).stream()
+        return group.equals(MirrorGroup.defaultName(sourceId))
+                || awaitOrEmpty(target.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()).stream()
                         .flatMap(offsets -> offsets.values().stream())
                         .anyMatch(offset -> offset != null && offset.metadata().equals(mark));
     }
 
-    /** Empty for a group that is no consumer group, is just gone, or may not be looked at. */
-    private static <T> Optional<T> answerOf(KafkaFuture<T> future) {
+    /** Empty for a group that is not a consumer group, that was just deleted, or that the mirror may not describe. */
+    private static <T> Optional<T> awaitOrEmpty(KafkaFuture<T> future) {
         try {
             return Optional.of(Clusters.await(future));
         } catch (ExecutionException e) {
@@ -151,6 +151,6 @@ final class OppositeMirror implements AutoCloseable {
 
     @Override
     public void close() {
-        looks.shutdownNow();
+        timer.shutdownNow();
     }
 }

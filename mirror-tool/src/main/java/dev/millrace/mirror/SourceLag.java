@@ -8,10 +8,10 @@ import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * How many records of its partitions a consumer has not polled, as far as it can know. It knows the end of a partition from
- * the last answer to a fetch, however long ago that was: so it is also watched whether answers still come.
+ * How many records of its partitions a consumer has not polled, as far as it knows. It knows the end of a partition from
+ * the last answer to a fetch, which may be old. So this class also checks that answers still arrive.
  *
- * <p><b>Threads:</b> the consumer's.
+ * <p><b>Threads:</b> the consumer's thread.
  */
 final class SourceLag {
     private final Consumer<?, ?> consumer;
@@ -24,7 +24,7 @@ final class SourceLag {
         this.answeredNanos = nowNanos;
     }
 
-    /** Sets how far the thread is behind. To be called about once a second. */
+    /** Updates the number of unpolled records in the counters. To be called about once a second. */
     void measure(Collection<TopicPartition> partitions, ThreadCounters counters, long nowNanos) {
         double before = answers;
         answers = answers();
@@ -39,7 +39,7 @@ final class SourceLag {
             records += lag.orElse(0);
             complete &= lag.isPresent();
         }
-        counters.setBehind(records, complete, nowNanos);
+        counters.setUnpolled(records, complete, nowNanos);
     }
 
     /** The number of fetches answered so far. */

@@ -12,10 +12,10 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /**
- * Which partitions have gone from the source, as a consumer sees it. An offset of such a partition cannot be committed, and
- * the consumer would try for as long as it is given.
+ * Which partitions were deleted from the source, as a consumer sees it. The offset of such a partition cannot be committed,
+ * and the consumer would try until its time-out.
  *
- * <p><b>Threads:</b> the consumer's.
+ * <p><b>Threads:</b> the consumer's thread.
  */
 final class SourceTopics {
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(1);
@@ -26,7 +26,7 @@ final class SourceTopics {
         this.consumer = consumer;
     }
 
-    /** Those of the partitions whose topic has left the subscription, which follows the topics of the source. */
+    /** Those of the partitions whose topic is no longer in the subscription, which follows the topics of the source. */
     Set<TopicPartition> unsubscribed(Collection<TopicPartition> partitions) {
         Set<String> topics = consumer.subscription();
         return partitions.stream()
@@ -34,8 +34,8 @@ final class SourceTopics {
                 .collect(Collectors.toSet());
     }
 
-    /** Those of the partitions that the source does not name when asked, which may take 1 s; none if it does not answer. */
-    Set<TopicPartition> missing(Collection<TopicPartition> partitions) {
+    /** Asks the source for its topics, for at most 1 s. Returns the partitions it lacks; none if it does not answer. */
+    Set<TopicPartition> findMissing(Collection<TopicPartition> partitions) {
         try {
             Map<String, List<PartitionInfo>> topics = consumer.listTopics(ANSWER_TIMEOUT);
             return partitions.stream()

@@ -22,27 +22,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes sure that a partition exists on the target before a record is sent to it: a missing topic is created with the
- * partition count and the {@link TopicSettings} of the source and the target's default replication, a smaller one grows.
- * Settings of a topic that exists are left alone, with a warning where the target would delete by other rules.
+ * Makes sure that a partition exists on the target before a record is sent to it. Creates a missing topic with the
+ * partition count and the {@link TopicSettings} of the source and with the target's default replication. Adds partitions to
+ * a topic that has fewer than the source. Leaves the settings of an existing topic as they are, and warns if the target
+ * would delete records by other rules.
  *
- * <p><b>Threads:</b> any. A rebalance makes all consumer threads ask at once, mostly for the same topics: the cache lets
- * one of them work on a topic while the others wait for its answer.
- * <p><b>Ordering:</b> Caffeine publishes what it computed to whoever reads it.
+ * <p><b>Threads:</b> any. In a rebalance all consumer threads call at once, mostly for the same topics. The cache lets one
+ * of them work on a topic while the others wait for its answer.
+ * <p><b>Ordering:</b> Caffeine publishes what it computed to all threads that read it.
  */
 final class TargetTopics {
     private static final Logger LOG = LoggerFactory.getLogger(TargetTopics.class);
-    /** Not for ever: somebody may delete the topic and expect the next assignment to bring it back. */
-    private static final Duration TRUSTED = Duration.ofMinutes(1);
+    /** Limited, so that a topic that a user deletes is created again at the next assignment. */
+    private static final Duration CACHE_TIME = Duration.ofMinutes(1);
 
     private final Admin source;
     private final Admin target;
     private final TopicCreator creator;
-    /** Topics whose cleanup has been compared: once is enough. */
+    /** Topics whose {@code cleanup.policy} has been compared already. */
     private final Set<String> compared = ConcurrentHashMap.newKeySet();
 
     private final Cache<String, Integer> partitions =
-            Caffeine.newBuilder().expireAfterWrite(TRUSTED).build();
+            Caffeine.newBuilder().expireAfterWrite(CACHE_TIME).build();
 
     TargetTopics(Admin source, Admin target) {
         this.source = source;
@@ -66,21 +67,21 @@ final class TargetTopics {
 
     private int createOrGrow(String topic) {
         try {
-            int wanted = describe(source, topic)
+            int wanted = countPartitions(source, topic)
                     .orElseThrow(() -> MirrorException.failed("Topic " + topic + " has gone from the source"));
-            int present = describe(target, topic).orElse(0);
+            int present = countPartitions(target, topic).orElse(0);
             if (present == 0) {
                 present = create(topic, wanted);
             }
             if (present < wanted) {
                 grow(topic, present, wanted);
             }
-            // A leader that is only about to serve may refuse a producer's first batch and take the second, which the
-            // stock producer's idempotence does not survive (KAFKA-15591).
+            // Waits for leaders. A leader that is not ready may refuse a producer's first batch and accept the second,
+            // and then the stock producer's idempotence fails (KAFKA-15591).
             int ready = Clusters.endOffsets(target, topic, Math.max(present, wanted))
                     .size();
             if (compared.add(topic)) {
-                compareCleanup(topic);
+                warnIfCleanupDiffers(topic);
             }
             return ready;
         } catch (ExecutionException e) {
@@ -91,37 +92,37 @@ final class TargetTopics {
     }
 
     private int create(String topic, int count) throws ExecutionException {
-        Config settings = settings(topic);
+        Config settings = readSettings(topic);
         try {
             Map<String, String> taken = creator.create(topic, count, TopicSettings.toCopy(settings));
             LOG.info(
-                    "Created topic {} on the target, {} partitions, with {}; left to the target: {}",
+                    "Created topic {} on the target, {}, with {}; left to the target: {}",
                     topic,
-                    count,
+                    Words.count(count, "partition"),
                     taken,
                     TopicSettings.toLeave(settings));
         } catch (ExecutionException e) {
             if (!(e.getCause() instanceof TopicExistsException)) {
                 throw e;
-            } // Another mirror was faster, and counted the same partitions.
+            } // Another mirror created it first, with the same partitions.
         }
         return count;
     }
 
-    private Config settings(String topic) throws ExecutionException {
+    private Config readSettings(String topic) throws ExecutionException {
         try {
             return Clusters.topicConfig(source, topic);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof TopicAuthorizationException) {
                 throw MirrorException.failed("Topic " + topic + " is missing on the target, and the mirror may not read"
-                        + " its settings on the source; allow it DescribeConfigs there, or create the topic yourself");
+                        + " its settings on the source; allow DescribeConfigs there, or create the topic yourself");
             }
             throw e;
         }
     }
 
     /** A target that deletes by age or size what the source compacts would lose records. */
-    private void compareCleanup(String topic) {
+    private void warnIfCleanupDiffers(String topic) {
         try {
             Set<String> here = TopicSettings.cleanupPolicies(Clusters.topicConfig(source, topic));
             Set<String> there = TopicSettings.cleanupPolicies(Clusters.topicConfig(target, topic));
@@ -142,16 +143,16 @@ final class TargetTopics {
         try {
             Clusters.await(target.createPartitions(Map.of(topic, NewPartitions.increaseTo(to)))
                     .all());
-            LOG.info("Topic {} on the target grew from {} to {} partitions, as the source has", topic, from, to);
+            LOG.info("Topic {} on the target grew from {} to {} partitions, like the source", topic, from, to);
         } catch (ExecutionException e) {
-            Integer now = describe(target, topic).orElse(from);
+            Integer now = countPartitions(target, topic).orElse(from);
             if (!(e.getCause() instanceof InvalidPartitionsException) || now < to) {
                 throw e;
             }
         }
     }
 
-    private static Optional<Integer> describe(Admin cluster, String topic) throws ExecutionException {
+    private static Optional<Integer> countPartitions(Admin cluster, String topic) throws ExecutionException {
         try {
             return Optional.of(Clusters.await(cluster.describeTopics(List.of(topic))
                             .topicNameValues()

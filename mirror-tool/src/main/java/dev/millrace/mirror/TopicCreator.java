@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates topics on the target with settings of the source. The target may be older, or have no remote storage: it
- * refuses some of them then, and the topic is created without these, unless they decide what the target deletes.
+ * Creates topics on the target with settings of the source. A target that is older or has no remote storage refuses some
+ * of them. The topic is then created without these, unless they decide which records the target deletes.
  *
  * <p><b>Threads:</b> any.
  */
@@ -29,9 +29,9 @@ final class TopicCreator {
     }
 
     /**
-     * Creates a topic with the target's default replication; returns the settings it has.
+     * Creates a topic with the target's default replication, and returns the settings that the topic has.
      *
-     * @throws ExecutionException when it exists, or cannot be created for a reason other than its settings
+     * @throws ExecutionException when the topic exists, or cannot be created for a reason other than its settings
      * @throws MirrorException when the target refuses a setting that the topic cannot do without
      */
     Map<String, String> create(String topic, int partitions, Map<String, String> settings) throws ExecutionException {
@@ -46,25 +46,25 @@ final class TopicCreator {
                 throw e;
             }
         }
-        Map<String, String> accepted = accepted(topic, partitions, settings);
+        Map<String, String> accepted = findAccepted(topic, partitions, settings);
         send(topic, partitions, accepted, false);
         return accepted;
     }
 
-    /** Adds one setting after the other to a topic that is only validated, until no further one is taken. */
-    private Map<String, String> accepted(String topic, int partitions, Map<String, String> settings)
+    /** Validates the topic with one more setting at a time, and returns those that the target accepts. */
+    private Map<String, String> findAccepted(String topic, int partitions, Map<String, String> settings)
             throws ExecutionException {
         Map<String, String> accepted = new TreeMap<>();
         Map<String, Throwable> refused = new TreeMap<>();
         boolean grows = true;
-        while (grows) { // One may be valid only together with another that is tried after it.
+        while (grows) { // A setting may be valid only together with another that is tried later.
             grows = false;
             refused.clear();
             for (Map.Entry<String, String> setting : settings.entrySet()) {
                 if (accepted.putIfAbsent(setting.getKey(), setting.getValue()) != null) {
                     continue;
                 }
-                Throwable refusal = refusal(topic, partitions, accepted);
+                Throwable refusal = refusalOrNull(topic, partitions, accepted);
                 if (refusal == null) {
                     grows = true;
                 } else {
@@ -78,7 +78,7 @@ final class TopicCreator {
                 throw refused(topic, Map.of(name, settings.get(name)), why);
             }
             LOG.warn(
-                    "The target refuses {}={}, which topic {} has on the source; it is created without: {}",
+                    "The target refuses {}={}, which topic {} has on the source; the topic is created without it: {}",
                     name,
                     settings.get(name),
                     topic,
@@ -87,7 +87,8 @@ final class TopicCreator {
         return accepted;
     }
 
-    private Throwable refusal(String topic, int partitions, Map<String, String> settings) throws ExecutionException {
+    private Throwable refusalOrNull(String topic, int partitions, Map<String, String> settings)
+            throws ExecutionException {
         try {
             send(topic, partitions, settings, true);
             return null;
@@ -109,7 +110,7 @@ final class TopicCreator {
     private static MirrorException refused(String topic, Map<String, String> settings, Throwable why) {
         return MirrorException.failed(
                 "The target refuses topic " + topic + " with the settings of the source, " + settings
-                        + "; create it there as it should be, and the mirror will leave it so",
+                        + "; create it there as you want it, and the mirror will not change it",
                 why);
     }
 }

@@ -9,29 +9,29 @@ import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.common.config.TopicConfig;
 
-/** Which settings of a source topic its copy gets, and what the copy cannot do without. */
+/** Which settings of a source topic its copy gets, and which of them it must have. */
 final class TopicSettings {
     private static final Set<String> LEFT_TO_THE_TARGET = Set.of(
-            // Name brokers of the source by their ids.
+            // These contain ids of source brokers.
             "leader.replication.throttled.replicas",
             "follower.replication.throttled.replicas",
-            // Belong to the replication factor, which is the target's: more replicas in sync than there are would
-            // refuse every record.
+            // These depend on the replication factor, which is the target's. A topic that needs more replicas in sync
+            // than it has would refuse every record.
             TopicConfig.MIN_IN_SYNC_REPLICAS_CONFIG,
             TopicConfig.UNCLEAN_LEADER_ELECTION_ENABLE_CONFIG,
-            // A record keeps its timestamp, and comes to the target later than to the source: the copy may neither
-            // replace the timestamp nor refuse it because it is old.
+            // A record keeps its timestamp and reaches the target later than the source. So the target must neither
+            // replace the timestamp nor refuse a record because it is old.
             TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG,
             TopicConfig.MESSAGE_TIMESTAMP_BEFORE_MAX_MS_CONFIG,
             "message.timestamp.difference.max.ms");
 
-    /** Tell the target which records to delete. */
+    /** These decide which records the target deletes. */
     private static final Set<String> INDISPENSABLE = Set.of(
             TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.RETENTION_MS_CONFIG, TopicConfig.RETENTION_BYTES_CONFIG);
 
     private TopicSettings() {}
 
-    /** What is set on the topic itself, not on its brokers, and makes sense in another cluster; in order of names. */
+    /** Settings of the topic itself, not of its brokers, that make sense in another cluster; in order of names. */
     static Map<String, String> toCopy(Config source) {
         Map<String, String> settings = new TreeMap<>();
         setOnTopic(source)
@@ -40,7 +40,7 @@ final class TopicSettings {
         return settings;
     }
 
-    /** What is set on the topic itself and is not {@link #toCopy}; in order of names. */
+    /** The other settings of the topic itself; in order of names. */
     static Map<String, String> toLeave(Config source) {
         Map<String, String> settings = new TreeMap<>();
         setOnTopic(source)
@@ -49,12 +49,12 @@ final class TopicSettings {
         return settings;
     }
 
-    /** Whether the target would delete other records than the source if it did without this setting. */
+    /** Whether the target would delete other records than the source without this setting. */
     static boolean isIndispensable(String name) {
         return INDISPENSABLE.contains(name);
     }
 
-    /** The policies in force, whether they are the topic's own or the default of its brokers. */
+    /** The policies in force, set on the topic or by default on its brokers. */
     static Set<String> cleanupPolicies(Config topic) {
         ConfigEntry entry = topic.get(TopicConfig.CLEANUP_POLICY_CONFIG);
         return entry == null || entry.value() == null

@@ -22,7 +22,7 @@ class AckedPrefixTest {
 
     @Test
     void shouldHaveNoPositionBeforeTheFirstAcknowledgement() {
-        prefix.open(1, next(8)).add(7);
+        prefix.addPage(1, next(8)).add(7);
 
         prefix.advance();
 
@@ -32,7 +32,7 @@ class AckedPrefixTest {
 
     @Test
     void shouldStayBeforeTheFirstGap() {
-        AckedPrefix.Page page = prefix.open(3, next(13));
+        AckedPrefix.Page page = prefix.addPage(3, next(13));
         Callback first = page.add(10);
         Callback second = page.add(11);
         Callback third = page.add(12);
@@ -49,7 +49,7 @@ class AckedPrefixTest {
 
     @Test
     void shouldSkipWhatThePollSkippedWhenItsLastRecordIsAcknowledged() {
-        AckedPrefix.Page page = prefix.open(2, next(50)); // Offsets 21 to 49 are markers of transactions, say.
+        AckedPrefix.Page page = prefix.addPage(2, next(50)); // Offsets 21 to 49 are markers of transactions, say.
         Callback first = page.add(10);
         Callback second = page.add(20);
 
@@ -64,7 +64,7 @@ class AckedPrefixTest {
 
     @Test
     void shouldNotPassRecordsThatWerePolledButNeverSent() {
-        AckedPrefix.Page page = prefix.open(3, next(3));
+        AckedPrefix.Page page = prefix.addPage(3, next(3));
 
         acknowledge(page.add(0));
         prefix.advance();
@@ -75,7 +75,7 @@ class AckedPrefixTest {
 
     @Test
     void shouldNameAndNeverPassARecordThatCouldNotBeWritten() {
-        AckedPrefix.Page page = prefix.open(3, next(13));
+        AckedPrefix.Page page = prefix.addPage(3, next(13));
         acknowledge(page.add(10));
         page.add(11).onCompletion(null, new RecordTooLargeException("too large"));
         acknowledge(page.add(12));
@@ -93,7 +93,7 @@ class AckedPrefixTest {
 
     @Test
     void shouldBeAwaitedUntilAllRecordsBeforeTheOneThatFailedAreAcknowledged() {
-        AckedPrefix.Page page = prefix.open(4, next(14));
+        AckedPrefix.Page page = prefix.addPage(4, next(14));
         Callback first = page.add(10);
         Callback second = page.add(11);
         page.add(12).onCompletion(null, new RecordTooLargeException("too large"));
@@ -112,7 +112,7 @@ class AckedPrefixTest {
 
     @Test
     void shouldTellNobodyOfFailuresWhenItIsGivenUp() {
-        AckedPrefix.Page page = prefix.open(1, next(11));
+        AckedPrefix.Page page = prefix.addPage(1, next(11));
 
         prefix.giveUp();
         page.add(10).onCompletion(null, new RecordTooLargeException("too large"));
@@ -139,7 +139,7 @@ class AckedPrefixTest {
                 polled[i] = offset;
                 offset += 1 + (random.nextInt(5) == 0 ? random.nextInt(100) : 0);
             }
-            AckedPrefix.Page page = prefix.open(size, next(offset));
+            AckedPrefix.Page page = prefix.addPage(size, next(offset));
             for (int i = 0; i < size; i++) {
                 int index = offsets.size();
                 offsets.add(polled[i]);
@@ -170,7 +170,7 @@ class AckedPrefixTest {
     void shouldComeToTheEndWhileManyThreadsAcknowledge() throws Exception {
         int records = 100_000;
         int threads = 4;
-        AckedPrefix.Page page = prefix.open(records, next(records));
+        AckedPrefix.Page page = prefix.addPage(records, next(records));
         List<Callback> callbacks = new ArrayList<>();
         for (int i = 0; i < records; i++) {
             callbacks.add(page.add(i));

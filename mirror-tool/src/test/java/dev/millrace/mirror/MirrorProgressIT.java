@@ -1,8 +1,10 @@
 package dev.millrace.mirror;
 
-import static dev.millrace.mirror.MirrorFixture.await;
+import static dev.millrace.mirror.support.MirrorFixture.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.mirror.support.MirrorFixture;
+import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.testkit.Comparison;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.mirror.support.FakeSourceConsumer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -30,7 +31,7 @@ class MirrorThreadTest {
 
     private final AtomicBoolean rebalancing = new AtomicBoolean();
     private final FakeSourceConsumer consumer = new FakeSourceConsumer(rebalancing, "orders", "payments");
-    private final Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed;
+    private final Map<TopicPartition, OffsetAndMetadata> committed = consumer.committedOffsets();
     private final Map<TopicPartition, List<Callback>> sent = new HashMap<>();
     private final List<TopicPartition> ensured = new ArrayList<>();
     private final Mirror mirror = mirror(1);

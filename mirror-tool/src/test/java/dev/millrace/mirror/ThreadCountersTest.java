@@ -11,36 +11,35 @@ class ThreadCountersTest {
 
     @Test
     void shouldNotKnowTheLagBeforeItIsMeasured() {
-        assertThat(counters.totals(START).lagKnown()).isFalse();
-        assertThat(counters.totals(START + 1).lagKnown()).isFalse();
+        assertThat(counters.totals(START).isLagKnown()).isFalse();
+        assertThat(counters.totals(START + 1).isLagKnown()).isFalse();
     }
 
     @Test
     void shouldNotKnowTheLagOfAThreadThatIsHeldUp() {
-        counters.setBehind(100, true, START);
+        counters.setUnpolled(100, true, START);
         counters.addSent(30, 300);
 
-        ThreadCounters.Totals soon = counters.totals(START + ThreadCounters.FRESH_NANOS - 1);
-        ThreadCounters.Totals late = counters.totals(START + ThreadCounters.FRESH_NANOS);
+        MirrorTotals soon = counters.totals(START + ThreadCounters.FRESH_NANOS - 1);
+        MirrorTotals late = counters.totals(START + ThreadCounters.FRESH_NANOS);
 
         assertThat(soon.lag()).isEqualTo(100);
-        assertThat(soon.lagKnown()).isTrue();
+        assertThat(soon.isLagKnown()).isTrue();
         assertThat(late.lag()).isEqualTo(100);
-        assertThat(late.lagKnown()).isFalse();
+        assertThat(late.isLagKnown()).isFalse();
     }
 
     @Test
     void shouldNotKnowTheLagWhenThatOfOneThreadOrPartitionIsUnknown() {
         ThreadCounters other = new ThreadCounters(START);
-        counters.setBehind(100, true, START);
-        other.setBehind(5, false, START);
+        counters.setUnpolled(100, true, START);
+        other.setUnpolled(5, false, START);
 
-        ThreadCounters.Totals sum = counters.totals(START).plus(other.totals(START));
+        MirrorTotals sum = counters.totals(START).plus(other.totals(START));
 
         assertThat(sum.lag()).isEqualTo(105);
-        assertThat(sum.lagKnown()).isFalse();
-        assertThat(ThreadCounters.Totals.NONE.plus(counters.totals(START)).lagKnown())
-                .isTrue();
+        assertThat(sum.isLagKnown()).isFalse();
+        assertThat(MirrorTotals.NONE.plus(counters.totals(START)).isLagKnown()).isTrue();
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.testkit.KafkaCluster;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;

@@ -1,0 +1,170 @@
+package dev.millrace.mirror;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds out whether the target has all records that the source has before an offset. A mirror writes a partition in order,
+ * so it is enough to find the last record before the offset.
+ *
+ * <p><b>Threads:</b> one.
+ */
+final class CopyCheck {
+    private static final Logger LOG = LoggerFactory.getLogger(CopyCheck.class);
+
+    /** Whether the target has the records of a source partition before an offset. */
+    enum Verdict {
+        /** It has the last of them, or the source has none left. */
+        PRESENT,
+        /** It has never had a record of the partition, or the offset is past the end of the source's partition. */
+        ABSENT,
+        /** It has records, but the last one before the offset was not found among them. */
+        UNCLEAR
+    }
+
+    /** How many offsets before the given one are read: some may be compacted, or hold markers of transactions. */
+    private static final int LOOK_BACK = 100;
+    /** How far before the target's end the copy is searched: a mirror that has stopped wrote it as one of its last. */
+    private static final int LAST_COPIES = 200_000;
+
+    private static final Duration POLL = Duration.ofMillis(200);
+    private static final Duration READ_TIMEOUT = Duration.ofSeconds(30);
+
+    private final Admin target;
+    private final KafkaConsumer<byte[], byte[]> sourceReader;
+    private final KafkaConsumer<byte[], byte[]> targetReader;
+    private final Map<TopicPartition, Long> sourceStarts;
+    private final Map<TopicPartition, Long> sourceEnds;
+    private final Map<TopicPartition, Long> sourceStableEnds;
+    private final Map<TopicPartition, Long> targetEnds;
+
+    /**
+     * @param sourceReader a consumer of the source without a group; the caller closes it
+     * @param targetReader a consumer of the target without a group; the caller closes it
+     * @param partitions of the source, those to check
+     */
+    CopyCheck(
+            Admin source,
+            Admin target,
+            KafkaConsumer<byte[], byte[]> sourceReader,
+            KafkaConsumer<byte[], byte[]> targetReader,
+            Collection<TopicPartition> partitions) {
+        this.target = target;
+        this.sourceReader = sourceReader;
+        this.targetReader = targetReader;
+        sourceStarts = Clusters.offsets(source, partitions, OffsetSpec.earliest());
+        sourceEnds = Clusters.offsets(source, partitions, OffsetSpec.latest());
+        sourceStableEnds = Clusters.offsets(source, partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED);
+        targetEnds = Clusters.offsets(target, Clusters.existing(target, partitions), OffsetSpec.latest());
+    }
+
+    /** Opens a consumer without a group for the cluster of this client configuration. */
+    static KafkaConsumer<byte[], byte[]> createReader(Map<String, Object> client) {
+        Map<String, Object> config = new HashMap<>(DerivedConfigs.admin(client));
+        config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+        config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+        // A mirror may have skipped aborted records or copied them. It has copied the committed ones in both cases.
+        config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    /** Checks one of the partitions. Blocks until a few records are read from both clusters, at most about 30 s each. */
+    Verdict check(TopicPartition partition, long offset) {
+        long start = sourceStarts.get(partition);
+        if (offset > sourceEnds.get(partition)) {
+            return Verdict.ABSENT; // The topic was deleted and created again.
+        }
+        if (offset <= start) {
+            return Verdict.PRESENT;
+        }
+        long targetEnd = targetEnds.getOrDefault(partition, 0L);
+        if (targetEnd == 0) {
+            return Verdict.ABSENT;
+        }
+        try {
+            AtomicReference<ConsumerRecord<byte[], byte[]>> last = new AtomicReference<>();
+            long end = Math.min(offset, sourceStableEnds.get(partition));
+            read(sourceReader, partition, Math.max(start, end - LOOK_BACK), end, record -> {
+                last.set(record);
+                return true;
+            });
+            return last.get() != null && isOnTarget(last.get(), partition, targetEnd)
+                    ? Verdict.PRESENT
+                    : Verdict.UNCLEAR;
+        } catch (KafkaException e) {
+            LOG.warn("Cannot compare {} with its copy: {}", partition, MirrorException.reason(e));
+            return Verdict.UNCLEAR;
+        }
+    }
+
+    private boolean isOnTarget(ConsumerRecord<byte[], byte[]> record, TopicPartition partition, long targetEnd) {
+        if (record.timestamp() < 0) {
+            return false; // A record of the oldest format has no timestamp, so the target has given its copy one.
+        }
+        ListOffsetsResultInfo first = Clusters.awaitUnchecked(
+                target.listOffsets(Map.of(partition, OffsetSpec.forTimestamp(record.timestamp())))
+                        .partitionResult(partition));
+        if (first.offset() < 0) {
+            return false; // All records of the target are older.
+        }
+        AtomicBoolean isFound = new AtomicBoolean();
+        // Timestamps need not rise: a record with this one is somewhere after the first that is not older.
+        read(targetReader, partition, Math.max(first.offset(), targetEnd - LAST_COPIES), targetEnd, candidate -> {
+            boolean isMatch = isCopy(record, candidate);
+            if (isMatch) {
+                isFound.set(true);
+            }
+            return !isMatch;
+        });
+        return isFound.get();
+    }
+
+    private static boolean isCopy(ConsumerRecord<byte[], byte[]> record, ConsumerRecord<byte[], byte[]> copy) {
+        return copy.timestamp() == record.timestamp()
+                && Arrays.equals(copy.key(), record.key())
+                && Arrays.equals(copy.value(), record.value())
+                && copy.headers().equals(record.headers());
+    }
+
+    /** Reads records up to {@code to}, until {@code goesOn} returns false for one. */
+    private static void read(
+            KafkaConsumer<byte[], byte[]> reader,
+            TopicPartition partition,
+            long from,
+            long to,
+            Predicate<ConsumerRecord<byte[], byte[]>> goesOn) {
+        long start = System.nanoTime();
+        reader.assign(List.of(partition));
+        reader.seek(partition, from);
+        while (reader.position(partition) < to) {
+            if (System.nanoTime() - start > READ_TIMEOUT.toNanos()) {
+                throw new TimeoutException("no records of " + partition + " within " + READ_TIMEOUT.toSeconds() + " s");
+            }
+            for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
+                if (record.offset() >= to || !goesOn.test(record)) {
+                    return;
+                }
+            }
+        }
+    }
+}

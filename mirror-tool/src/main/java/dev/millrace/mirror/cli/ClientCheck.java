@@ -1,0 +1,101 @@
+package dev.millrace.mirror.cli;
+
+import dev.millrace.mirror.DerivedConfigs;
+import dev.millrace.mirror.KafkaLogs;
+import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.ProducerKind;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds what is wrong with the configuration of the clients before the mirror starts: opens a client of each kind, and
+ * closes it. Nothing is asked of a cluster.
+ */
+final class ClientCheck {
+    private static final Logger LOG = LoggerFactory.getLogger(ClientCheck.class);
+
+    /** Nothing is on its way, so that none takes so long. */
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+
+    private ClientCheck() {}
+
+    /**
+     * Checks what {@link ClientConfigs#consumer} returned.
+     *
+     * @param file the user's, or null
+     * @param source from the command line, or null
+     * @throws MirrorException naming the option or the file that is wrong
+     */
+    static void checkConsumer(Map<String, Object> config, Path file, String source) {
+        warnOfUnknown("--consumer.config " + file, config.keySet(), ConsumerConfig.configNames(), "consumer");
+        checkHosts(config, ClientConfigs.addressPrefix("--source", source, "--consumer.config"));
+        open(
+                "--consumer.config",
+                file,
+                config,
+                () -> new KafkaConsumer<byte[], byte[]>(DerivedConfigs.numbered(config, 0))
+                        .close(CloseOptions.timeout(CLOSE_TIMEOUT)));
+    }
+
+    /**
+     * Checks what {@link ClientConfigs#producer} returned.
+     *
+     * @param file the user's, or null
+     * @param target from the command line, or null
+     * @throws MirrorException naming the option or the file that is wrong
+     */
+    static void checkProducer(Map<String, Object> config, ProducerKind kind, Path file, String target) {
+        Set<String> common = new HashSet<>(config.keySet());
+        common.removeIf(kind::isOwnSetting);
+        warnOfUnknown("--producer.config " + file, common, ProducerConfig.configNames(), kind + " producer");
+        checkHosts(config, ClientConfigs.addressPrefix("--target", target, "--producer.config"));
+        open("--producer.config", file, config, () -> kind.create(config).close(CLOSE_TIMEOUT));
+    }
+
+    private static void warnOfUnknown(String file, Set<String> keys, Set<String> names, String client) {
+        Set<String> known = new HashSet<>(names);
+        known.addAll(AdminClientConfig.configNames()); // See DerivedConfigs.admin.
+        UnknownSettings.describe(keys, known, client).forEach(text -> LOG.warn("{}: {}", file, text));
+    }
+
+    /** One of several is enough, as for Kafka. */
+    private static void checkHosts(Map<String, Object> config, String option) {
+        String addresses =
+                config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG).toString();
+        if (Arrays.stream(addresses.split(",")).allMatch(address -> isUnknown(host(address)))) {
+            throw MirrorException.usage(
+                    option + addresses + ": there is no such host, or its name cannot be looked up");
+        }
+    }
+
+    private static boolean isUnknown(String host) {
+        return new InetSocketAddress(host, 0).isUnresolved();
+    }
+
+    /** The host of {@code host:port}, {@code [host]:port} or {@code protocol://host:port}. */
+    private static String host(String address) {
+        String host = address.strip().replaceFirst("^[^:/]*://", "");
+        return host.substring(0, host.lastIndexOf(':')).replaceAll("[\\[\\]]", "");
+    }
+
+    private static void open(String option, Path file, Map<String, Object> config, Runnable client) {
+        KafkaLogs.callSilently(() -> ClientConfigs.validate(option, file, () -> {
+            client.run();
+            Admin.create(DerivedConfigs.admin(config)).close(CLOSE_TIMEOUT);
+            return config;
+        }));
+    }
+}

@@ -1,0 +1,211 @@
+package dev.millrace.mirror.cli;
+
+import static java.util.Map.entry;
+
+import dev.millrace.mirror.MirrorException;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
+import org.apache.kafka.clients.consumer.GroupProtocol;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * The Kafka configurations of a mirror. Each is made of three layers, the later ones winning: the mirror's defaults, the
+ * user's file, the command line. A file that contradicts what the mirror's promises rest on is refused.
+ */
+public final class ClientConfigs {
+    private static final Pattern ADDRESSES = Pattern.compile("[^,\\s]+:\\d+(\\s*,\\s*[^,\\s]+:\\d+)*");
+    private static final Pattern PORT = Pattern.compile(":(\\d+)\\s*(?:,|$)");
+    private static final int LAST_PORT = 65_535;
+
+    private static final Map<String, Object> CONSUMER_DEFAULTS = Map.ofEntries(
+            entry(ConsumerConfig.CLIENT_ID_CONFIG, "mirror-consumer"),
+            entry(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"),
+            // What a transaction of the source has aborted would be an ordinary record of the target.
+            entry(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed"),
+            // Whatever blocks a thread ends by itself, and ends the mirror if it ends badly: see its Javadoc.
+            entry(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, Integer.MAX_VALUE),
+            entry(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000),
+            // Many consumers of few records each would else fetch for every handful.
+            entry(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, 64 * 1024),
+            entry(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100),
+            // A bound for each of the threads, whatever the number of its partitions.
+            entry(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 16 * 1024 * 1024));
+
+    private static final Map<String, Object> CONSUMER_OWNED = Map.of(
+            ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false",
+            ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class.getName(),
+            ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class.getName());
+
+    private static final Map<String, Object> PRODUCER_DEFAULTS = Map.of(
+            ProducerConfig.CLIENT_ID_CONFIG,
+            "mirror-producer",
+            ProducerConfig.ACKS_CONFIG,
+            "all",
+            ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG,
+            true,
+            ProducerConfig.LINGER_MS_CONFIG,
+            20,
+            ProducerConfig.BATCH_SIZE_CONFIG,
+            128 * 1024,
+            // What waits to be acknowledged costs the collector more than it gains the target. Not for slow, long
+            // lines.
+            ProducerConfig.BUFFER_MEMORY_CONFIG,
+            16 * 1024 * 1024L,
+            ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
+            120_000);
+
+    private static final Map<String, Object> PRODUCER_OWNED = Map.of(
+            ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class.getName(),
+            ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class.getName());
+
+    private ClientConfigs() {}
+
+    /**
+     * The configuration of the mirror's consumers; without a group if neither the file nor the command line names one.
+     *
+     * @param file the user's, or null
+     * @param source from the command line, or null; so is the group
+     * @throws MirrorException naming the option or the file that is wrong
+     */
+    public static Map<String, Object> consumer(Path file, String source, String group) {
+        Map<String, Object> config = layers(CONSUMER_DEFAULTS, file, "--consumer.config", CONSUMER_OWNED);
+        putIfGiven(config, ConsumerConfig.GROUP_ID_CONFIG, group);
+        refuseBlankGroup(config, group, file);
+        putAddress(config, "--source", source, "--consumer.config");
+        ConsumerConfig checked = validate("--consumer.config", file, () -> new ConsumerConfig(config));
+        if (GroupProtocol.CLASSIC.name().equalsIgnoreCase(checked.getString(ConsumerConfig.GROUP_PROTOCOL_CONFIG))) {
+            // A partition that stays where it is goes on being mirrored during a rebalance. The newer protocol does so
+            // of itself, and refuses to be told.
+            config.putIfAbsent(
+                    ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, CooperativeStickyAssignor.class.getName());
+        }
+        return config;
+    }
+
+    /**
+     * The configuration of the mirror's producer, the same for either kind.
+     *
+     * @param file the user's, or null
+     * @param target from the command line, or null
+     * @throws MirrorException naming the option or the file that is wrong
+     */
+    public static Map<String, Object> producer(Path file, String target) {
+        Map<String, Object> config = layers(PRODUCER_DEFAULTS, file, "--producer.config", PRODUCER_OWNED);
+        putAddress(config, "--target", target, "--producer.config");
+        if (config.containsKey(ProducerConfig.TRANSACTIONAL_ID_CONFIG)) {
+            throw MirrorException.usage("--producer.config " + file
+                    + ": transactional.id is set, but the mirror writes without transactions; remove it");
+        }
+        if (config.get(ProducerConfig.ACKS_CONFIG).toString().strip().equals("0")) {
+            throw MirrorException.usage("--producer.config " + file
+                    + ": acks=0 would break the mirror, which could not tell a record that is lost from one that is"
+                    + " written; remove the line, or use acks=all");
+        }
+        ProducerConfig checked = validate("--producer.config", file, () -> new ProducerConfig(config));
+        // Memory comes free when a record is delivered or fails, so a send that waits for it longer has another reason.
+        config.putIfAbsent(
+                ProducerConfig.MAX_BLOCK_MS_CONFIG,
+                checked.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG) + 30_000L);
+        return config;
+    }
+
+    private static Map<String, Object> layers(
+            Map<String, Object> defaults, Path file, String option, Map<String, Object> owned) {
+        Map<String, Object> config = new HashMap<>(defaults);
+        if (file != null) {
+            Properties properties = read(file, option);
+            owned.forEach((key, value) -> {
+                String given = properties.getProperty(key);
+                if (given != null && !given.strip().equals(value)) {
+                    throw MirrorException.usage(option + " " + file + ": " + key + "=" + given
+                            + " would break the mirror, which needs " + value + "; remove the line");
+                }
+            });
+            properties.stringPropertyNames().forEach(key -> config.put(key, properties.getProperty(key)));
+        }
+        config.putAll(owned);
+        return config;
+    }
+
+    private static Properties read(Path file, String option) {
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            properties.load(reader);
+        } catch (NoSuchFileException e) {
+            throw MirrorException.usage(option + " " + file + ": there is no such file");
+        } catch (IOException | IllegalArgumentException e) {
+            // The reader's own message may be a mere repetition of the path, or empty.
+            String why = Files.isDirectory(file)
+                    ? "it is a directory"
+                    : Files.isReadable(file) ? "it is no properties file in UTF-8" : "permission denied";
+            throw MirrorException.usage(option + " " + file + ": cannot be read, " + why);
+        }
+        return properties;
+    }
+
+    private static void putIfGiven(Map<String, Object> config, String key, String value) {
+        if (value != null) {
+            config.put(key, value);
+        }
+    }
+
+    private static void putAddress(Map<String, Object> config, String option, String given, String fileOption) {
+        putIfGiven(config, AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, given);
+        Object address = config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG);
+        if (address == null) {
+            throw MirrorException.usage(
+                    "Which cluster? Give " + option + " HOST:PORT, or bootstrap.servers in the file of " + fileOption);
+        }
+        String addresses = address.toString().strip();
+        if (!ADDRESSES.matcher(addresses).matches()) {
+            throw MirrorException.usage(
+                    addressPrefix(option, given, fileOption) + address + ": HOST:PORT[,HOST:PORT...] is expected");
+        }
+        PORT.matcher(addresses).results().map(port -> port.group(1)).forEach(port -> {
+            if (port.length() > 5 || Integer.parseInt(port) < 1 || Integer.parseInt(port) > LAST_PORT) {
+                throw MirrorException.usage(addressPrefix(option, given, fileOption) + address + ": there is no port "
+                        + port + "; ports are numbers from 1 to " + LAST_PORT);
+            }
+        });
+    }
+
+    /** Where an address comes from, and what precedes it there. */
+    static String addressPrefix(String option, String given, String fileOption) {
+        return given == null ? fileOption + " bootstrap.servers=" : option + " ";
+    }
+
+    private static void refuseBlankGroup(Map<String, Object> config, String given, Path file) {
+        Object group = config.get(ConsumerConfig.GROUP_ID_CONFIG);
+        if (group != null && group.toString().isBlank()) {
+            throw MirrorException.usage((given == null ? "--consumer.config " + file + ": group.id=" : "--group ''")
+                    + ": the name of a consumer group is expected; leave it out for the default");
+        }
+    }
+
+    /**
+     * Lets Kafka check the values, for a message that names the file instead of the client that would not start.
+     *
+     * @throws MirrorException when Kafka refuses them
+     */
+    static <T> T validate(String option, Path file, Supplier<T> check) {
+        try {
+            return check.get();
+        } catch (KafkaException e) {
+            throw MirrorException.refused(file == null ? "Configuration" : option + " " + file, e);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package dev.millrace.mirror.cli;
+
+import dev.millrace.mirror.Mirror;
+import dev.millrace.mirror.MirrorConfig;
+import dev.millrace.mirror.MirrorException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code mirror run}: mirrors topics until it is stopped. */
+@Command(
+        name = "run",
+        description = {
+            "Mirrors topics from one cluster to another until it is stopped.",
+            "Each record keeps its partition, key, value, headers and timestamp. At least once: offsets are committed"
+                    + " to the source only when the target has acknowledged the records before them."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:stopped by SIGTERM or SIGINT, all that was read is written and committed",
+            "1:a cluster does not answer, no topic matches, or a record could not be written",
+            "2:the command line or a file it names is wrong: an option, a setting, a port, a host that does not exist"
+        })
+final class RunCommand implements Callable<Integer> {
+    private static final Duration TERMINAL_STATUS = Duration.ofSeconds(1);
+    private static final Duration LOG_STATUS = Duration.ofSeconds(30);
+
+    @Mixin
+    @SuppressWarnings("unused") // Its annotation is what counts.
+    private StandardOptions standard;
+
+    @Mixin
+    private MirrorOptions mirrorOptions;
+
+    @Option(
+            names = "--status",
+            paramLabel = "SECONDS",
+            order = 9,
+            description = "Time between two lines that tell how far the mirror is; on a terminal the line is rewritten."
+                    + " 0: no such lines. Default: 1 on a terminal, else 30.")
+    private Integer status;
+
+    @Option(
+            names = "--verbose",
+            order = 10,
+            description = "Log what the Kafka clients do, each time they do it, and stack traces.")
+    private boolean verbose;
+
+    private final Consumer<Runnable> runOnSignal;
+
+    /**
+     * @param runOnSignal takes what is to run when the process is told to end
+     */
+    RunCommand(Consumer<Runnable> runOnSignal) {
+        this.runOnSignal = runOnSignal;
+    }
+
+    @Override
+    public Integer call() {
+        if (verbose) {
+            Logs.configureVerbose();
+        } else {
+            Logs.configureTerse();
+        }
+        if (status != null && status < 0) {
+            throw MirrorException.usage(
+                    "--status " + status + ": a number of seconds is expected, or 0 for no status lines");
+        }
+        MirrorConfig config = mirrorOptions.toConfig();
+        mirrorOptions.checkClients(config);
+        Mirror mirror = new Mirror(config, new ProgressReport(config, System.err, statusInterval()));
+        runOnSignal.accept(mirror::stop);
+        mirror.run();
+        return 0;
+    }
+
+    private Duration statusInterval() {
+        if (status != null) {
+            return Duration.ofSeconds(status);
+        }
+        return Terminal.isTerminal() ? TERMINAL_STATUS : LOG_STATUS;
+    }
+}

@@ -1,0 +1,64 @@
+package dev.millrace.mirror.cli;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.common.config.AbstractConfig;
+
+/** Settings that no client knows, most likely misspelt: Kafka's clients ignore them. */
+final class UnknownSettings {
+    /** Settings that all clients read and none lists begin with these. */
+    private static final List<String> UNLISTED =
+            List.of(AbstractConfig.CONFIG_PROVIDERS_CONFIG, CommonClientConfigs.METRICS_CONTEXT_PREFIX);
+
+    private static final int MAX_DISTANCE = 3;
+
+    private UnknownSettings() {}
+
+    /**
+     * Describes each of them, and what may be meant.
+     *
+     * @param client what would read them, in a word
+     */
+    static List<String> describe(Collection<String> given, Set<String> known, String client) {
+        List<String> descriptions = new ArrayList<>();
+        for (String key : new TreeSet<>(given)) {
+            if (!known.contains(key) && UNLISTED.stream().noneMatch(key::startsWith)) {
+                descriptions.add(
+                        key + " is no setting of the " + client + ", which ignores it; " + suggest(key, known));
+            }
+        }
+        return descriptions;
+    }
+
+    private static String suggest(String key, Set<String> known) {
+        return known.stream()
+                .min(Comparator.comparingInt((String name) -> editDistance(key, name))
+                        .thenComparing(name -> name))
+                .filter(name -> editDistance(key, name) <= MAX_DISTANCE)
+                .map(name -> "did you mean " + name + "?")
+                .orElse("remove it, unless a plugin of yours reads it");
+    }
+
+    /** How many characters must be inserted, removed or replaced to make one text of the other. */
+    private static int editDistance(String left, String right) {
+        int[] row = new int[right.length() + 1];
+        for (int j = 0; j <= right.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= left.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= right.length(); j++) {
+                int replaced = diagonal + (left.charAt(i - 1) == right.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[right.length()];
+    }
+}

@@ -1,0 +1,91 @@
+package dev.millrace.mirror.demo;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** The curves as a table: a line for each number of threads, in it each contender. */
+final class CurveTable {
+    private static final int FIRST_WIDTH = 7;
+    private static final int GAP = 2;
+    private static final int WIDEST_FIGURE = 11;
+
+    private final DemoPlan plan;
+    private final List<DemoRow> rows;
+    /** Of each figure's column, with the gap before it. */
+    private final int width;
+
+    /**
+     * @param rows of each contender and number of threads of the plan
+     */
+    CurveTable(DemoPlan plan, List<DemoRow> rows) {
+        this.plan = plan;
+        this.rows = rows;
+        this.width = GAP + header().stream().mapToInt(String::length).reduce(WIDEST_FIGURE, Math::max);
+    }
+
+    /** As aligned text. */
+    String format() {
+        int group = width * plan.contenders().size();
+        StringBuilder text = new StringBuilder()
+                .append(" ".repeat(FIRST_WIDTH))
+                .append(pad("records/s", group))
+                .append(pad("CPU ns/record", group))
+                .append(System.lineSeparator());
+        line(text, "threads", header(), "target is");
+        plan.threads().forEach(threads -> line(text, threads.toString(), figures(threads), verdict(threads)));
+        return text.toString();
+    }
+
+    private void line(StringBuilder text, String first, List<String> figures, String verdict) {
+        text.append(pad(first, FIRST_WIDTH));
+        figures.forEach(figure -> text.append(pad(figure, width)));
+        text.append("  ").append(verdict).append(System.lineSeparator());
+    }
+
+    private static String pad(String text, int width) {
+        return " ".repeat(Math.max(0, width - text.length())) + text;
+    }
+
+    /** Whose the figures are, in their order. */
+    List<String> header() {
+        List<String> names = plan.contenders().stream().map(Contender::label).toList();
+        return Stream.concat(names.stream(), names.stream()).toList();
+    }
+
+    /** Records a second of each contender, and then CPU per record of each. */
+    List<String> figures(int threads) {
+        List<String> figures = new ArrayList<>();
+        for (ToDoubleFunction<Measurement.Figures> figure : List.<ToDoubleFunction<Measurement.Figures>>of(
+                Measurement.Figures::recordsPerSecond, Measurement.Figures::cpuNanosPerRecord)) {
+            for (DemoRow row : of(threads)) {
+                figures.add(String.format(Locale.ROOT, "%,.0f", figure.applyAsDouble(row.figures())));
+            }
+        }
+        return figures;
+    }
+
+    /** What the targets of all contenders are; it says whose where they differ. */
+    String verdict(int threads) {
+        Map<String, List<String>> byVerdict = of(threads).stream()
+                .collect(Collectors.groupingBy(
+                        DemoRow::verdict,
+                        LinkedHashMap::new,
+                        Collectors.mapping(row -> row.contender().label(), Collectors.toList())));
+        if (byVerdict.size() == 1) {
+            return byVerdict.keySet().iterator().next();
+        }
+        return byVerdict.entrySet().stream()
+                .map(entry -> String.join(", ", entry.getValue()) + " " + entry.getKey())
+                .collect(Collectors.joining("; "));
+    }
+
+    private List<DemoRow> of(int threads) {
+        return rows.stream().filter(row -> row.threads() == threads).toList();
+    }
+}

@@ -1,0 +1,145 @@
+package dev.millrace.mirror.demo;
+
+import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.cli.Logs;
+import dev.millrace.mirror.cli.OptionValues;
+import dev.millrace.mirror.cli.StandardOptions;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code mirror demo}: shows what the mirror does, on two clusters of its own. */
+@Command(
+        name = "demo",
+        description = {
+            "Starts two Kafka clusters, fills a topic of 32 partitions, and mirrors it with the stock producer and with"
+                    + " Millrace's, by one thread and by many.",
+            "Ends with a table of what was measured, and leaves nothing behind but the report of --curve."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:every target was the same as the source, record by record (those of MirrorMaker 1: held every record once)",
+            "1:one was not, or something failed",
+            "2:the command line is wrong, or the report cannot be written where it says"
+        })
+public final class DemoCommand implements Callable<Integer> {
+    /** So that the number of a record fits in. */
+    private static final int MIN_SIZE = 20;
+    /** What a broker takes by default, less what a record needs around its value. */
+    private static final int MAX_SIZE = 1_000_000;
+
+    private static final int CURVE_ROUNDS = 3;
+    private static final String DEFAULT_REPORT = "mirror-curve.html";
+
+    @Mixin
+    @SuppressWarnings("unused") // Its annotation is what counts.
+    private StandardOptions standard;
+
+    @Option(
+            names = "--records",
+            paramLabel = "N",
+            order = 1,
+            defaultValue = "2000000",
+            description = "Records to mirror. Default: ${DEFAULT-VALUE}.")
+    private long records;
+
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            defaultValue = "32",
+            order = 2,
+            description = "Consumer threads of the runs with most. Default: ${DEFAULT-VALUE}.")
+    private int threads;
+
+    @Option(
+            names = "--size",
+            paramLabel = "BYTES",
+            order = 3,
+            defaultValue = "100",
+            description = "Size of a record's value. Default: ${DEFAULT-VALUE}.")
+    private int size;
+
+    @Option(
+            names = "--producers",
+            paramLabel = "NAME",
+            split = ",",
+            converter = Contender.Parser.class,
+            defaultValue = "stock,millrace",
+            order = 4,
+            description = "What to compare, one or more of stock and millrace (this mirror, with either producer) and"
+                    + " mirrormaker1 and mirrormaker1-tuned (MirrorMaker 1 of Kafka 3.9.1 as it comes, and with this"
+                    + " mirror's settings; Maven gets its jars). Default: ${DEFAULT-VALUE}.")
+    private List<Contender> producers;
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            order = 5,
+            description = "How often to run each; the figures are medians. Default: 1, with --curve 3.")
+    private Integer rounds;
+
+    @Option(
+            names = "--curve",
+            order = 6,
+            description =
+                    "Mirror with 1, 2, 4 and so on up to --threads threads, and draw the speed of each as a curve.")
+    private boolean curve;
+
+    @Option(
+            names = "--report",
+            paramLabel = "FILE",
+            order = 7,
+            description = "HTML file for the curves, with their picture beside it as .svg. Default: " + DEFAULT_REPORT
+                    + " in the current folder.")
+    private Path report;
+
+    @Override
+    public Integer call() {
+        Logs.configureTerse();
+        DemoPlan plan = plan();
+        if (report != null && !curve) {
+            throw MirrorException.usage("--report " + report + ": only --curve writes one");
+        }
+        Optional<CurveReport> curveReport = curve
+                ? Optional.of(CurveReport.at(report == null ? Path.of(DEFAULT_REPORT) : report))
+                : Optional.empty();
+        try {
+            List<DemoRow> rows = new Demo(plan, System.err).run();
+            String table = curve ? new CurveTable(plan, rows).format() : DemoTable.format(rows);
+            System.out.printf("%n%s:%n%n%s%n%s", plan.describeLoad(), table, plan.describeMethod());
+            curveReport.ifPresent(
+                    files -> files.write(plan, rows).forEach(file -> System.out.println("Wrote " + file)));
+            return rows.stream().allMatch(DemoRow::isRight) ? 0 : 1;
+        } catch (NoClassDefFoundError e) {
+            throw MirrorException.failed(
+                    "The demo needs Millrace's test kit, which the published jar leaves out;"
+                            + " run mirror-tool/mirror of a source tree",
+                    e);
+        }
+    }
+
+    /**
+     * What the options ask for.
+     *
+     * @throws MirrorException naming the option that is wrong
+     */
+    private DemoPlan plan() {
+        OptionValues.requirePositive("--records", records);
+        OptionValues.requirePositive("--threads", threads);
+        if (size < MIN_SIZE || size > MAX_SIZE) {
+            throw MirrorException.usage("--size " + size + ": from " + MIN_SIZE + " to " + MAX_SIZE + " is possible");
+        }
+        if (new HashSet<>(producers).size() < producers.size()) {
+            throw MirrorException.usage("--producers: each can be given once");
+        }
+        int repeats = rounds != null ? rounds : curve ? CURVE_ROUNDS : 1;
+        OptionValues.requirePositive("--rounds", repeats);
+        return new DemoPlan(
+                records, size, curve ? DemoPlan.doublings(threads) : DemoPlan.oneAndMost(threads), producers, repeats);
+    }
+}

@@ -1,0 +1,124 @@
+package dev.millrace.mirror.demo;
+
+import dev.millrace.mirror.MirrorException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.LongConsumer;
+
+/** Starts a run of the demo in a JVM of its own, and reads what it prints. */
+final class DemoProcess {
+    private static final String PROGRESS = "progress ";
+    private static final String FIGURES = "figures ";
+    private static final String STACK_FRAME = "\tat ";
+    private static final int SHOWN_LINES = 5;
+
+    private DemoProcess() {}
+
+    /**
+     * The first touch of a page of memory may cost as much as mirroring ten records, and a mirror that runs for days does
+     * it once; so the heap of these short runs is touched before they are measured.
+     */
+    static final String PRE_TOUCH_HEAP = "-XX:+AlwaysPreTouch";
+
+    /**
+     * Runs a main class that prints what {@link #print} does. Blocks until it has ended.
+     *
+     * @param classPath for the child
+     * @param options for its JVM
+     * @param args for the main class
+     * @param progress told how many records have been mirrored so far
+     * @throws MirrorException with what the run printed last, when it fails
+     */
+    static Measurement.Figures run(
+            String classPath, List<String> options, Class<?> main, List<String> args, LongConsumer progress) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        command.addAll(List.of("-cp", classPath, main.getName()));
+        command.addAll(args);
+        try {
+            Process process =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+                return read(lines, progress);
+            } finally {
+                process.destroyForcibly();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The options of this JVM, and {@link #PRE_TOUCH_HEAP}. */
+    static List<String> ownOptions() {
+        List<String> options =
+                new ArrayList<>(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        options.add(PRE_TOUCH_HEAP);
+        return options;
+    }
+
+    private static Measurement.Figures read(BufferedReader lines, LongConsumer progress) throws IOException {
+        Deque<String> others = new ArrayDeque<>();
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            if (line.startsWith(PROGRESS)) {
+                progress.accept(Long.parseLong(line.substring(PROGRESS.length())));
+            } else if (line.startsWith(FIGURES)) {
+                return parse(line.substring(FIGURES.length()).split(" "));
+            } else if (!line.startsWith(STACK_FRAME)) {
+                others.add(line);
+                if (others.size() > SHOWN_LINES) {
+                    others.remove();
+                }
+            }
+        }
+        throw MirrorException.failed("A run of the demo failed; it said: " + String.join("; ", others));
+    }
+
+    private static Measurement.Figures parse(String[] fields) {
+        return new Measurement.Figures(
+                Double.parseDouble(fields[0]),
+                Double.parseDouble(fields[1]),
+                Double.parseDouble(fields[2]),
+                Double.parseDouble(fields[3]));
+    }
+
+    /**
+     * Called in the child, first: ends it with its parent, whose end closes its standard input, in whatever way that
+     * comes about.
+     */
+    static void endWithParent() {
+        Thread parent = new Thread(DemoProcess::exitWithParent, "parent");
+        parent.setDaemon(true);
+        parent.start();
+    }
+
+    private static void exitWithParent() {
+        try {
+            while (System.in.read() >= 0) {
+                // The parent sends nothing.
+            }
+        } catch (IOException e) {
+            // It is gone all the same.
+        }
+        Runtime.getRuntime().halt(1);
+    }
+
+    /** Called in the child. */
+    static void print(long records) {
+        System.out.println(PROGRESS + records);
+    }
+
+    /** Called in the child, as the last. */
+    static void print(Measurement.Figures figures) {
+        System.out.println(FIGURES + figures.recordsPerSecond() + " " + figures.cpuNanosPerRecord() + " "
+                + figures.sendMeanNanos() + " " + figures.sendP99Nanos());
+    }
+}

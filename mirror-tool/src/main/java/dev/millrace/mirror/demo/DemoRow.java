@@ -1,0 +1,48 @@
+package dev.millrace.mirror.demo;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * What came out for one contender and number of threads: of one run, or of the runs of all rounds.
+ *
+ * @param verdict what the comparison of target and source found, in words
+ * @param isRight whether that is what the contender promises
+ */
+record DemoRow(Contender contender, int threads, Measurement.Figures figures, String verdict, boolean isRight) {
+    /** One row for each contender and number of threads, in the plan's order: medians, and the worst verdict. */
+    static List<DemoRow> medians(DemoPlan plan, List<DemoRow> all) {
+        List<DemoRow> medians = new ArrayList<>();
+        for (Contender contender : plan.contenders()) {
+            for (int threads : plan.threads()) {
+                medians.add(median(all.stream()
+                        .filter(row -> row.contender == contender && row.threads == threads)
+                        .toList()));
+            }
+        }
+        return medians;
+    }
+
+    private static DemoRow median(List<DemoRow> rounds) {
+        DemoRow worst = rounds.stream().filter(row -> !row.isRight).findFirst().orElse(rounds.get(0));
+        List<Measurement.Figures> figures =
+                rounds.stream().map(DemoRow::figures).toList();
+        return new DemoRow(
+                worst.contender,
+                worst.threads,
+                new Measurement.Figures(
+                        median(figures, Measurement.Figures::recordsPerSecond),
+                        median(figures, Measurement.Figures::cpuNanosPerRecord),
+                        median(figures, Measurement.Figures::sendMeanNanos),
+                        median(figures, Measurement.Figures::sendP99Nanos)),
+                worst.verdict,
+                worst.isRight);
+    }
+
+    private static double median(List<Measurement.Figures> figures, ToDoubleFunction<Measurement.Figures> value) {
+        double[] sorted = figures.stream().mapToDouble(value).sorted().toArray();
+        int middle = sorted.length / 2;
+        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    }
+}

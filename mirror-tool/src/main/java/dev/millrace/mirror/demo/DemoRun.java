@@ -1,0 +1,69 @@
+package dev.millrace.mirror.demo;
+
+import dev.millrace.mirror.Clusters;
+import dev.millrace.mirror.DerivedConfigs;
+import dev.millrace.mirror.Mirror;
+import dev.millrace.mirror.MirrorConfig;
+import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.cli.MirrorOptions;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.TopicPartition;
+import picocli.CommandLine;
+
+/**
+ * One run of the demo, in a process of its own: a mirror as {@code mirror run} with the same options starts it, but one
+ * that compresses with snappy, and stops when it has mirrored what the source had at the start.
+ *
+ * <p>{@link DemoProcess} reads its standard output: how many records it has mirrored so far, and at the end the figures.
+ * It ends with its parent, whose end closes its standard input.
+ */
+final class DemoRun {
+    private DemoRun() {}
+
+    /** Takes the options of {@code mirror run}. */
+    public static void main(String[] args) {
+        DemoProcess.endWithParent();
+        try {
+            DemoProcess.print(measure(compressed(
+                    CommandLine.populateCommand(new MirrorOptions(), args).toConfig())));
+        } catch (MirrorException e) {
+            System.out.println(e.getMessage());
+            System.exit(e.exitCode());
+        }
+    }
+
+    private static Measurement.Figures measure(MirrorConfig config) {
+        Measurement measurement = new Measurement(readEnds(config));
+        Mirror mirror = new Mirror(config, measurement);
+        measurement.setEndAction(mirror::stop);
+        mirror.run();
+        return measurement.figures();
+    }
+
+    private static MirrorConfig compressed(MirrorConfig config) {
+        return new MirrorConfig(
+                config.topics(),
+                config.threads(),
+                config.producerKind(),
+                config.consumer(),
+                compressed(config.producer()));
+    }
+
+    /** A producer's configuration, with the demo's compression. */
+    static Map<String, Object> compressed(Map<String, Object> producer) {
+        Map<String, Object> config = new HashMap<>(producer);
+        config.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "snappy");
+        return config;
+    }
+
+    private static Map<TopicPartition, Long> readEnds(MirrorConfig config) {
+        try (Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()))) {
+            Map<TopicPartition, Long> ends = Clusters.endOffsets(source, Demo.TOPIC, Demo.PARTITIONS);
+            ends.values().removeIf(end -> end == 0);
+            return ends;
+        }
+    }
+}

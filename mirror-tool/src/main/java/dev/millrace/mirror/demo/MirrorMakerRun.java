@@ -1,0 +1,127 @@
+package dev.millrace.mirror.demo;
+
+import java.lang.reflect.InvocationTargetException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.clients.consumer.ConsumerInterceptor;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.ProducerInterceptor;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * One run of MirrorMaker 1 for the demo, in a process of its own: its own main class, with interceptors that take the
+ * times at which {@link Measurement} takes this mirror's. Prints what {@link DemoProcess} reads.
+ *
+ * <p>Its class path is MirrorMaker's, with the classes of this tool behind it: it may use what the JDK and the interfaces
+ * of kafka-clients 3.9 have, and nothing else.
+ *
+ * <p><b>Threads:</b> MirrorMaker's consumer threads are polled by {@link PollInterceptor}, its producer's I/O thread calls {@link
+ * AckInterceptor}, the main thread waits for the end.
+ * <p><b>Ordering:</b> the clock is stopped before the latch opens, and read after.
+ */
+final class MirrorMakerRun {
+    private static final String MIRROR_MAKER = "kafka.tools.MirrorMaker";
+    /** A run that loses records, or that cannot reach a broker, would else never end. */
+    private static final Duration STALL_TIMEOUT = Duration.ofSeconds(60);
+
+    private static final AtomicLong ACKNOWLEDGED = new AtomicLong();
+    private static final CountDownLatch ALL_ACKNOWLEDGED = new CountDownLatch(1);
+    private static long expected;
+    private static RunClock clock;
+
+    private MirrorMakerRun() {}
+
+    /** Takes the number of records to wait for, and then the arguments of MirrorMaker. */
+    public static void main(String[] args) throws Exception {
+        DemoProcess.endWithParent();
+        expected = Long.parseLong(args[0]);
+        clock = new RunClock(expected);
+        String[] own = new String[args.length - 1];
+        System.arraycopy(args, 1, own, 0, own.length);
+        Thread mirrorMaker = new Thread(() -> run(own), "mirror-maker");
+        mirrorMaker.setDaemon(true);
+        mirrorMaker.start();
+
+        awaitEnd();
+        DemoProcess.print(
+                new Measurement.Figures(clock.recordsPerSecond(), clock.cpuNanosPerRecord(), Double.NaN, Double.NaN));
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static void run(String[] args) {
+        try {
+            Class.forName(MIRROR_MAKER).getMethod("main", String[].class).invoke(null, (Object) args);
+        } catch (InvocationTargetException e) {
+            fail(MIRROR_MAKER + " failed: " + e.getCause());
+        } catch (ReflectiveOperationException e) {
+            fail(MIRROR_MAKER + " cannot be started: " + e);
+        }
+    }
+
+    private static void awaitEnd() throws InterruptedException {
+        long before = 0;
+        long lastChange = System.nanoTime();
+        while (!ALL_ACKNOWLEDGED.await(1, TimeUnit.SECONDS)) {
+            long now = ACKNOWLEDGED.get();
+            DemoProcess.print(now);
+            if (now != before) {
+                before = now;
+                lastChange = System.nanoTime();
+            } else if (System.nanoTime() - lastChange > STALL_TIMEOUT.toNanos()) {
+                fail(MIRROR_MAKER + " has written " + now + " of " + expected + " records, and none for "
+                        + STALL_TIMEOUT.toSeconds() + " s");
+            }
+        }
+    }
+
+    private static void fail(String message) {
+        System.out.println(message);
+        Runtime.getRuntime().halt(1);
+    }
+
+    /** Tells the clock what a consumer returns. */
+    public static final class PollInterceptor implements ConsumerInterceptor<byte[], byte[]> {
+        @Override
+        public ConsumerRecords<byte[], byte[]> onConsume(ConsumerRecords<byte[], byte[]> records) {
+            clock.onPolled(records.count());
+            return records;
+        }
+
+        @Override
+        public void onCommit(Map<TopicPartition, OffsetAndMetadata> offsets) {}
+
+        @Override
+        public void close() {}
+
+        @Override
+        public void configure(Map<String, ?> configs) {}
+    }
+
+    /** Stops the clock with the acknowledgement of the last record. */
+    public static final class AckInterceptor implements ProducerInterceptor<byte[], byte[]> {
+        @Override
+        public ProducerRecord<byte[], byte[]> onSend(ProducerRecord<byte[], byte[]> record) {
+            return record;
+        }
+
+        @Override
+        public void onAcknowledgement(RecordMetadata metadata, Exception exception) {
+            if (exception == null && ACKNOWLEDGED.incrementAndGet() == expected) {
+                clock.stop();
+                ALL_ACKNOWLEDGED.countDown();
+            }
+        }
+
+        @Override
+        public void close() {}
+
+        @Override
+        public void configure(Map<String, ?> configs) {}
+    }
+}

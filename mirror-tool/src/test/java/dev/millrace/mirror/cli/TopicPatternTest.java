@@ -1,0 +1,52 @@
+package dev.millrace.mirror.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.mirror.Clusters;
+import dev.millrace.mirror.MirrorException;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TopicPatternTest {
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', textBlock = """
+                    orders              ; orders        ; payments
+                    orders|payments     ; payments      ; orderspayments
+                    orders,payments     ; payments      ; orderspayments
+                    orders , payments   ; orders        ; 'orders '
+                    logs-.*,orders      ; logs-a        ; logs
+                    x(a,b)y             ; xby           ; xa
+                    x{1,3}              ; xxx           ; xxxx
+                    x{2,},y             ; xx            ; x
+                    x{2,},y             ; y             ; x
+                    (?i)a,b             ; B             ; c
+                    """)
+    void shouldTakeOneExpressionOrSeveralWithCommas(String topics, String matching, String other) {
+        Pattern pattern = TopicPattern.parse(topics);
+
+        assertThat(matching).matches(pattern);
+        assertThat(other).doesNotMatch(pattern);
+    }
+
+    @Test
+    void shouldLeaveOutInternalTopicsOfEveryExpression() {
+        Pattern pattern = Clusters.withoutInternal(TopicPattern.parse("a,_.*"));
+
+        assertThat("_b").matches(pattern);
+        assertThat("__b").doesNotMatch(pattern);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"(?x)a #b", "\\Qa", "a)", "[", "*", "a{2", "", "  "})
+    void shouldShowWhatTheUserWroteWithoutAdditions(String topics) {
+        assertThatThrownBy(() -> TopicPattern.parse(topics))
+                .isInstanceOfSatisfying(
+                        MirrorException.class, e -> assertThat(e.exitCode()).isEqualTo(2))
+                .hasMessageStartingWith("--topics '" + topics + "': ")
+                .hasMessageNotContaining("__");
+    }
+}

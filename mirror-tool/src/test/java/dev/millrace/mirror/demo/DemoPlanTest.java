@@ -1,0 +1,75 @@
+package dev.millrace.mirror.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.demo.DemoPlan.Run;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class DemoPlanTest {
+    private static final List<Contender> TWO = List.of(Contender.STOCK, Contender.MILLRACE);
+
+    @Test
+    void shouldDoubleThreadsUpToTheMost() {
+        assertThat(DemoPlan.doublings(32)).containsExactly(1, 2, 4, 8, 16, 32);
+        assertThat(DemoPlan.doublings(12)).containsExactly(1, 2, 4, 8, 12);
+        assertThat(DemoPlan.doublings(1)).containsExactly(1);
+        assertThat(DemoPlan.oneAndMost(1)).containsExactly(1);
+        assertThat(DemoPlan.oneAndMost(32)).containsExactly(1, 32);
+    }
+
+    @Test
+    void shouldLetContendersBeginInTurn() {
+        assertThat(new DemoPlan(1, 100, List.of(1, 2), TWO, 2).runs())
+                .containsExactly(
+                        new Run(Contender.STOCK, 1),
+                        new Run(Contender.MILLRACE, 1),
+                        new Run(Contender.MILLRACE, 2),
+                        new Run(Contender.STOCK, 2),
+                        new Run(Contender.MILLRACE, 1),
+                        new Run(Contender.STOCK, 1),
+                        new Run(Contender.STOCK, 2),
+                        new Run(Contender.MILLRACE, 2));
+    }
+
+    @Test
+    void shouldTellHowLongItMayTake() {
+        assertThat(new DemoPlan(2_000_000, 100, DemoPlan.oneAndMost(32), TWO, 1).estimate())
+                .isEqualTo("4 runs of 2,000,000 records: about 70 seconds on two idle cores");
+        assertThat(new DemoPlan(2_000_000, 100, DemoPlan.doublings(32), TWO, 3).estimate())
+                .isEqualTo("36 runs of 2,000,000 records: about 8 minutes on two idle cores");
+    }
+
+    @Test
+    void shouldTakeMediansOfRoundsAndTheWorstVerdict() {
+        DemoPlan plan = new DemoPlan(100, 100, List.of(1), TWO, 3);
+
+        List<DemoRow> rows = DemoRow.medians(
+                plan,
+                List.of(
+                        row(Contender.MILLRACE, 5, "exact", true),
+                        row(Contender.STOCK, 9, "exact", true),
+                        row(Contender.STOCK, 7, "WRONG: 1 lost", false),
+                        row(Contender.MILLRACE, 3, "exact", true),
+                        row(Contender.STOCK, 80, "exact", true),
+                        row(Contender.MILLRACE, 4, "exact", true)));
+
+        assertThat(rows)
+                .containsExactly(
+                        row(Contender.STOCK, 9, "WRONG: 1 lost", false), row(Contender.MILLRACE, 4, "exact", true));
+    }
+
+    @Test
+    void shouldTakeTheMiddleOfTwoRounds() {
+        DemoPlan plan = new DemoPlan(100, 100, List.of(1), List.of(Contender.STOCK), 2);
+
+        assertThat(DemoRow.medians(
+                        plan,
+                        List.of(row(Contender.STOCK, 10, "exact", true), row(Contender.STOCK, 20, "exact", true))))
+                .containsExactly(row(Contender.STOCK, 15, "exact", true));
+    }
+
+    private static DemoRow row(Contender contender, long nanos, String verdict, boolean isRight) {
+        return new DemoRow(contender, 1, new Measurement.Figures(nanos, 2 * nanos, nanos, nanos), verdict, isRight);
+    }
+}

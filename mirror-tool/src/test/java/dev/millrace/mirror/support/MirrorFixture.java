@@ -1,0 +1,163 @@
+package dev.millrace.mirror.support;
+
+import dev.millrace.mirror.ProducerKind;
+import dev.millrace.testkit.Comparison;
+import dev.millrace.testkit.KafkaCluster;
+import dev.millrace.testkit.TopicDigest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.quota.ClientQuotaAlteration;
+import org.apache.kafka.common.quota.ClientQuotaEntity;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/** A source and a target cluster of one broker each, and what tests do with them. */
+public final class MirrorFixture implements AutoCloseable {
+    private static final String SLOW = "slow";
+    private static final double SLOW_BYTES_PER_SECOND = 300e3;
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final KafkaCluster source = KafkaCluster.builder()
+            .setting("group.min.session.timeout.ms", "1000")
+            .setting("quota.window.num", "2") // else ten seconds' worth of the limit may pass at once
+            .start();
+    private final KafkaCluster target = KafkaCluster.builder().start();
+    private final SourceRecords sourceRecords = new SourceRecords();
+
+    public MirrorFixture() {
+        // Small steps at a limited rate, so that there is time to do something midway, however fast the machine.
+        List<ClientQuotaAlteration> limits = IntStream.range(0, 3)
+                .mapToObj(thread -> new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, SLOW + "-" + thread)))
+                .map(entity -> new ClientQuotaAlteration(
+                        entity, List.of(new ClientQuotaAlteration.Op("consumer_byte_rate", SLOW_BYTES_PER_SECOND))))
+                .toList();
+        get(source.admin().alterClientQuotas(limits).all());
+    }
+
+    /** Consumer configuration of a mirror whose threads read about 4,000 records a second each, at most three threads. */
+    public static String slowConsumer() {
+        return """
+                client.id=%s
+                fetch.min.bytes=1
+                max.partition.fetch.bytes=20000
+                fetch.max.bytes=20000
+                """.formatted(SLOW);
+    }
+
+    public KafkaCluster source() {
+        return source;
+    }
+
+    public KafkaCluster target() {
+        return target;
+    }
+
+    /** Starts a mirror of one topic, in a group of the topic's name. */
+    public MirrorProcess mirror(String topic, int threads, ProducerKind kind, String... more) {
+        List<String> args = new ArrayList<>(List.of(
+                "run",
+                "--source=" + source.bootstrapServers(),
+                "--target=" + target.bootstrapServers(),
+                "--topics=" + topic,
+                "--threads=" + threads,
+                "--group=" + topic,
+                "--producer=" + kind));
+        args.addAll(List.of(more));
+        return MirrorProcess.start(args.toArray(String[]::new));
+    }
+
+    /** Writes {@link SourceRecords} to the partitions in turn, after those that are there, and waits until they are written. */
+    public void fill(String topic, int partitions, int records, long seed) {
+        List<Future<?>> results = new ArrayList<>();
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(source.clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
+            sourceRecords.make(topic, partitions, records, seed).forEach(record -> results.add(producer.send(record)));
+        }
+        for (Future<?> result : results) {
+            get(result);
+        }
+    }
+
+    public Comparison compare(String topic) {
+        return TopicDigest.read(source.clientConfig(), topic).compare(TopicDigest.read(target.clientConfig(), topic));
+    }
+
+    /** How many records the target has of a topic; none, if it has no such topic. */
+    public long mirrored(String topic) {
+        return partitions(target, topic) == 0 ? 0 : sum(ends(target.admin(), topic, partitions(target, topic)));
+    }
+
+    /** How many records of the source are committed by the mirrors of a topic. */
+    public long committed(String topic) {
+        return positions(topic).values().stream()
+                .mapToLong(OffsetAndMetadata::offset)
+                .sum();
+    }
+
+    public Map<TopicPartition, OffsetAndMetadata> positions(String topic) {
+        return get(source.admin().listConsumerGroupOffsets(topic).partitionsToOffsetAndMetadata());
+    }
+
+    public static int partitions(KafkaCluster cluster, String topic) {
+        if (!get(cluster.admin().listTopics().names()).contains(topic)) {
+            return 0;
+        }
+        return get(cluster.admin().describeTopics(List.of(topic)).allTopicNames())
+                .get(topic)
+                .partitions()
+                .size();
+    }
+
+    /** Waits for something to become true; fails at once when one of the mirrors ends, and in the end anyway. */
+    public static void await(String what, BooleanSupplier condition, MirrorProcess... mirrors) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            Stream.of(mirrors).filter(mirror -> !mirror.isAlive()).forEach(mirror -> {
+                throw new AssertionError("A mirror ended before " + what + ": " + mirror.output());
+            });
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("Not within " + PATIENCE + ": " + what);
+            }
+            LockSupport.parkNanos(10_000_000);
+        }
+    }
+
+    public static <T> T get(Future<T> future) {
+        try {
+            return future.get();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static Map<TopicPartition, ListOffsetsResultInfo> ends(Admin admin, String topic, int partitions) {
+        return get(admin.listOffsets(IntStream.range(0, partitions)
+                        .boxed()
+                        .collect(Collectors.toMap(p -> new TopicPartition(topic, p), p -> OffsetSpec.latest())))
+                .all());
+    }
+
+    private static long sum(Map<TopicPartition, ListOffsetsResultInfo> ends) {
+        return ends.values().stream().mapToLong(ListOffsetsResultInfo::offset).sum();
+    }
+
+    @Override
+    public void close() {
+        source.close();
+        target.close();
+    }
+}

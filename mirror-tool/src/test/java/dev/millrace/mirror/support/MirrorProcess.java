@@ -1,0 +1,88 @@
+package dev.millrace.mirror.support;
+
+import dev.millrace.mirror.cli.Main;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/** {@code mirror} in a process of its own, as a user starts it. Killed on close. */
+public final class MirrorProcess implements AutoCloseable {
+    private final Process process;
+    private final CompletableFuture<String> output;
+
+    private MirrorProcess(Process process) {
+        this.process = process;
+        this.output = CompletableFuture.supplyAsync(() -> readAll(process));
+    }
+
+    public static MirrorProcess start(String... args) {
+        return startWith(System.getProperty("java.class.path"), args);
+    }
+
+    public static MirrorProcess startWith(String classPath, String... args) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx512m",
+                "-XX:TieredStopAtLevel=1", // Starts sooner, and these runs are short.
+                "-cp",
+                classPath,
+                Main.class.getName()));
+        command.addAll(Arrays.asList(args));
+        try {
+            return new MirrorProcess(
+                    new ProcessBuilder(command).redirectErrorStream(true).start());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** SIGTERM. What it still prints can be read, unlike after {@link Process#destroy}. */
+    public MirrorProcess terminate() {
+        process.toHandle().destroy();
+        return this;
+    }
+
+    /** SIGKILL. */
+    public MirrorProcess kill() {
+        process.destroyForcibly();
+        return this;
+    }
+
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    public int awaitExit(Duration timeout) throws InterruptedException {
+        if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new AssertionError("The mirror has not ended within " + timeout);
+        }
+        return process.exitValue();
+    }
+
+    /** What it printed, to either stream; blocks until it has ended. */
+    public String output() {
+        return output.join();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+
+    private static String readAll(Process process) {
+        try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+            return lines.lines().collect(Collectors.joining("\n"));
+        } catch (UncheckedIOException | IOException e) {
+            return "(closed: " + e + ")";
+        }
+    }
+}
