@@ -19,6 +19,7 @@ import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
+import dev.millrace.client.support.BlockedCall;
 import dev.millrace.testkit.Await;
 import java.time.Duration;
 import java.util.Arrays;
@@ -124,7 +125,7 @@ class RecordSenderTest {
         Thread waiting = new Thread(
                 () -> sent.complete(sender.send(new ProducerRecord<>("late", 0, null, value), null)), "waiting");
         waiting.start();
-        SemanticsFixture.awaitWaiting(waiting);
+        BlockedCall.awaitWaiting(waiting);
         long sinceNs = System.nanoTime();
         Await.until(
                 "some of the budget is spent",

@@ -3,7 +3,7 @@ package dev.millrace.mirror;
 import static dev.millrace.mirror.MirrorFixture.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.testkit.Comparison;
+import dev.millrace.testkit.oracle.Comparison;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

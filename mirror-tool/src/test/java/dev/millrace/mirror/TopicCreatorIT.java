@@ -3,7 +3,7 @@ package dev.millrace.mirror;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.testkit.KafkaCluster;
+import dev.millrace.testkit.cluster.KafkaCluster;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.common.errors.TopicExistsException;
