@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -14,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -27,12 +31,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every key of the stock producer is honoured or refused. Honoured is a key that a test of this package sets, and expects
+ * Every key of the stock producer is honoured or refused. Honoured is a key that a test of this module sets, and expects
  * something of; or one that only kafka-clients' own code reads, out of the configuration that we hand it. In both cases
  * we read it wherever the stock producer does.
  */
 class ConfigKeysTest {
-    private static final Map<String, Class<?>> TESTED = tested();
+    private static final Map<String, String> TESTED = tested();
 
     /** Which the network layer, the metrics, the codecs and the back-off read; a wrong value fails as with the stock producer. */
     private static final List<String> HANDED_ON = List.of(
@@ -55,28 +59,28 @@ class ConfigKeysTest {
 
     private static final Map<String, Object> REFUSED = Map.of("transaction.two.phase.commit.enable", true);
 
-    private static Map<String, Class<?>> tested() {
-        Map<String, Class<?>> tests = new TreeMap<>();
-        hold(tests, ConstructionTest.class, "bootstrap.servers", "client.id", "config.providers", "metric.reporters");
-        hold(tests, ConstructionTest.class, "key.serializer", "value.serializer");
-        hold(tests, InterceptorsIT.class, "interceptor.classes");
-        hold(tests, TelemetryIT.class, "enable.metrics.push");
-        hold(tests, RoundTripIT.class, "acks", "compression.type", "max.in.flight.requests.per.connection");
-        hold(tests, MetricsIT.class, "batch.size", "buffer.memory", "linger.ms", "max.block.ms", "max.request.size");
-        hold(tests, ExpiryIT.class, "delivery.timeout.ms", "request.timeout.ms");
-        hold(tests, BatchSplittingIT.class, "enable.idempotence", "retries");
-        hold(tests, PartitioningIT.class, "partitioner.class", "partitioner.ignore.keys");
-        hold(tests, PartitioningIT.class, "partitioner.adaptive.partitioning.enable");
-        hold(tests, PartitioningIT.class, "partitioner.availability.timeout.ms");
-        hold(tests, RebootstrapIT.class, "metadata.max.age.ms", "metadata.recovery.strategy");
-        hold(tests, RebootstrapIT.class, "metadata.recovery.rebootstrap.trigger.ms");
-        hold(tests, SecurityIT.class, "reconnect.backoff.ms", "ssl.endpoint.identification.algorithm");
-        hold(tests, TransactionsContract.class, "transactional.id", "transaction.timeout.ms");
-        hold(tests, SecurityIT.class, "sasl.jaas.config");
+    private static Map<String, String> tested() {
+        Map<String, String> tests = new TreeMap<>();
+        hold(tests, "ConstructionTest", "bootstrap.servers", "client.id", "config.providers", "metric.reporters");
+        hold(tests, "ConstructionTest", "key.serializer", "value.serializer");
+        hold(tests, "InterceptorsIT", "interceptor.classes");
+        hold(tests, "TelemetryIT", "enable.metrics.push");
+        hold(tests, "RoundTripIT", "acks", "compression.type", "max.in.flight.requests.per.connection");
+        hold(tests, "MetricsIT", "batch.size", "buffer.memory", "linger.ms", "max.block.ms", "max.request.size");
+        hold(tests, "ExpiryIT", "delivery.timeout.ms", "request.timeout.ms");
+        hold(tests, "BatchSplittingIT", "enable.idempotence", "retries");
+        hold(tests, "PartitioningIT", "partitioner.class", "partitioner.ignore.keys");
+        hold(tests, "PartitioningIT", "partitioner.adaptive.partitioning.enable");
+        hold(tests, "PartitioningIT", "partitioner.availability.timeout.ms");
+        hold(tests, "RebootstrapIT", "metadata.max.age.ms", "metadata.recovery.strategy");
+        hold(tests, "RebootstrapIT", "metadata.recovery.rebootstrap.trigger.ms");
+        hold(tests, "SecurityIT", "reconnect.backoff.ms", "ssl.endpoint.identification.algorithm");
+        hold(tests, "TransactionsContract", "transactional.id", "transaction.timeout.ms");
+        hold(tests, "SecurityIT", "sasl.jaas.config");
         return tests;
     }
 
-    private static void hold(Map<String, Class<?>> tests, Class<?> test, String... keys) {
+    private static void hold(Map<String, String> tests, String test, String... keys) {
         for (String key : keys) {
             tests.put(key, test);
         }
@@ -99,7 +103,7 @@ class ConfigKeysTest {
     @Test
     void shouldNameTestsThatSetTheKey() {
         TESTED.forEach((key, test) -> assertThat(constantsOf(test))
-                .as("%s, which is to test %s", test.getSimpleName(), key)
+                .as("%s, which is to test %s", test, key)
                 .contains(key));
     }
 
@@ -179,19 +183,36 @@ class ConfigKeysTest {
         return new TreeSet<>(((ProducerConfig) config.get(producer)).unused());
     }
 
-    /** The text of a test's class files, in which the constants stand as they are. */
-    private static String constantsOf(Class<?> test) {
-        return Stream.concat(Stream.of(test), Arrays.stream(test.getDeclaredClasses()))
-                .map(ConfigKeysTest::bytesOf)
-                .collect(Collectors.joining());
+    /** The text of the class files of the test with this simple name: they contain its string constants as they are. */
+    private static String constantsOf(String test) {
+        Pattern name = Pattern.compile(test + "(\\$.*)?\\.class");
+        try (Stream<Path> files = Files.walk(testClasses())) {
+            return files.filter(
+                            file -> name.matcher(file.getFileName().toString()).matches())
+                    .map(ConfigKeysTest::textOf)
+                    .collect(Collectors.joining());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
-    private static String bytesOf(Class<?> type) {
-        String file = type.getName().replace('.', '/') + ".class";
-        try (InputStream in = type.getClassLoader().getResourceAsStream(file)) {
-            return new String(in.readAllBytes(), StandardCharsets.ISO_8859_1);
+    private static Path testClasses() {
+        try {
+            return Path.of(ConfigKeysTest.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI());
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String textOf(Path classFile) {
+        try {
+            return Files.readString(classFile, StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
-            throw new IllegalStateException(file, e);
+            throw new UncheckedIOException(e);
         }
     }
 }

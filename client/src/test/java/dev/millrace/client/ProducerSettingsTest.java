@@ -3,6 +3,7 @@ package dev.millrace.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.client.io.SenderSettings;
+import dev.millrace.client.support.ProducerKind;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArraySerializer;

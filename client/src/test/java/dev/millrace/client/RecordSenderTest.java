@@ -21,6 +21,7 @@ import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
 import dev.millrace.client.partitioner.PartitionChooser;
 import dev.millrace.client.partitioner.PartitionLoad;
+import dev.millrace.client.support.BlockedCall;
 import dev.millrace.testkit.Await;
 import java.time.Duration;
 import java.util.Arrays;
@@ -126,7 +127,7 @@ class RecordSenderTest {
         Thread waiting = new Thread(
                 () -> sent.complete(sender.send(new ProducerRecord<>("late", 0, null, value), null)), "waiting");
         waiting.start();
-        SemanticsFixture.awaitWaiting(waiting);
+        BlockedCall.awaitWaiting(waiting);
         long sinceNs = System.nanoTime();
         Await.until(
                 "some of the budget is spent",

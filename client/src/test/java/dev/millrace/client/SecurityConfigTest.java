@@ -3,6 +3,7 @@ package dev.millrace.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.millrace.client.support.ProducerKind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

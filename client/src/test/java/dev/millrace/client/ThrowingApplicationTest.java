@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.delivery.DeliveryCallback;
+import dev.millrace.client.support.ProducerKind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.millrace.race;
 
-import dev.millrace.testkit.JavaProgram;
+import dev.millrace.testkit.process.JavaProgram;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.millrace.race;
 
-import dev.millrace.testkit.JavaProgram;
+import dev.millrace.testkit.process.JavaProgram;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;

@@ -1,8 +1,8 @@
 package dev.millrace.race;
 
-import dev.millrace.testkit.KafkaCluster;
-import dev.millrace.testkit.Listener;
-import dev.millrace.testkit.StubBroker;
+import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.cluster.Listener;
+import dev.millrace.testkit.stub.StubBroker;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;

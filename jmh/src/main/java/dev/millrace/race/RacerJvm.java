@@ -1,8 +1,8 @@
 package dev.millrace.race;
 
-import dev.millrace.testkit.ChildLog;
-import dev.millrace.testkit.JavaProgram;
-import dev.millrace.testkit.JavaRuntime;
+import dev.millrace.testkit.process.ChildLog;
+import dev.millrace.testkit.process.JavaProgram;
+import dev.millrace.testkit.process.JavaRuntime;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;

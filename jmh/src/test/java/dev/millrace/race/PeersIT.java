@@ -3,7 +3,7 @@ package dev.millrace.race;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.millrace.testkit.StubBroker;
+import dev.millrace.testkit.stub.StubBroker;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

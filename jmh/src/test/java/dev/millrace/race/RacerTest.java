@@ -3,7 +3,7 @@ package dev.millrace.race;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.testkit.StubBroker;
+import dev.millrace.testkit.stub.StubBroker;
 import java.util.EnumSet;
 import java.util.Map;
 import org.apache.kafka.common.errors.RecordTooLargeException;

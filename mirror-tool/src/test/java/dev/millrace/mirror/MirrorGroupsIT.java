@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
-import dev.millrace.testkit.Comparison;
-import dev.millrace.testkit.KafkaCluster;
-import dev.millrace.testkit.TopicDigest;
+import dev.millrace.testkit.oracle.Comparison;
+import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.oracle.TopicDigest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

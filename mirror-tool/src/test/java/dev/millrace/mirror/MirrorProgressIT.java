@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
-import dev.millrace.testkit.Comparison;
+import dev.millrace.testkit.oracle.Comparison;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.mirror.support.MirrorFixture;
-import dev.millrace.testkit.KafkaCluster;
+import dev.millrace.testkit.cluster.KafkaCluster;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.common.errors.TopicExistsException;

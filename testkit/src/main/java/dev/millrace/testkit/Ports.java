@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
  * <p>Each JVM hands out ports of a range of its own, one after the other, and keeps the range for its lifetime by listening
  * on its first port: so no cluster of another JVM takes the port of a broker that is down.
  */
-final class Ports {
+public final class Ports {
     private static final int FIRST = 10_000;
     private static final int RANGES = 22;
     private static final int RANGE_SIZE = 1_000;
@@ -32,7 +32,7 @@ final class Ports {
      *
      * @throws IllegalStateException so many are not free
      */
-    static synchronized Queue<Integer> free(int count) {
+    public static synchronized Queue<Integer> free(int count) {
         Queue<Integer> ports = new ArrayDeque<>();
         for (int tried = 0; ports.size() < count; tried++) {
             if (tried == RANGE_SIZE) {

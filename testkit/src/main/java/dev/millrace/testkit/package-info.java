@@ -13,8 +13,8 @@
  * }
  * }</pre>
  *
- * <p>To read on: {@link dev.millrace.testkit.KafkaCluster} and {@link dev.millrace.testkit.StubBroker} run in a {@code
+ * <p>To read on: {@link dev.millrace.testkit.cluster.KafkaCluster} and {@link dev.millrace.testkit.stub.StubBroker} run in a {@code
  * ChildJvm} each broker, whose {@code ChildFolder} sees to it that nothing is left behind; {@link
- * dev.millrace.testkit.DeliveryOracle} judges a producer, {@link dev.millrace.testkit.TopicDigest} a mirror.
+ * dev.millrace.testkit.oracle.DeliveryOracle} judges a producer, {@link dev.millrace.testkit.oracle.TopicDigest} a mirror.
  */
 package dev.millrace.testkit;

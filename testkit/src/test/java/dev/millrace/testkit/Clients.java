@@ -15,26 +15,26 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /** The stock clients, in the ways the tests use them. */
-final class Clients {
+public final class Clients {
     private Clients() {}
 
-    static Producer<String, String> producer(Map<String, Object> config) {
+    public static Producer<String, String> producer(Map<String, Object> config) {
         return new KafkaProducer<>(config, new StringSerializer(), new StringSerializer());
     }
 
-    static Producer<byte[], byte[]> bytesProducer(Map<String, Object> config) {
+    public static Producer<byte[], byte[]> bytesProducer(Map<String, Object> config) {
         return new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
     /** Sends one record to partition 0 and waits for its acknowledgement. */
-    static void produce(Map<String, Object> config, String topic, String value) throws Exception {
+    public static void produce(Map<String, Object> config, String topic, String value) throws Exception {
         try (Producer<String, String> producer = producer(config)) {
             producer.send(new ProducerRecord<>(topic, 0, null, value)).get();
         }
     }
 
     /** Reads so many values of partition 0 from its beginning. */
-    static List<String> consume(Map<String, Object> config, String topic, int count) {
+    public static List<String> consume(Map<String, Object> config, String topic, int count) {
         TopicPartition partition = new TopicPartition(topic, 0);
         try (KafkaConsumer<String, String> consumer =
                 new KafkaConsumer<>(config, new StringDeserializer(), new StringDeserializer())) {
@@ -50,7 +50,7 @@ final class Clients {
     }
 
     /** A record as a consumer would get it. */
-    static ConsumerRecord<byte[], byte[]> read(String topic, int partition, byte[] value) {
+    public static ConsumerRecord<byte[], byte[]> read(String topic, int partition, byte[] value) {
         return new ConsumerRecord<>(topic, partition, 0, new byte[0], value);
     }
 }

@@ -2,8 +2,8 @@ package dev.millrace.client.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.testkit.JavaProgram;
-import dev.millrace.testkit.JavaRuntime;
+import dev.millrace.testkit.process.JavaProgram;
+import dev.millrace.testkit.process.JavaRuntime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,8 +3,8 @@ package dev.millrace.client.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.client.MillraceProducer;
-import dev.millrace.testkit.JavaProgram;
-import dev.millrace.testkit.JavaRuntime;
+import dev.millrace.testkit.process.JavaProgram;
+import dev.millrace.testkit.process.JavaRuntime;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -3,10 +3,10 @@ package dev.millrace.mirror.demo;
 import dev.millrace.mirror.Clusters;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.ProducerKind;
-import dev.millrace.testkit.Comparison;
-import dev.millrace.testkit.Inventory;
-import dev.millrace.testkit.KafkaCluster;
-import dev.millrace.testkit.TopicDigest;
+import dev.millrace.testkit.oracle.Comparison;
+import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.oracle.TopicDigest;
+import dev.millrace.testkit.oracle.UnorderedComparison;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -142,7 +142,7 @@ final class Demo {
     private static DemoRow row(
             DemoPlan.Run run, Measurement.Figures figures, TopicDigest expected, TopicDigest actual) {
         if (run.contender().isMirrorMaker()) {
-            Inventory inventory = Inventory.compare(expected, actual);
+            UnorderedComparison inventory = UnorderedComparison.compare(expected, actual);
             return new DemoRow(
                     run.contender(),
                     run.threads(),

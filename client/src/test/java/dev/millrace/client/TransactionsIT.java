@@ -1,8 +1,0 @@
-package dev.millrace.client;
-
-/** Transactions as new clusters have them: writing adds partitions, every end gives a new epoch (KIP-890). */
-class TransactionsIT extends TransactionsContract {
-    TransactionsIT() {
-        super(2);
-    }
-}

@@ -1,8 +1,0 @@
-package dev.millrace.client;
-
-/** Transactions as older clusters have them: partitions and groups are added before they are written to. */
-class TransactionsVersion1IT extends TransactionsContract {
-    TransactionsVersion1IT() {
-        super(1);
-    }
-}

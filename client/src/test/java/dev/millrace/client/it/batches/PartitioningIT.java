@@ -1,0 +1,338 @@
+package dev.millrace.client.it.batches;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.client.support.ProducerKind;
+import dev.millrace.client.support.TopicContents;
+import dev.millrace.testkit.cluster.KafkaCluster;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.Partitioner;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.clients.producer.RoundRobinPartitioner;
+import org.apache.kafka.common.Cluster;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Where records go that do not name a partition, seen from the brokers' side. */
+class PartitioningIT {
+    private static final int VALUE_SIZE = 1000;
+    private static KafkaCluster cluster;
+
+    @BeforeAll
+    static void start() {
+        // A paused broker whose session ends leads nothing any more, and so gets nothing from anybody.
+        cluster = KafkaCluster.builder()
+                .brokers(3)
+                .setting("broker.session.timeout.ms", "60000")
+                .start();
+    }
+
+    @AfterAll
+    static void stop() {
+        cluster.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldGiveAPausedBrokerASmallShareWhileTheOthersFlow(ProducerKind kind) throws Exception {
+        // given
+        String topic = topic("paused", kind, 6);
+        int paused = cluster.leader(topic, 0);
+        Flow flow;
+        try (Producer<byte[], byte[]> producer =
+                kind.create(cluster.clientConfig(), "batch.size", 4096, "buffer.memory", 64L << 20)) {
+            flow = new Flow(producer, topic);
+            flow.until(500);
+
+            // when
+            int before = flow.sent.size();
+            cluster.pause(paused);
+            try {
+                flow.until(5_000);
+            } finally {
+                cluster.resume(paused);
+            }
+
+            // then: a third of the partitions are on that broker
+            producer.flush();
+            double share = flow.shareOf(paused, before, flow.sent.size());
+            System.out.println("PartitioningIT: " + kind + " gave the paused broker " + share);
+            assertThat(share).isLessThan(0.15);
+        }
+        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(flow.sent.size());
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldGiveNothingToABrokerThatTakesNothingForLongerThanTheAvailabilityTimeout(ProducerKind kind)
+            throws Exception {
+        // given
+        String topic = topic("unavailable", kind, 6);
+        int paused = cluster.leader(topic, 0);
+        Flow flow;
+        try (Producer<byte[], byte[]> producer = kind.create(
+                cluster.clientConfig(),
+                "batch.size",
+                4096,
+                "buffer.memory",
+                64L << 20,
+                "partitioner.availability.timeout.ms",
+                100)) {
+            flow = new Flow(producer, topic);
+            flow.until(500);
+
+            // when
+            int[] whilePaused;
+            cluster.pause(paused);
+            try {
+                whilePaused = flow.windows();
+            } finally {
+                cluster.resume(paused);
+            }
+            int[] resumed = flow.windows();
+
+            // then, not before the timeout has passed, and not while all brokers stand still
+            producer.flush();
+            assertThat(flow.sharesOf(paused, whilePaused)).contains(0.0);
+            assertThat(flow.sharesOf(paused, resumed)).anyMatch(share -> share > 0.15);
+        }
+        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(flow.sent.size());
+    }
+
+    @Test
+    void shouldSpreadBytesEvenlyWhenManyThreadsSendRecordsOfAllSizes() throws Exception {
+        // given
+        String topic = topic("even", ProducerKind.MILLRACE, 7);
+        long seed = Long.getLong("millrace.seed", System.nanoTime());
+        System.out.println("PartitioningIT seed " + seed);
+
+        // when
+        try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
+                cluster.clientConfig(), "partitioner.adaptive.partitioning.enable", false, "batch.size", 4096)) {
+            List<Thread> threads = new ArrayList<>();
+            for (int t = 0; t < 8; t++) {
+                Random random = new Random(seed + t);
+                threads.add(new Thread(() -> {
+                    for (int i = 0; i < 4_000; i++) {
+                        producer.send(new ProducerRecord<>(topic, new byte[random.nextInt(2_000)]));
+                    }
+                }));
+            }
+            threads.forEach(Thread::start);
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+
+        // then
+        long[] bytes = new long[7];
+        List<ConsumerRecord<byte[], byte[]>> read = TopicContents.read(cluster.clientConfig(), topic);
+        read.forEach(record -> bytes[record.partition()] += record.serializedValueSize());
+        assertThat(read).hasSize(32_000);
+        long expected = Arrays.stream(bytes).sum() / 7;
+        for (long found : bytes) { // 1,100 turns each, which chance alone would spread by 8 % at worst
+            assertThat(found)
+                    .as("seed %d: %s", seed, Arrays.toString(bytes))
+                    .isBetween(expected * 95 / 100, expected * 105 / 100);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldSpreadOneKeyWhenKeysAreIgnored(ProducerKind kind) throws Exception {
+        String topic = topic("ignored-keys", kind, 3);
+        try (Producer<byte[], byte[]> producer =
+                kind.create(cluster.clientConfig(), "partitioner.ignore.keys", true, "batch.size", 1000)) {
+            // Enough for 200 turns: of the 20 that the stock producer makes of 300, all fall to two in 1 run of 1,000.
+            for (int i = 0; i < 3_000; i++) {
+                producer.send(new ProducerRecord<>(topic, new byte[] {1}, new byte[100]));
+            }
+        }
+
+        assertThat(recordsPerPartition(topic, 3)).doesNotContain(0);
+        assertThat(Arrays.stream(recordsPerPartition(topic, 3)).sum()).isEqualTo(3_000);
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldEndWhenBatchesAreOff(ProducerKind kind) throws Exception {
+        String topic = topic("no-batches", kind, 3);
+        try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "batch.size", 0)) {
+            for (int i = 0; i < 300; i++) {
+                producer.send(new ProducerRecord<>(topic, new byte[100]));
+            }
+        }
+
+        assertThat(Arrays.stream(recordsPerPartition(topic, 3)).sum()).isEqualTo(300);
+        assertThat(recordsPerPartition(topic, 3)).doesNotContain(0);
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldGiveEachPartitionAsManyRecordsWhenPartitionedRoundRobin(ProducerKind kind) throws Exception {
+        String topic = topic("round-robin", kind, 3);
+        try (Producer<byte[], byte[]> producer = kind.create(
+                cluster.clientConfig(), "partitioner.class", RoundRobinPartitioner.class, "batch.size", 500)) {
+            for (int i = 0; i < 300; i++) {
+                producer.send(new ProducerRecord<>(topic, new byte[100]));
+            }
+        }
+
+        assertThat(recordsPerPartition(topic, 3)).containsExactly(100, 100, 100);
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldConfigureACustomPartitionerAskItOnceARecordAndCloseIt(ProducerKind kind) throws Exception {
+        // given
+        String topic = topic("custom", kind, 3);
+        String name = kind.name();
+
+        // when batches fill often: the record that finds one full must not be asked for again (KAFKA-17632)
+        try (Producer<byte[], byte[]> producer = kind.create(
+                cluster.clientConfig(), "partitioner.class", ByValue.class, "test.name", name, "batch.size", 300)) {
+            for (int i = 0; i < 300; i++) {
+                byte[] value = ByteBuffer.allocate(100).putInt(i).array();
+                producer.send(new ProducerRecord<>(topic, new byte[] {1}, value));
+            }
+            producer.send(new ProducerRecord<>(
+                    topic, 2, null, ByteBuffer.allocate(4).putInt(2).array()));
+        }
+
+        // then
+        ByValue used = ByValue.USED.get(name);
+        assertThat(used.asked).hasValue(300);
+        assertThat(used.closed).hasValue(1);
+        assertThat(used.refused).hasNullValue();
+        List<ConsumerRecord<byte[], byte[]>> read = TopicContents.read(cluster.clientConfig(), topic);
+        assertThat(read)
+                .hasSize(301)
+                .allMatch(r -> r.partition() == ByteBuffer.wrap(r.value()).getInt() % 3);
+    }
+
+    private static String topic(String name, ProducerKind kind, int partitions) {
+        String topic = name + "-" + kind.name().toLowerCase(Locale.ROOT);
+        cluster.createTopic(topic, partitions, 1, Map.of());
+        return topic;
+    }
+
+    private static int[] recordsPerPartition(String topic, int partitions) {
+        int[] counts = new int[partitions];
+        TopicContents.read(cluster.clientConfig(), topic).forEach(record -> counts[record.partition()]++);
+        return counts;
+    }
+
+    /** A steady flow of records, as fast as the brokers that work can take them. */
+    private static final class Flow {
+        private static final int MAX_UNACKNOWLEDGED = 3_000;
+
+        private final Producer<byte[], byte[]> producer;
+        private final String topic;
+        private final AtomicInteger acknowledged = new AtomicInteger();
+        private final AtomicReference<Exception> failure = new AtomicReference<>();
+        final List<Future<RecordMetadata>> sent = new ArrayList<>();
+
+        Flow(Producer<byte[], byte[]> producer, String topic) {
+            this.producer = producer;
+            this.topic = topic;
+        }
+
+        /** Sends until so many more are acknowledged. */
+        void until(int more) {
+            int goal = acknowledged.get() + more;
+            long deadline = System.nanoTime() + 60_000_000_000L;
+            while (acknowledged.get() < goal) {
+                assertThat(System.nanoTime()).as("the flow stands still").isLessThan(deadline);
+                for (int i = 0; i < 5 && sent.size() - acknowledged.get() < MAX_UNACKNOWLEDGED; i++) {
+                    sent.add(producer.send(new ProducerRecord<>(topic, new byte[VALUE_SIZE]), (metadata, e) -> {
+                        if (e == null) {
+                            acknowledged.incrementAndGet();
+                        } else {
+                            failure.set(e);
+                        }
+                    }));
+                }
+                LockSupport.parkNanos(1_000_000);
+            }
+        }
+
+        /** Sends in some windows of time, and returns where they begin and end among the records sent. */
+        int[] windows() {
+            int[] bounds = new int[6];
+            bounds[0] = sent.size();
+            for (int i = 1; i < bounds.length; i++) {
+                until(2_000);
+                bounds[i] = sent.size();
+            }
+            return bounds;
+        }
+
+        /** Of each window. */
+        List<Double> sharesOf(int broker, int[] windows) throws Exception {
+            List<Double> shares = new ArrayList<>();
+            for (int i = 1; i < windows.length; i++) {
+                shares.add(shareOf(broker, windows[i - 1], windows[i]));
+            }
+            return shares;
+        }
+
+        /** Of the records sent as {@code from}-th and later, before the {@code to}-th. */
+        double shareOf(int broker, int from, int to) throws Exception {
+            assertThat(failure.get()).isNull();
+            int[] leaders =
+                    IntStream.range(0, 6).map(p -> cluster.leader(topic, p)).toArray();
+            int theirs = 0;
+            for (Future<RecordMetadata> future : sent.subList(from, to)) {
+                theirs += leaders[future.get().partition()] == broker ? 1 : 0;
+            }
+            return (double) theirs / (to - from);
+        }
+    }
+
+    /** Takes the first four bytes of the value for the partition. */
+    public static final class ByValue implements Partitioner {
+        static final Map<String, ByValue> USED = new ConcurrentHashMap<>();
+
+        final AtomicInteger asked = new AtomicInteger();
+        final AtomicInteger closed = new AtomicInteger();
+        final AtomicReference<String> refused = new AtomicReference<>();
+
+        @Override
+        public void configure(Map<String, ?> configs) {
+            USED.put((String) configs.get("test.name"), this);
+        }
+
+        @Override
+        public int partition(String topic, Object key, byte[] keyBytes, Object value, byte[] valueBytes, Cluster seen) {
+            asked.incrementAndGet();
+            if (seen.partitionCountForTopic(topic) != 3
+                    || seen.availablePartitionsForTopic(topic).size() != 3) {
+                refused.set("it was shown " + seen);
+            }
+            return ByteBuffer.wrap(valueBytes).getInt() % 3;
+        }
+
+        @Override
+        public void close() {
+            closed.incrementAndGet();
+        }
+    }
+}

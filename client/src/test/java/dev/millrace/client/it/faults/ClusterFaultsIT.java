@@ -1,0 +1,222 @@
+package dev.millrace.client.it.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.client.support.Deadlines;
+import dev.millrace.client.support.Leaders;
+import dev.millrace.client.support.LeakOracle;
+import dev.millrace.client.support.ProducerKind;
+import dev.millrace.client.support.StampedLoad;
+import dev.millrace.testkit.Await;
+import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.oracle.Stamp;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What operators do to a cluster while records flow; nobody may see it in the records. */
+class ClusterFaultsIT {
+    private static final int PARTITIONS = 4;
+    private static final int THREADS = 4;
+
+    /** For what brokers do among themselves; it says nothing of producers. */
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private static final Object[] SETTINGS = {"request.timeout.ms", 3_000};
+    private static final Duration RECOVERY = Deadlines.recovery(SETTINGS);
+
+    private static KafkaCluster cluster;
+
+    @BeforeAll
+    static void start() {
+        cluster = KafkaCluster.builder().brokers(3).start();
+    }
+
+    @AfterAll
+    static void stop() {
+        cluster.close();
+    }
+
+    @Test
+    void shouldDeliverEachRecordOnceAndInOrderWhenBrokersAreRestartedInTurn() throws Exception {
+        // given
+        String topic = topic("rolling", ProducerKind.MILLRACE, Map.of("min.insync.replicas", "2"));
+        Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(cluster.clientConfig(), SETTINGS);
+        LeakOracle leaks = LeakOracle.of(producer);
+        StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
+        load.start(THREADS);
+
+        // when
+        for (int broker = 1; broker <= cluster.brokers(); broker++) {
+            load.awaitMore(1000, RECOVERY);
+            cluster.stop(broker);
+            load.awaitMore(1000, RECOVERY);
+            cluster.restart(broker);
+            awaitFullIsr(topic);
+        }
+        load.awaitMore(1000, RECOVERY);
+        load.stop();
+        producer.close(RECOVERY);
+
+        // then
+        load.assertAllDelivered(cluster.clientConfig());
+        leaks.assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldDeliverEachRecordOnceAndInOrderWhenPartitionsMove(ProducerKind kind) throws Exception {
+        // given
+        String topic = topic("moving", kind, Map.of());
+        Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), SETTINGS);
+        LeakOracle leaks = LeakOracle.of(producer);
+        StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
+        load.start(THREADS);
+
+        // when the leader moves, and then leaves: other replicas first, then two replicas only
+        for (List<Integer> replicas : List.of(List.of(2, 3, 1), List.of(3, 1, 2), List.of(1, 2), List.of(2, 3))) {
+            load.awaitMore(500, RECOVERY);
+            Leaders.move(cluster, topic, 0, replicas);
+        }
+        load.awaitMore(500, RECOVERY);
+        load.stop();
+        producer.close(RECOVERY);
+
+        // then
+        load.assertAllDelivered(cluster.clientConfig());
+        leaks.assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldRetryUntilThereAreEnoughReplicas(ProducerKind kind) throws Exception {
+        // given
+        String topic = topic("insync", kind, Map.of("min.insync.replicas", "3"));
+        Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), SETTINGS);
+        LeakOracle leaks = LeakOracle.of(producer);
+        StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
+
+        // when
+        cluster.stop(3);
+        List<Future<RecordMetadata>> futures = load.send(100, 100);
+        Await.until("the producer tries again", PATIENCE, () -> retries(producer) > 0);
+        assertThat(futures.get(0)).isNotDone();
+        cluster.restart(3);
+        awaitFullIsr(topic);
+        producer.close(RECOVERY);
+
+        // then
+        load.assertAllDelivered(cluster.clientConfig());
+        leaks.assertNothingLeft();
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldEndEveryRecordAndGoOnWhenATopicIsDeletedAndCreatedAgain(ProducerKind kind) throws Exception {
+        // given
+        String topic = topic("deleted", kind, Map.of());
+        String other = topic("undisturbed", kind, Map.of());
+        Object[] settings = {"request.timeout.ms", 2000, "delivery.timeout.ms", 5000, "max.block.ms", 5000};
+        Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), settings);
+        LeakOracle leaks = LeakOracle.of(producer);
+        StampedLoad undisturbed = new StampedLoad(producer, other, PARTITIONS);
+        producer.send(recordOfAnotherRun(topic)).get();
+        Map<Integer, List<Integer>> elsewhere = IntStream.range(0, PARTITIONS)
+                .boxed()
+                .collect(Collectors.toMap(p -> p, p -> Leaders.others(cluster, topic, p)));
+
+        // when
+        cluster.admin().deleteTopics(List.of(topic)).all().get();
+        Await.until("the topic is gone", PATIENCE, () -> cluster.leader(topic, 0) < 0);
+        undisturbed.send(300, 100);
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        Await.until("its leader has heard of it", PATIENCE, () -> {
+            failure.set(failureOf(producer.send(recordOfAnotherRun(topic)), Deadlines.outcome(settings)));
+            return failure.get() != null;
+        });
+
+        // then
+        assertThat(failure.get()).isInstanceOfAny(TimeoutException.class, UnknownTopicOrPartitionException.class);
+
+        // and when it is there again, with other leaders
+        cluster.createTopic(topic, elsewhere, Map.of());
+        Await.until(
+                "a record is acknowledged",
+                Deadlines.recovery(settings),
+                () -> failureOf(producer.send(recordOfAnotherRun(topic)), Deadlines.outcome(settings)) == null);
+        StampedLoad again = new StampedLoad(producer, topic, PARTITIONS);
+        again.send(300, 100);
+        producer.close(RECOVERY);
+        undisturbed.assertAllDelivered(cluster.clientConfig());
+        again.assertAllDelivered(cluster.clientConfig());
+        leaks.assertNothingLeft();
+    }
+
+    /** A record that the judges of the load pass over. */
+    private static ProducerRecord<byte[], byte[]> recordOfAnotherRun(String topic) {
+        return new ProducerRecord<>(topic, 0, null, new Stamp(2, 0, topic, 0, 0).encode(100));
+    }
+
+    private static Throwable failureOf(Future<RecordMetadata> future, Duration within) {
+        try {
+            future.get(within.toMillis(), TimeUnit.MILLISECONDS);
+            return null;
+        } catch (ExecutionException e) {
+            return e.getCause();
+        } catch (InterruptedException | java.util.concurrent.TimeoutException e) {
+            throw new IllegalStateException("The record has no outcome", e);
+        }
+    }
+
+    private static double retries(Producer<?, ?> producer) {
+        return producer.metrics().values().stream()
+                .filter(metric -> metric.metricName().name().equals("record-retry-total")
+                        && metric.metricName().group().equals("producer-metrics"))
+                .mapToDouble(metric -> (double) metric.metricValue())
+                .sum();
+    }
+
+    private static void awaitFullIsr(String topic) {
+        Await.until(
+                "all replicas are in sync",
+                PATIENCE,
+                () ->
+                        get(cluster.admin().describeTopics(List.of(topic)).allTopicNames())
+                                .get(topic)
+                                .partitions()
+                                .stream()
+                                .allMatch(partition -> partition.isr().size()
+                                        == partition.replicas().size()));
+    }
+
+    private static <T> T get(Future<T> future) {
+        try {
+            return future.get();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String topic(String name, ProducerKind kind, Map<String, String> configs) {
+        String topic = (name + "-" + kind).toLowerCase(Locale.ROOT);
+        cluster.createTopic(topic, PARTITIONS, 3, configs);
+        return topic;
+    }
+}

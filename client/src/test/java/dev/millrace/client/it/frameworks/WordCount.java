@@ -1,0 +1,111 @@
+package dev.millrace.client.it.frameworks;
+
+import dev.millrace.client.support.ProducerKind;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.KafkaClientSupplier;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.Grouped;
+import org.apache.kafka.streams.kstream.Produced;
+
+/** The word count of every introduction to Kafka Streams, exactly once, with a producer of ours; runs until it is ended. */
+final class WordCount {
+    static final String LINES = "lines";
+    static final String COUNTS = "counts";
+
+    private WordCount() {}
+
+    /** Arguments: the kind of producer, bootstrap servers, the folder for state. */
+    public static void main(String[] arguments) {
+        ProducerKind kind = ProducerKind.valueOf(arguments[0]);
+        KafkaStreams streams =
+                new KafkaStreams(topology(kind), config(kind, arguments[1], arguments[2]), new Clients(kind));
+        streams.setUncaughtExceptionHandler(e -> {
+            e.printStackTrace();
+            Runtime.getRuntime().halt(1);
+            return null;
+        });
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            System.out.println("blocked for " + blockedNs(streams) + " ns");
+            streams.close(Duration.ofSeconds(30));
+        }));
+        streams.start();
+    }
+
+    static String topic(String name, ProducerKind kind) {
+        return name + "-" + kind.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static Topology topology(ProducerKind kind) {
+        StreamsBuilder builder = new StreamsBuilder();
+        builder.stream(topic(LINES, kind), Consumed.with(Serdes.String(), Serdes.String()))
+                .flatMapValues(line -> Arrays.asList(line.split(" ")))
+                .groupBy((key, word) -> word, Grouped.with(Serdes.String(), Serdes.String()))
+                .count()
+                .toStream()
+                .to(topic(COUNTS, kind), Produced.with(Serdes.String(), Serdes.Long()));
+        return builder.build();
+    }
+
+    private static Properties config(ProducerKind kind, String bootstrapServers, String stateDir) {
+        Properties config = new Properties();
+        config.put(StreamsConfig.APPLICATION_ID_CONFIG, topic("word-count", kind));
+        config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers);
+        config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir);
+        config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+        config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 500);
+        config.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, 2);
+        config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0); // Every single count is written.
+        config.put("group.instance.id", "the-one"); // Whoever restarts need not wait until the group misses the dead.
+        config.put("producer.transaction.timeout.ms", 60_000); // Fenced, not timed out.
+        return config;
+    }
+
+    /** What Streams reckons its threads were blocked by their producers, from the producers' metrics. */
+    private static double blockedNs(KafkaStreams streams) {
+        return streams.metrics().entrySet().stream()
+                .filter(metric -> metric.getKey().name().equals("blocked-time-ns-total"))
+                .mapToDouble(metric -> (Double) metric.getValue().metricValue())
+                .sum();
+    }
+
+    private record Clients(ProducerKind kind) implements KafkaClientSupplier {
+        @Override
+        public Admin getAdmin(Map<String, Object> config) {
+            return Admin.create(config);
+        }
+
+        @Override
+        public Producer<byte[], byte[]> getProducer(Map<String, Object> config) {
+            return kind.create(config);
+        }
+
+        @Override
+        public Consumer<byte[], byte[]> getConsumer(Map<String, Object> config) {
+            return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        }
+
+        @Override
+        public Consumer<byte[], byte[]> getRestoreConsumer(Map<String, Object> config) {
+            return getConsumer(config);
+        }
+
+        @Override
+        public Consumer<byte[], byte[]> getGlobalConsumer(Map<String, Object> config) {
+            return getConsumer(config);
+        }
+    }
+}

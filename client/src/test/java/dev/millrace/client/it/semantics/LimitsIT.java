@@ -1,0 +1,191 @@
+package dev.millrace.client.it.semantics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.client.support.LeakOracle;
+import dev.millrace.client.support.ProducerKind;
+import dev.millrace.client.support.SingleBrokerFixture;
+import dev.millrace.client.support.TopicContents;
+import dev.millrace.client.support.Tries;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What fits into a request, a batch and the memory, and what happens when it does not. */
+class LimitsIT extends SingleBrokerFixture {
+    /** Batch header, record overhead, null key, length of the value, no headers. */
+    private static final int OVERHEAD = 61 + 21 + 1 + 3 + 1;
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldTakeARecordOfExactlyMaxRequestSize(ProducerKind kind) throws Exception {
+        // given
+        String topic = topic("exact-size", kind, 1);
+        int valueSize = 100_000 - OVERHEAD;
+
+        // when
+        try (Producer<byte[], byte[]> producer =
+                kind.create(cluster.clientConfig(), "max.request.size", 100_000, "batch.size", 1000)) {
+            producer.send(record(topic, valueSize)).get();
+            Future<RecordMetadata> oneMore = producer.send(record(topic, valueSize + 1));
+
+            // then
+            assertThatThrownBy(oneMore::get)
+                    .hasCauseInstanceOf(RecordTooLargeException.class)
+                    .hasMessageContaining("max.request.size");
+        }
+        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldJudgeTheSizeBeforeCompression(ProducerKind kind) {
+        String topic = topic("uncompressed-size", kind, 1);
+        try (Producer<byte[], byte[]> producer =
+                kind.create(cluster.clientConfig(), "max.request.size", 10_000, "compression.type", "gzip")) {
+            Future<RecordMetadata> zeros = producer.send(record(topic, 10_000));
+
+            assertThatThrownBy(zeros::get).hasCauseInstanceOf(RecordTooLargeException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldNameMaxRequestSizeBeforeBufferMemoryWhenARecordIsTooLargeForBoth(ProducerKind kind) {
+        String topic = topic("larger-than-memory", kind, 1);
+        try (Producer<byte[], byte[]> producer = kind.create(
+                cluster.clientConfig(), "buffer.memory", 50_000L, "batch.size", 1000, "max.request.size", 60_000)) {
+            assertThatThrownBy(producer.send(record(topic, 50_000))::get)
+                    .hasCauseInstanceOf(RecordTooLargeException.class)
+                    .hasMessageContaining("buffer.memory");
+            assertThatThrownBy(producer.send(record(topic, 60_000))::get)
+                    .hasCauseInstanceOf(RecordTooLargeException.class)
+                    .hasMessageContaining("max.request.size");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"MILLRACE, 0", "STOCK, 0", "MILLRACE, 1", "STOCK, 1", "MILLRACE, 100", "STOCK, 100"})
+    void shouldTakeRecordsOfAllSizesWhenBatchesAreTiny(ProducerKind kind, int batchSize) throws Exception {
+        // given records without key, so that the partitioner works with batch.size, too
+        String topic = topic("tiny-batches-" + batchSize, kind, 3);
+        List<Future<RecordMetadata>> futures = new ArrayList<>();
+
+        // when
+        try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "batch.size", batchSize)) {
+            sendFirst(producer, topic, 3);
+            for (int i = 0; i < 200; i++) {
+                futures.add(producer.send(record(topic, i * 10)));
+            }
+        }
+
+        // then
+        for (Future<RecordMetadata> future : futures) {
+            assertThat(future.get(0, TimeUnit.SECONDS).hasOffset()).isTrue();
+        }
+        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(203);
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldFailTheFutureWhenNoMemoryComesBackInTime(ProducerKind kind) throws Exception {
+        // given a broker that does not answer
+        String topic = topic("memory", kind, 1);
+        try (Producer<byte[], byte[]> producer = kind.create(
+                cluster.clientConfig(), "buffer.memory", 64_000L, "batch.size", 16_000, "max.block.ms", 300)) {
+            Tries.untilAcknowledged(producer, record(topic));
+            cluster.pause(1);
+            List<Future<RecordMetadata>> futures = new ArrayList<>();
+            List<Thread> callbackThreads = Collections.synchronizedList(new ArrayList<>());
+
+            // when
+            try {
+                for (int i = 0; i < 8; i++) {
+                    futures.add(producer.send(record(topic, 15_000), (m, e) -> {
+                        if (e instanceof BufferExhaustedException) {
+                            callbackThreads.add(Thread.currentThread());
+                        }
+                    }));
+                }
+            } finally {
+                cluster.resume(1);
+            }
+
+            // then
+            assertThatThrownBy(() -> futures.get(7).get()).hasCauseInstanceOf(BufferExhaustedException.class);
+            assertThat(callbackThreads).isNotEmpty().containsOnly(Thread.currentThread());
+            for (Future<RecordMetadata> accepted : futures.subList(0, 3)) {
+                assertThat(accepted.get().hasOffset()).isTrue();
+            }
+            // who gave up waiting left the queue: all of the memory is to be had again
+            LeakOracle.of(producer).awaitFreeMemory();
+            assertThat(producer.send(record(topic, 63_000)).get().hasOffset()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldSendWhatLingersWhenMemoryIsShort(ProducerKind kind) throws Exception {
+        // given open batches that would stay so for an hour
+        String topic = topic("pressure", kind, 10);
+        List<Future<RecordMetadata>> futures = new ArrayList<>();
+        Map<String, Object> lingering =
+                ProducerKind.with(cluster.clientConfig(), "linger.ms", 3_600_000, "delivery.timeout.ms", 7_200_000);
+        try (Producer<byte[], byte[]> producer =
+                kind.create(lingering, "buffer.memory", 64_000L, "batch.size", 16_000)) {
+            sendFirst(producer, topic, 10);
+
+            // when there is memory for four partitions of ten
+            for (int i = 0; i < 100; i++) {
+                futures.add(producer.send(new ProducerRecord<>(topic, i % 10, null, new byte[100])));
+            }
+        }
+
+        // then none of them had to wait for max.block.ms
+        for (Future<RecordMetadata> future : futures) {
+            assertThat(future.get(0, TimeUnit.SECONDS).hasOffset()).isTrue();
+        }
+        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(110);
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldFailOnlyTheRecordThatTheBrokerFindsTooLarge(ProducerKind kind) throws Exception {
+        // given a topic that takes less than the producer
+        String topic = topic("small-messages", kind, 1, Map.of("max.message.bytes", "2000"));
+
+        // when
+        try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "batch.size", 0)) {
+            sendFirst(producer, topic, 1);
+            List<Future<RecordMetadata>> before = new ArrayList<>();
+            List<Future<RecordMetadata>> after = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                before.add(producer.send(record(topic)));
+            }
+            Future<RecordMetadata> tooLarge = producer.send(record(topic, 5000));
+            for (int i = 0; i < 20; i++) {
+                after.add(producer.send(record(topic)));
+            }
+
+            // then
+            assertThatThrownBy(tooLarge::get).hasCauseInstanceOf(RecordTooLargeException.class);
+            for (int i = 0; i < 20; i++) {
+                assertThat(before.get(i).get().offset()).isEqualTo(1 + i);
+                assertThat(after.get(i).get().offset()).isEqualTo(21 + i);
+            }
+        }
+        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(41);
+    }
+}

@@ -1,0 +1,39 @@
+package dev.millrace.client.support;
+
+import dev.millrace.client.MillraceProducer;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/** The producer under test and the one that is the reference: the same script must end the same way. */
+public enum ProducerKind {
+    MILLRACE {
+        @Override
+        public Producer<byte[], byte[]> create(Map<String, Object> configs) {
+            return new MillraceProducer<>(configs, new ByteArraySerializer(), new ByteArraySerializer());
+        }
+    },
+    STOCK {
+        @Override
+        public Producer<byte[], byte[]> create(Map<String, Object> configs) {
+            return new KafkaProducer<>(configs, new ByteArraySerializer(), new ByteArraySerializer());
+        }
+    };
+
+    public abstract Producer<byte[], byte[]> create(Map<String, Object> configs);
+
+    /** Made of a cluster's client configuration and pairs of key and value. */
+    public Producer<byte[], byte[]> create(Map<String, Object> client, Object... more) {
+        return create(with(client, more));
+    }
+
+    public static Map<String, Object> with(Map<String, Object> client, Object... more) {
+        Map<String, Object> configs = new HashMap<>(client);
+        for (int i = 0; i < more.length; i += 2) {
+            configs.put((String) more[i], more[i + 1]);
+        }
+        return configs;
+    }
+}

@@ -1,0 +1,92 @@
+package dev.millrace.client.support;
+
+import dev.millrace.testkit.Await;
+import dev.millrace.testkit.cluster.KafkaCluster;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.TransactionListing;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+
+/** Reads a topic back with the stock consumer, as a user would see it. */
+public final class TopicContents {
+    private TopicContents() {}
+
+    /** Every committed record, once no transaction of the topic is open any more: their ends are written in the background. */
+    public static List<ConsumerRecord<byte[], byte[]>> readCommitted(KafkaCluster cluster, String topic) {
+        try {
+            Await.until(
+                    "no transaction of " + topic + " is open",
+                    Duration.ofSeconds(60),
+                    () -> end(cluster, topic, IsolationLevel.READ_COMMITTED)
+                            == end(cluster, topic, IsolationLevel.READ_UNCOMMITTED));
+        } catch (IllegalStateException e) {
+            throw new AssertionError(openTransactions(cluster, topic), e);
+        }
+        return read(ProducerKind.with(cluster.clientConfig(), "isolation.level", "read_committed"), topic);
+    }
+
+    /** Who has something open in the topic, and what the coordinators know of everyone: the two may disagree. */
+    private static String openTransactions(KafkaCluster cluster, String topic) {
+        Admin admin = cluster.admin();
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(cluster.clientConfig(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<String> ids = admin.listTransactions().all().get().stream()
+                    .map(TransactionListing::transactionalId)
+                    .toList();
+            return admin.describeProducers(partitions(consumer, topic)).all().get() + " "
+                    + admin.describeTransactions(ids).all().get();
+        } catch (ExecutionException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The sum of the partitions' end offsets; committed ones end before the first open transaction. */
+    public static long end(KafkaCluster cluster, String topic, IsolationLevel isolation) {
+        Map<String, Object> configs =
+                ProducerKind.with(cluster.clientConfig(), "isolation.level", isolation.toString());
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(configs, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            return consumer.endOffsets(partitions(consumer, topic)).values().stream()
+                    .mapToLong(Long::longValue)
+                    .sum();
+        }
+    }
+
+    private static List<TopicPartition> partitions(KafkaConsumer<byte[], byte[]> consumer, String topic) {
+        return consumer.partitionsFor(topic).stream()
+                .map(info -> new TopicPartition(topic, info.partition()))
+                .collect(Collectors.toList());
+    }
+
+    /** Every record of the topic up to the ends of now, partition by partition, in the order of offsets. */
+    public static List<ConsumerRecord<byte[], byte[]>> read(Map<String, Object> client, String topic) {
+        Map<String, Object> configs = new HashMap<>(client);
+        configs.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+        List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(configs, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<TopicPartition> partitions = partitions(consumer, topic);
+            consumer.assign(partitions);
+            consumer.seekToBeginning(partitions);
+            Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+            while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
+                consumer.poll(Duration.ofSeconds(1)).forEach(records::add);
+            }
+        }
+        records.sort((a, b) -> a.partition() != b.partition()
+                ? Integer.compare(a.partition(), b.partition())
+                : Long.compare(a.offset(), b.offset()));
+        return records;
+    }
+}

@@ -1,0 +1,50 @@
+package dev.millrace.client.support;
+
+import dev.millrace.testkit.Await;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.TimeoutException;
+
+/**
+ * What a test with short time-outs does first, as often as it takes: a broker that was just started needs a second for its
+ * first producer id and its first write, and any machine may stall.
+ */
+public final class Tries {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private Tries() {}
+
+    /** Sends the record until it is acknowledged; it may then be there more than once. */
+    public static <K, V> void untilAcknowledged(Producer<K, V> producer, ProducerRecord<K, V> record) {
+        Await.until("a record is acknowledged", PATIENCE, () -> isAcknowledged(producer.send(record)));
+    }
+
+    /** Until the producer has the topic in its metadata, where it stays for minutes. */
+    public static void untilKnown(Producer<?, ?> producer, String topic) {
+        Await.until("the producer knows " + topic, PATIENCE, () -> knows(producer, topic));
+    }
+
+    /** Waits for the record's outcome, and returns whether it is a success. */
+    public static boolean isAcknowledged(Future<RecordMetadata> future) {
+        try {
+            return future.get(PATIENCE.toSeconds(), TimeUnit.SECONDS).hasOffset();
+        } catch (ExecutionException failed) {
+            return false;
+        } catch (InterruptedException | java.util.concurrent.TimeoutException e) {
+            throw new IllegalStateException("The record has no outcome", e);
+        }
+    }
+
+    private static boolean knows(Producer<?, ?> producer, String topic) {
+        try {
+            return !producer.partitionsFor(topic).isEmpty();
+        } catch (TimeoutException slow) {
+            return false;
+        }
+    }
+}

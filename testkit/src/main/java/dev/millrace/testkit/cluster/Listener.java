@@ -1,0 +1,47 @@
+package dev.millrace.testkit.cluster;
+
+import java.util.Locale;
+
+/** A kind of listener of a broker. */
+public enum Listener {
+    /** Neither encrypted nor authenticated. Every cluster has it, and talks through it between its own brokers. */
+    PLAINTEXT("PLAINTEXT"),
+    /** As {@link #PLAINTEXT}, through a {@link dev.millrace.testkit.proxy.FaultProxy} in front of each broker. */
+    PROXIED("PLAINTEXT"),
+    /** TLS; the client checks the broker's certificate and host name, and has none of its own. */
+    SSL("SSL"),
+    /** Authenticated by any {@link SaslMechanism}, not encrypted. */
+    SASL_PLAINTEXT("SASL_PLAINTEXT"),
+    /** TLS as with {@link #SSL}, authenticated as with {@link #SASL_PLAINTEXT}. */
+    SASL_SSL("SASL_SSL"),
+    /** As {@link #SSL}, but the client must have a certificate too. */
+    SSL_MUTUAL("SSL"),
+    /** As {@link #SSL}, but the broker's certificate has expired: no client should connect. */
+    SSL_EXPIRED("SSL"),
+    /** As {@link #SSL}, but the broker's certificate is for another host: only a client that does not care connects. */
+    SSL_OTHER_HOST("SSL");
+
+    private final String securityProtocol;
+
+    Listener(String securityProtocol) {
+        this.securityProtocol = securityProtocol;
+    }
+
+    /** What settings of a broker begin with that are for this listener only. */
+    String prefix() {
+        return "listener.name." + name().toLowerCase(Locale.ROOT) + ".";
+    }
+
+    /** The value of {@code security.protocol}. */
+    public String securityProtocol() {
+        return securityProtocol;
+    }
+
+    boolean isEncrypted() {
+        return securityProtocol.endsWith("SSL");
+    }
+
+    boolean isAuthenticated() {
+        return securityProtocol.startsWith("SASL");
+    }
+}

@@ -1,0 +1,61 @@
+package dev.millrace.testkit.oracle;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Whether a topic holds the records of another, whatever their partitions and order: for what copies records without
+ * keeping those. {@link Comparison} asks for more. Counts of records.
+ *
+ * @param source in the source
+ * @param target in the target
+ * @param lost those that the source has more often than the target
+ * @param surplus those that the target has more often than the source
+ */
+public record UnorderedComparison(long source, long target, long lost, long surplus) {
+    /** Takes stock; takes a second or so, and 16 bytes a record, for millions of them. */
+    public static UnorderedComparison compare(TopicDigest source, TopicDigest target) {
+        long[] expected = source.sorted();
+        long[] actual = target.sorted();
+        long lost = 0;
+        long surplus = 0;
+        int i = 0;
+        int j = 0;
+        while (i < expected.length && j < actual.length) {
+            if (expected[i] == actual[j]) {
+                i++;
+                j++;
+            } else if (expected[i] < actual[j]) {
+                lost++;
+                i++;
+            } else {
+                surplus++;
+                j++;
+            }
+        }
+        return new UnorderedComparison(
+                expected.length, actual.length, lost + expected.length - i, surplus + actual.length - j);
+    }
+
+    /** Whether the target holds every record of the source once, and nothing else. */
+    public boolean isExact() {
+        return lost == 0 && surplus == 0;
+    }
+
+    /** One line. */
+    @Override
+    public String toString() {
+        List<String> words = new ArrayList<>(List.of(String.format(Locale.ROOT, "%,d records", source)));
+        if (isExact()) {
+            words.add("all there once");
+        }
+        if (lost > 0) {
+            words.add(String.format(Locale.ROOT, "%,d lost", lost));
+        }
+        if (surplus > 0) {
+            words.add(String.format(Locale.ROOT, "%,d doubled or unexpected", surplus));
+        }
+        return String.join(", ", words);
+    }
+}

@@ -1,0 +1,101 @@
+package dev.millrace.testkit.process;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.stream.Stream;
+
+/**
+ * The JDK, the class path and the environment that a child JVM runs with.
+ *
+ * @param home what {@code java.home} will be
+ * @param classPath as of {@code -cp}
+ * @param environment variables to have beside those of this process
+ */
+public record JavaRuntime(Path home, String classPath, Map<String, String> environment) {
+    /** With the environment of this process. */
+    public JavaRuntime(Path home, String classPath) {
+        this(home, classPath, Map.of());
+    }
+
+    /** Those of this JVM. */
+    public static JavaRuntime ofThisJvm() {
+        return new JavaRuntime(Path.of(System.getProperty("java.home")), System.getProperty("java.class.path"));
+    }
+
+    /**
+     * The class path of this JVM, and of the installed JDKs the oldest that is new enough: one of {@code JAVA_HOME} and
+     * {@code JAVA_HOME_*}, beside this one, or where packages, SDKMAN and IDEs put theirs.
+     *
+     * @param feature such as 25
+     * @return empty when none is found
+     */
+    public static Optional<JavaRuntime> ofAtLeast(int feature) {
+        return installed()
+                .filter(home -> feature(home) >= feature)
+                .min(Comparator.comparingInt(JavaRuntime::feature).thenComparing(Comparator.naturalOrder()))
+                .map(home -> new JavaRuntime(home, ofThisJvm().classPath));
+    }
+
+    /** The same JDK, with a jar or folder that wins over what is on the class path. */
+    public JavaRuntime withFirst(Path jar) {
+        return new JavaRuntime(home, jar + File.pathSeparator + classPath, environment);
+    }
+
+    private static Stream<Path> installed() {
+        Path userHome = Path.of(System.getProperty("user.home"));
+        List<Path> homes = new ArrayList<>();
+        homes.add(ofThisJvm().home);
+        for (Map.Entry<String, String> variable : System.getenv().entrySet()) {
+            if (variable.getKey().startsWith("JAVA_HOME")) {
+                homes.add(Path.of(variable.getValue()));
+            }
+        }
+        for (Path folder : List.of(
+                ofThisJvm().home.resolve(".."),
+                Path.of("/usr/lib/jvm"),
+                Path.of("/Library/Java/JavaVirtualMachines"),
+                userHome.resolve(".sdkman/candidates/java"),
+                userHome.resolve(".jdks"))) {
+            homes.addAll(children(folder));
+        }
+        return homes.stream()
+                .flatMap(home -> Stream.of(home, home.resolve("Contents/Home"))) // The latter on macOS.
+                .filter(home -> Files.isExecutable(home.resolve("bin/java")));
+    }
+
+    private static List<Path> children(Path folder) {
+        if (!Files.isDirectory(folder)) {
+            return List.of();
+        }
+        List<Path> children = new ArrayList<>();
+        try (DirectoryStream<Path> stream = Files.newDirectoryStream(folder)) {
+            stream.forEach(children::add);
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot look for JDKs in " + folder, e);
+        }
+        return children;
+    }
+
+    /** Its version as the file tells it that every JDK has; 0 if that says nothing. */
+    private static int feature(Path home) {
+        Properties release = new Properties();
+        try (InputStream in = Files.newInputStream(home.resolve("release"))) {
+            release.load(in);
+            String version = release.getProperty("JAVA_VERSION", "0").replace("\"", "");
+            return Runtime.Version.parse(version).feature();
+        } catch (IOException | IllegalArgumentException e) {
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,195 @@
+package dev.millrace.testkit.proxy;
+
+import dev.millrace.testkit.proxy.FaultProxy.Fault;
+import dev.millrace.testkit.proxy.FaultProxy.Strike;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** One connection through a {@link FaultProxy}: a thread carries requests one by one, another the responses. */
+final class ProxyConnection {
+    private static final int SIZE_BYTES = Integer.BYTES;
+    private static final int SLICES_PER_SECOND = 20;
+
+    private final FaultProxy proxy;
+    private final Socket client;
+    private final int targetPort;
+    private final Thread requests = new Thread(this::run, "fault-proxy-requests");
+    private final Thread responses = new Thread(this::carryResponses, "fault-proxy-responses");
+    private volatile Socket broker = new Socket();
+    private volatile boolean closed;
+    private volatile boolean isHalfOpen;
+
+    /** Whose response, by correlation id, is to be dropped; responses come in the order of requests. */
+    private volatile DroppedResponse dropped;
+
+    ProxyConnection(FaultProxy proxy, Socket client, int targetPort) {
+        this.proxy = proxy;
+        this.client = client;
+        this.targetPort = targetPort;
+        requests.setDaemon(true);
+        responses.setDaemon(true);
+    }
+
+    void start() {
+        requests.start();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** The client's next read or write fails. */
+    void reset() {
+        try {
+            client.setSoLinger(true, 0);
+        } catch (IOException e) {
+            // Closed already.
+        }
+        close();
+    }
+
+    /** The broker sees the end of the connection; the client sees nothing, and what it sends gets lost. */
+    void halfOpen() {
+        isHalfOpen = true;
+        closeQuietly(broker);
+    }
+
+    void awaitEnd() {
+        join(requests);
+    }
+
+    private void close() {
+        closed = true;
+        closeQuietly(client);
+        closeQuietly(broker);
+        proxy.wakeClosed();
+    }
+
+    private static void closeQuietly(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // It is gone, which is all we want.
+        }
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted while closing a connection of the fault proxy", e);
+        }
+    }
+
+    private void run() {
+        try {
+            carryRequests();
+        } catch (IOException e) {
+            // One of the two has gone.
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("Nobody interrupts this thread", e);
+        } finally {
+            close();
+            join(responses);
+            proxy.ended(this);
+        }
+    }
+
+    private void carryRequests() throws IOException, InterruptedException {
+        broker = new Socket(InetAddress.getLoopbackAddress(), targetPort);
+        if (closed || isHalfOpen) { // since before there was a socket to close
+            closeQuietly(broker);
+        }
+        responses.start();
+        DataInputStream in = new DataInputStream(client.getInputStream());
+        while (true) {
+            byte[] request = readFrame(in);
+            proxy.awaitFlow(true, this);
+            if (!isHalfOpen) {
+                carryRequest(request);
+            }
+        }
+    }
+
+    private void carryRequest(byte[] request) throws IOException {
+        ByteBuffer header = ByteBuffer.wrap(request, SIZE_BYTES, request.length - SIZE_BYTES);
+        Strike strike = dropped != null ? null : proxy.takeStrike(header.getShort(SIZE_BYTES));
+        Fault fault = strike == null ? null : strike.fault();
+        if (fault == Fault.DROP_RESPONSE) {
+            int correlationId = header.getInt(SIZE_BYTES + 2 * Short.BYTES);
+            dropped = new DroppedResponse(correlationId, strike);
+        }
+        int passing =
+                fault == Fault.RESET_BEFORE ? 0 : fault == Fault.RESET_WITHIN ? request.length / 2 : request.length;
+        try {
+            write(broker.getOutputStream(), request, passing);
+        } catch (IOException e) {
+            if (!isHalfOpen) {
+                throw e;
+            }
+        }
+        if (fault != null && fault != Fault.DROP_RESPONSE) {
+            reset();
+            strike.done().complete(null);
+        }
+    }
+
+    private void carryResponses() {
+        try {
+            DataInputStream in = new DataInputStream(broker.getInputStream());
+            while (true) {
+                byte[] response = readFrame(in);
+                DroppedResponse drop = dropped;
+                if (drop != null
+                        && drop.correlationId == ByteBuffer.wrap(response).getInt(SIZE_BYTES)) {
+                    reset();
+                    drop.strike.done().complete(null);
+                    return;
+                }
+                proxy.awaitFlow(false, this);
+                write(client.getOutputStream(), response, response.length);
+            }
+        } catch (IOException e) {
+            if (!isHalfOpen) {
+                close();
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("Nobody interrupts this thread", e);
+        }
+    }
+
+    /** A request or response with its size in front. */
+    private static byte[] readFrame(DataInputStream in) throws IOException {
+        int size = in.readInt();
+        if (size < 0) {
+            throw new EOFException("A frame of " + size + " bytes: this is not Kafka's protocol in the clear");
+        }
+        byte[] frame = new byte[SIZE_BYTES + size];
+        ByteBuffer.wrap(frame).putInt(size);
+        in.readFully(frame, SIZE_BYTES, size);
+        return frame;
+    }
+
+    private void write(OutputStream out, byte[] frame, int length) throws IOException {
+        int written = 0;
+        while (written < length) {
+            long rate = proxy.bytesPerSecond();
+            int slice = (int) Math.min(length - written, Math.max(1, rate / SLICES_PER_SECOND));
+            out.write(frame, written, slice);
+            written += slice;
+            if (rate != Long.MAX_VALUE) {
+                LockSupport.parkNanos((long) (TimeUnit.SECONDS.toNanos(1) * ((double) slice / rate)));
+            }
+        }
+    }
+
+    private record DroppedResponse(int correlationId, Strike strike) {}
+}
