@@ -39,9 +39,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Chooses partitions of one topic of 32 for records with 100-byte values, with and without a key, shared by all threads.
- * The stock {@code BuiltInPartitioner} is asked and told what was appended as its accumulator does it, but without the lock
- * of a partition's queue, under which that happens there: this is in its favour.
+ * Chooses one of 32 partitions for records with 100-byte values, with and without a key. All threads share the
+ * partitioner. The stock {@code BuiltInPartitioner} gets the calls that its accumulator makes, but without the lock of
+ * a partition's queue that the accumulator holds during some of them, which is an advantage for it.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -56,9 +56,9 @@ public class PartitionerBenchmark {
     private static final int NO_HEADERS_SIZE = 1;
     private static final int DRAWS = 20_000;
 
-    /** What a thread sends. */
+    /** The record that a thread sends. */
     @State(Scope.Thread)
-    public static class Sent {
+    public static class ThreadRecord {
         @Param({"true", "false"})
         boolean keyed;
 
@@ -76,7 +76,7 @@ public class PartitionerBenchmark {
         }
     }
 
-    /** Ours. */
+    /** Millrace. */
     @State(Scope.Benchmark)
     public static class Millrace {
         private final ClusterImage image =
@@ -105,10 +105,12 @@ public class PartitionerBenchmark {
                     0);
         }
 
-        /** Keys must go where the stock client puts them, and keyless records to every partition. */
+        /**
+         * Checks that keys go where the stock client puts them, and that records without a key reach every partition.
+         */
         @Setup
         public void check() {
-            Sent sent = new Sent();
+            ThreadRecord sent = new ThreadRecord();
             sent.keyed = true;
             sent.make();
             check(choose(sent) == BuiltInPartitioner.partitionForKey(sent.key, PARTITIONS));
@@ -126,11 +128,11 @@ public class PartitionerBenchmark {
 
         private static void check(boolean asExpected) {
             if (!asExpected) {
-                throw new IllegalStateException("Not the partitions that there should be");
+                throw new IllegalStateException("Wrong partitions");
             }
         }
 
-        int choose(Sent sent) {
+        int choose(ThreadRecord sent) {
             return chooser.choose(sent.record, sent.key, sent.value, NO_HEADERS_SIZE, image, topic);
         }
     }
@@ -162,7 +164,7 @@ public class PartitionerBenchmark {
                 .cluster();
         private final BuiltInPartitioner partitioner = new BuiltInPartitioner(new LogContext(), TOPIC, BATCH_SIZE);
 
-        int choose(Sent sent) throws Throwable {
+        int choose(ThreadRecord sent) throws Throwable {
             if (sent.key != null) {
                 return BuiltInPartitioner.partitionForKey(
                         sent.key, cluster.partitionsForTopic(TOPIC).size());
@@ -175,13 +177,13 @@ public class PartitionerBenchmark {
 
     /** {@code PartitionChooser}. */
     @Benchmark
-    public int millrace(Millrace state, Sent sent) {
+    public int millrace(Millrace state, ThreadRecord sent) {
         return state.choose(sent);
     }
 
     /** {@code BuiltInPartitioner}. */
     @Benchmark
-    public int kafka431(Kafka431 state, Sent sent) throws Throwable {
+    public int kafka431(Kafka431 state, ThreadRecord sent) throws Throwable {
         return state.choose(sent);
     }
 }

@@ -25,12 +25,13 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * What no producer on this machine can do without, for each record of 100 bytes in batches of 64 KiB: the time of day, the
- * value's copy into the batch, one pass for the checksum, the copy to memory that the kernel can read, and the way through
- * the loopback. Batches are taken in turn from 32 MB, as they are when {@code buffer.memory} is used up.
+ * The work that every producer on this machine must do for a record of 100 bytes in batches of 64 KiB: read the time of
+ * day, copy the value into the batch, calculate the checksum in one pass, copy the batch to memory that the kernel can
+ * read, and send it through the loopback. Batches are taken in turn from 32 MB, as when {@code buffer.memory} is used
+ * up.
  *
- * <p>And what it costs that all threads write to the same partitions: room is claimed, a value copied and the record
- * committed with one atomic addition each, in batches that all share, or that are each thread's own.
+ * <p>It also measures what it costs if all threads write to the same partitions: claiming room and committing the
+ * record take one atomic addition each, in batches that all threads share or that belong to one thread.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -38,28 +39,28 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 @Measurement(iterations = 5, time = 1)
 @Fork(2)
 public class LimitBenchmark {
-    private static final int BATCH = 64 << 10;
-    private static final int VALUE = 100;
+    private static final int BATCH_SIZE = 64 << 10;
+    private static final int VALUE_SIZE = 100;
 
-    /** With its length, offset, timestamp and the lengths of key, value and headers. */
-    private static final int RECORD = 107;
+    /** The value, the record's length, offset and timestamp, and the lengths of key, value and headers. */
+    private static final int RECORD_SIZE = 107;
 
-    private static final int RECORDS = BATCH / RECORD;
+    private static final int RECORDS_PER_BATCH = BATCH_SIZE / RECORD_SIZE;
 
-    /** {@code buffer.memory}, of all threads together. */
+    /** The {@code buffer.memory} of all threads together. */
     @State(Scope.Benchmark)
     public static class Memory {
-        private final byte[][] batches = new byte[(32 << 20) / BATCH][BATCH];
+        private final byte[][] batches = new byte[(32 << 20) / BATCH_SIZE][BATCH_SIZE];
         private final AtomicInteger threads = new AtomicInteger();
     }
 
-    /** One thread's way through the memory. */
+    /** One thread's position in the memory and among the partitions. */
     @State(Scope.Thread)
-    public static class Walk {
-        private static final int FAR = 37;
+    public static class Cursor {
+        private static final int START_STRIDE = 37;
 
-        private final byte[] value = new byte[VALUE];
-        private final ByteBuffer direct = ByteBuffer.allocateDirect(BATCH);
+        private final byte[] value = new byte[VALUE_SIZE];
+        private final ByteBuffer direct = ByteBuffer.allocateDirect(BATCH_SIZE);
         private byte[][] batches;
         private int last;
         private int lastPartition;
@@ -67,7 +68,7 @@ public class LimitBenchmark {
         @Setup
         public void start(Memory memory) {
             batches = memory.batches;
-            last = memory.threads.getAndIncrement() * FAR % batches.length;
+            last = memory.threads.getAndIncrement() * START_STRIDE % batches.length;
         }
 
         byte[] next() {
@@ -81,7 +82,7 @@ public class LimitBenchmark {
         }
     }
 
-    /** A connection of its own for each thread, and somebody who reads and forgets. */
+    /** A connection for each thread, and a thread that reads from it and drops the bytes. */
     @State(Scope.Thread)
     public static class Connection {
         private SocketChannel out;
@@ -100,7 +101,7 @@ public class LimitBenchmark {
 
         private static void readAll(SocketChannel in) {
             try (in) {
-                ByteBuffer buffer = ByteBuffer.allocateDirect(BATCH);
+                ByteBuffer buffer = ByteBuffer.allocateDirect(BATCH_SIZE);
                 while (in.read(buffer) >= 0) {
                     buffer.clear();
                 }
@@ -116,37 +117,37 @@ public class LimitBenchmark {
         }
     }
 
-    /** The open batches of 32 partitions, 32 MB in all; each with the word by which room is claimed and that of the commits. */
+    /** The open batches of 32 partitions, 32 MB in all. Each has a word for claims and a word for commits. */
     private static final class Partitions {
         private static final int COUNT = 32;
         private static final int SIZE = 1 << 20;
-        private static final int LINE = 64 / Long.BYTES;
+        private static final int WORDS_PER_CACHE_LINE = 64 / Long.BYTES;
 
         private final byte[][] batches;
         private final int mask;
-        private final AtomicLongArray words = new AtomicLongArray((COUNT + 1) * 2 * LINE);
+        private final AtomicLongArray words = new AtomicLongArray((COUNT + 1) * 2 * WORDS_PER_CACHE_LINE);
 
         Partitions(int size) {
-            batches = new byte[COUNT][size + VALUE];
+            batches = new byte[COUNT][size + VALUE_SIZE];
             mask = size - 1;
         }
 
         byte[] write(int partition, byte[] value) {
-            int word = (2 * partition + 1) * LINE;
-            int position = (int) words.getAndAdd(word, RECORD) & mask;
-            System.arraycopy(value, 0, batches[partition], position, VALUE);
+            int word = (2 * partition + 1) * WORDS_PER_CACHE_LINE;
+            int position = (int) words.getAndAdd(word, RECORD_SIZE) & mask;
+            System.arraycopy(value, 0, batches[partition], position, VALUE_SIZE);
             words.getAndIncrement(word + 1);
             return batches[partition];
         }
     }
 
-    /** All threads' partitions. */
+    /** Partitions that all threads share. */
     @State(Scope.Benchmark)
     public static class Shared {
         private final Partitions partitions = new Partitions(Partitions.SIZE);
     }
 
-    /** One thread's partitions. With the others' they take as much memory as the shared ones. */
+    /** The partitions of one thread. Those of all threads together take as much memory as the shared ones. */
     @State(Scope.Thread)
     public static class Own {
         private Partitions partitions;
@@ -157,56 +158,56 @@ public class LimitBenchmark {
         }
     }
 
-    /** The time of day, to the millisecond. */
+    /** Reads the time of day, in milliseconds. */
     @Benchmark
     public long clock() {
         return System.currentTimeMillis();
     }
 
-    /** Values into a batch. */
+    /** Copies values into a batch. */
     @Benchmark
-    @OperationsPerInvocation(RECORDS)
-    public byte[] copy(Walk walk) {
-        byte[] batch = walk.next();
-        for (int i = 0; i < RECORDS; i++) {
-            System.arraycopy(walk.value, 0, batch, i * RECORD, VALUE);
+    @OperationsPerInvocation(RECORDS_PER_BATCH)
+    public byte[] copy(Cursor cursor) {
+        byte[] batch = cursor.next();
+        for (int i = 0; i < RECORDS_PER_BATCH; i++) {
+            System.arraycopy(cursor.value, 0, batch, i * RECORD_SIZE, VALUE_SIZE);
         }
         return batch;
     }
 
-    /** A record each into batches that all threads write to. */
+    /** Writes a record into a batch that all threads write to. */
     @Benchmark
-    public byte[] writeToShared(Shared shared, Walk walk) {
-        return shared.partitions.write(walk.nextPartition(), walk.value);
+    public byte[] writeToShared(Shared shared, Cursor cursor) {
+        return shared.partitions.write(cursor.nextPartition(), cursor.value);
     }
 
-    /** A record each into batches that no other thread writes to. */
+    /** Writes a record into a batch that no other thread writes to. */
     @Benchmark
-    public byte[] writeToOwn(Own own, Walk walk) {
-        return own.partitions.write(walk.nextPartition(), walk.value);
+    public byte[] writeToOwn(Own own, Cursor cursor) {
+        return own.partitions.write(cursor.nextPartition(), cursor.value);
     }
 
-    /** One pass over a batch. */
+    /** Calculates the checksum of a batch in one pass. */
     @Benchmark
-    @OperationsPerInvocation(RECORDS)
-    public long checksum(Walk walk) {
+    @OperationsPerInvocation(RECORDS_PER_BATCH)
+    public long checksum(Cursor cursor) {
         CRC32C crc = new CRC32C();
-        crc.update(walk.next(), 0, RECORDS * RECORD);
+        crc.update(cursor.next(), 0, RECORDS_PER_BATCH * RECORD_SIZE);
         return crc.getValue();
     }
 
-    /** A batch to memory outside the heap. */
+    /** Copies a batch to memory outside the heap. */
     @Benchmark
-    @OperationsPerInvocation(RECORDS)
-    public ByteBuffer copyToDirect(Walk walk) {
-        return walk.direct.clear().put(walk.next(), 0, RECORDS * RECORD);
+    @OperationsPerInvocation(RECORDS_PER_BATCH)
+    public ByteBuffer copyToDirect(Cursor cursor) {
+        return cursor.direct.clear().put(cursor.next(), 0, RECORDS_PER_BATCH * RECORD_SIZE);
     }
 
-    /** A batch from there to whoever reads it; the CPU is that of both ends. */
+    /** Sends a batch from there to its reader; the CPU time includes both ends. */
     @Benchmark
-    @OperationsPerInvocation(RECORDS)
-    public void loopback(Walk walk, Connection connection) throws IOException {
-        ByteBuffer batch = walk.direct.clear().limit(RECORDS * RECORD);
+    @OperationsPerInvocation(RECORDS_PER_BATCH)
+    public void loopback(Cursor cursor, Connection connection) throws IOException {
+        ByteBuffer batch = cursor.direct.clear().limit(RECORDS_PER_BATCH * RECORD_SIZE);
         while (batch.hasRemaining()) {
             connection.out.write(batch);
         }

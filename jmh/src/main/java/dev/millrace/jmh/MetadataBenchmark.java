@@ -19,12 +19,14 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What every {@code send} asks of metadata when the topic is known: take the view of the cluster, and the number of the
- * topic's partitions from it. The stock client marks the topic as used besides; ours leaves that to the I/O thread, once a
- * batch. All threads share the topics. No side reads a clock: {@code ProducerMetadata.add} is handed one reading.
+ * What every {@code send} needs from metadata if the topic is known: it takes the image of the cluster, and from it the
+ * number of the topic's partitions. The stock client also marks the topic as used; ours leaves that to the I/O thread,
+ * once per batch. All threads share the topics. Neither side reads a clock: {@code ProducerMetadata.add} gets a
+ * constant time.
  *
- * <p>Versions that cannot be on the class path are reached through {@link PublishedClasses}. That this costs them nothing
- * is why 4.3.1 is here twice: {@code kafka431} is called directly, {@code kafka431ByHandle} as the others are.
+ * <p>Versions that cannot be on the class path are called through {@link PublishedKafkaClasses}. To show that this
+ * costs nothing, 4.3.1 is here twice: {@code kafka431} is called directly, {@code kafka431ByHandle} like the other
+ * versions.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -32,11 +34,11 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(
         value = 2,
-        jvmArgsAppend = "-Dslf4j.internal.verbosity=ERROR") // the other versions have no logger, and need not say so
+        jvmArgsAppend = "-Dslf4j.internal.verbosity=ERROR") // the other versions have no logger, which would be printed
 public class MetadataBenchmark {
     private static final int PARTITIONS = 8;
 
-    /** Any moment will do. */
+    /** An arbitrary time. */
     private static final long NOW_MS = 1_000_000;
 
     private static void checkPartitions(int seen) {
@@ -45,7 +47,7 @@ public class MetadataBenchmark {
         }
     }
 
-    /** Ours. */
+    /** Millrace. */
     @State(Scope.Benchmark)
     public static class Millrace {
         private ClusterImages images;
@@ -53,10 +55,10 @@ public class MetadataBenchmark {
         @Setup
         public void fill(Topics topics) {
             images = MillraceMetadata.images(topics.names, PARTITIONS);
-            topics.names.forEach(topic -> checkPartitions(look(topic)));
+            topics.names.forEach(topic -> checkPartitions(countPartitions(topic)));
         }
 
-        int look(String topic) {
+        int countPartitions(String topic) {
             return images.current().topic(topic).partitions();
         }
     }
@@ -64,20 +66,20 @@ public class MetadataBenchmark {
     /** kafka-clients 0.9.0.1. */
     @State(Scope.Benchmark)
     public static class Kafka0901 {
-        private static final ContainsTopicHandles HANDLES = ContainsTopicHandles.of("kafka-0.9.0.1");
+        private static final Kafka0901MetadataHandles HANDLES = Kafka0901MetadataHandles.of("kafka-0.9.0.1");
 
         private Object metadata;
 
         @Setup
         public void fill(Topics topics) throws Throwable {
-            metadata = HANDLES.filled(topics.names, PARTITIONS);
+            metadata = HANDLES.newMetadata(topics.names, PARTITIONS);
             for (String topic : topics.names) {
-                checkPartitions(look(topic));
+                checkPartitions(countPartitions(topic));
             }
         }
 
-        int look(String topic) throws Throwable {
-            return HANDLES.look(metadata, topic);
+        int countPartitions(String topic) throws Throwable {
+            return HANDLES.countPartitions(metadata, topic);
         }
     }
 
@@ -91,17 +93,17 @@ public class MetadataBenchmark {
         public void fill(Topics topics) {
             topics.names.forEach(topic -> metadata.add(topic, NOW_MS));
             metadata.updateWithCurrentRequestVersion(KafkaMetadata.response(topics.names, PARTITIONS), false, NOW_MS);
-            topics.names.forEach(topic -> checkPartitions(look(topic)));
+            topics.names.forEach(topic -> checkPartitions(countPartitions(topic)));
         }
 
-        int look(String topic) {
+        int countPartitions(String topic) {
             Cluster cluster = metadata.fetch();
             metadata.add(topic, NOW_MS);
             return cluster.partitionCountForTopic(topic);
         }
     }
 
-    /** kafka-clients 4.3.1, through handles. */
+    /** kafka-clients 4.3.1, called through handles. */
     @State(Scope.Benchmark)
     public static class Kafka431ByHandle {
         private static final ProducerMetadataHandles HANDLES = ProducerMetadataHandles.of("kafka-4.3.1");
@@ -110,14 +112,14 @@ public class MetadataBenchmark {
 
         @Setup
         public void fill(Topics topics) throws Throwable {
-            metadata = HANDLES.filled(topics.names, PARTITIONS, NOW_MS);
+            metadata = HANDLES.newMetadata(topics.names, PARTITIONS, NOW_MS);
             for (String topic : topics.names) {
-                checkPartitions(look(topic));
+                checkPartitions(countPartitions(topic));
             }
         }
 
-        int look(String topic) throws Throwable {
-            return HANDLES.look(metadata, topic, NOW_MS);
+        int countPartitions(String topic) throws Throwable {
+            return HANDLES.countPartitions(metadata, topic, NOW_MS);
         }
     }
 
@@ -130,44 +132,44 @@ public class MetadataBenchmark {
 
         @Setup
         public void fill(Topics topics) throws Throwable {
-            metadata = HANDLES.filled(topics.names, PARTITIONS, NOW_MS);
+            metadata = HANDLES.newMetadata(topics.names, PARTITIONS, NOW_MS);
             for (String topic : topics.names) {
-                checkPartitions(look(topic));
+                checkPartitions(countPartitions(topic));
             }
         }
 
-        int look(String topic) throws Throwable {
-            return HANDLES.look(metadata, topic, NOW_MS);
+        int countPartitions(String topic) throws Throwable {
+            return HANDLES.countPartitions(metadata, topic, NOW_MS);
         }
     }
 
-    /** As our {@code send} does it: a volatile read and one look-up. */
+    /** As in our {@code send}: one volatile read and one look-up. */
     @Benchmark
-    public int millrace(Millrace metadata, Topics.Walk walk) {
-        return metadata.look(walk.next());
+    public int millrace(Millrace metadata, Topics.Cursor cursor) {
+        return metadata.countPartitions(cursor.next());
     }
 
     /** {@code containsTopic} and {@code fetch}, both synchronized. */
     @Benchmark
-    public int kafka0901(Kafka0901 metadata, Topics.Walk walk) throws Throwable {
-        return metadata.look(walk.next());
+    public int kafka0901(Kafka0901 metadata, Topics.Cursor cursor) throws Throwable {
+        return metadata.countPartitions(cursor.next());
     }
 
     /** {@code fetch}, and {@code add}, which is synchronized. */
     @Benchmark
-    public int kafka431(Kafka431 metadata, Topics.Walk walk) {
-        return metadata.look(walk.next());
+    public int kafka431(Kafka431 metadata, Topics.Cursor cursor) {
+        return metadata.countPartitions(cursor.next());
     }
 
     /** The same through handles. */
     @Benchmark
-    public int kafka431ByHandle(Kafka431ByHandle metadata, Topics.Walk walk) throws Throwable {
-        return metadata.look(walk.next());
+    public int kafka431ByHandle(Kafka431ByHandle metadata, Topics.Cursor cursor) throws Throwable {
+        return metadata.countPartitions(cursor.next());
     }
 
     /** {@code fetch}, and {@code add}, which locks a bin of a concurrent map. */
     @Benchmark
-    public int kafka440(Kafka440 metadata, Topics.Walk walk) throws Throwable {
-        return metadata.look(walk.next());
+    public int kafka440(Kafka440 metadata, Topics.Cursor cursor) throws Throwable {
+        return metadata.countPartitions(cursor.next());
     }
 }

@@ -11,24 +11,24 @@ import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.MessageUtil;
 
 /**
- * {@code ProducerMetadata} of kafka-clients 4: up to 4.3.1 {@code add} is synchronized, from 4.4.0 on it replaces an entry of
- * a concurrent map, which locks the entry's bin.
+ * Method handles of {@code ProducerMetadata} of kafka-clients 4. Up to 4.3.1 {@code add} is synchronized; from 4.4.0 on
+ * it replaces an entry of a concurrent map, which locks the entry's bin.
  *
  * @param add {@code (metadata, topic, nowMs) -> void}
  * @param fetch {@code metadata -> cluster}
  * @param partitions {@code (cluster, topic) -> int}
  */
 record ProducerMetadataHandles(
-        PublishedClasses classes, MethodHandle add, MethodHandle fetch, MethodHandle partitions) {
+        PublishedKafkaClasses classes, MethodHandle add, MethodHandle fetch, MethodHandle partitions) {
     private static final List<Long> BACKOFFS_AND_AGES_MS = List.of(100L, 1000L, 300_000L, 300_000L);
 
     static ProducerMetadataHandles of(String racer) {
         try {
-            PublishedClasses classes = new PublishedClasses(racer);
+            PublishedKafkaClasses classes = new PublishedKafkaClasses(racer);
             Class<?> metadata = classes.find("clients.producer.internals.ProducerMetadata");
             return new ProducerMetadataHandles(
                     classes,
-                    PublishedClasses.method(
+                    PublishedKafkaClasses.method(
                             metadata,
                             "add",
                             void.class,
@@ -40,15 +40,18 @@ record ProducerMetadataHandles(
         }
     }
 
-    /** What {@code waitOnMetadata} asks, in its order. */
-    int look(Object metadata, String topic, long nowMs) throws Throwable {
+    /** Makes the calls of {@code waitOnMetadata} in its order. */
+    int countPartitions(Object metadata, String topic, long nowMs) throws Throwable {
         Object cluster = (Object) fetch.invokeExact(metadata);
         add.invokeExact(metadata, topic, nowMs);
         return (int) partitions.invokeExact(cluster, topic);
     }
 
-    /** A metadata object that knows these topics, all led by one broker: it gets them in the bytes that a broker would send. */
-    Object filled(List<String> topics, int partitionsEach, long nowMs) throws ReflectiveOperationException {
+    /**
+     * Creates a metadata object that knows these topics, all led by one broker, from the bytes that a broker would
+     * send.
+     */
+    Object newMetadata(List<String> topics, int partitionsEach, long nowMs) throws ReflectiveOperationException {
         Class<?> type = classes.find("clients.producer.internals.ProducerMetadata");
         Object metadata = construct(type);
         for (String topic : topics) {
@@ -70,7 +73,7 @@ record ProducerMetadataHandles(
         return metadata;
     }
 
-    /** Versions differ in what the only constructor takes beside four durations. */
+    /** The only constructor takes four durations; its other parameters differ between versions. */
     private static Object construct(Class<?> type) throws ReflectiveOperationException {
         Constructor<?> constructor = type.getConstructors()[0];
         Deque<Long> durations = new ArrayDeque<>(BACKOFFS_AND_AGES_MS);

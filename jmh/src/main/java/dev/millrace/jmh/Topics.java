@@ -8,7 +8,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** The topics, the same for all threads, as for the threads of a mirror. Nothing here is written while it is measured. */
+/** The topics, the same for all threads, as in a mirror. Nothing here is written during a measurement. */
 @State(Scope.Benchmark)
 public class Topics {
     @Param({"1", "1000"})
@@ -21,11 +21,14 @@ public class Topics {
         names = IntStream.range(0, topics).mapToObj(i -> "topic-" + i).toList();
     }
 
-    /** Goes through the topics in turn; each thread begins elsewhere, so that they do not march in step. */
+    /**
+     * Goes through the topics in turn. Each thread starts at another, so that they do not use the same topic at the
+     * same time.
+     */
     @State(Scope.Thread)
-    public static class Walk {
-        private static final AtomicInteger WALKS = new AtomicInteger();
-        private static final int FAR = 37;
+    public static class Cursor {
+        private static final AtomicInteger CURSORS = new AtomicInteger();
+        private static final int START_STRIDE = 37;
 
         private String[] names;
         private int last;
@@ -33,7 +36,7 @@ public class Topics {
         @Setup
         public void start(Topics topics) {
             names = topics.names.toArray(String[]::new);
-            last = WALKS.getAndIncrement() * FAR % names.length;
+            last = CURSORS.getAndIncrement() * START_STRIDE % names.length;
         }
 
         String next() {

@@ -8,10 +8,11 @@ import java.util.SplittableRandom;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * The records that each thread sends over and over, made beforehand so that the race measures the producer, not whoever
- * makes records. All threads together have {@value #COUNT}, whatever their number, so that they meet the same caches:
- * enough for no value to come twice in a batch of 64 KiB, where a compressor would find it. Values so large that this
- * would fill the heap are shared by several records. Half of a value is random, half is not.
+ * The records that each thread sends again and again. They are made before the race, so that it measures the producer
+ * and not the making of records. All threads together have {@value #COUNT} (more if they are compressed), whatever the
+ * number of threads, so that the load on the CPU caches is the same. That is enough that no value occurs twice in a
+ * batch of 64 KiB, where a compressor would find it. If values are so large that this would fill the heap, several
+ * records share one. Half of a value is random.
  */
 final class PreparedRecords {
     private static final int COUNT = 4_096;
@@ -19,7 +20,7 @@ final class PreparedRecords {
     private static final int MAX_BYTES = 64 << 20;
     private static final int KEY_BYTES = 16;
 
-    private final List<List<ProducerRecord<byte[], byte[]>>> ofThreads = new ArrayList<>();
+    private final List<List<ProducerRecord<byte[], byte[]>>> byThread = new ArrayList<>();
 
     PreparedRecords(RacerArguments arguments) {
         String topic = arguments.text("topic");
@@ -27,36 +28,38 @@ final class PreparedRecords {
         int threads = arguments.integer("threads");
         int step = arguments.integer("step");
         int size = arguments.integer("size");
-        Path path = Path.valueOf(arguments.text("path").toUpperCase(Locale.ROOT));
+        PartitionChoice choice =
+                PartitionChoice.valueOf(arguments.text("partition_choice").toUpperCase(Locale.ROOT));
         boolean compressed =
                 !arguments.config().getOrDefault("compression.type", "none").equals("none");
         int count = compressed ? COUNT_TO_COMPRESS : COUNT;
         int rounds = Math.max(1, count / threads / partitions);
         byte[][] values = values(rounds * partitions * threads, size);
-        int given = 0;
+        int made = 0;
         for (int thread = 0; thread < threads; thread++) {
             SplittableRandom random = new SplittableRandom(thread);
             List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
             for (int i = 0; i < rounds * partitions; i++) {
-                // Each thread begins with a partition of its own, and all go on by the same step.
-                Integer partition = path == Path.PARTITION ? Integer.valueOf((thread + i * step) % partitions) : null;
-                byte[] key = path == Path.KEY ? bytes(random, KEY_BYTES, KEY_BYTES) : null;
-                records.add(new ProducerRecord<>(topic, partition, key, values[given++ % values.length]));
+                // Each thread starts at another partition; the step is the same for all.
+                Integer partition =
+                        choice == PartitionChoice.PARTITION ? Integer.valueOf((thread + i * step) % partitions) : null;
+                byte[] key = choice == PartitionChoice.KEY ? bytes(random, KEY_BYTES, KEY_BYTES) : null;
+                records.add(new ProducerRecord<>(topic, partition, key, values[made++ % values.length]));
             }
-            ofThreads.add(records);
+            byThread.add(records);
         }
     }
 
-    /** What decides on a record's partition. */
-    enum Path {
+    /** How the partition of a record is chosen. */
+    enum PartitionChoice {
         PARTITION,
         KEY,
         STICKY
     }
 
-    /** To be sent in turn, and then again. */
-    List<ProducerRecord<byte[], byte[]>> of(int thread) {
-        return ofThreads.get(thread);
+    /** The records of one thread, to be sent in turn, again and again. */
+    List<ProducerRecord<byte[], byte[]>> forThread(int thread) {
+        return byThread.get(thread);
     }
 
     private static byte[][] values(int records, int size) {

@@ -24,7 +24,7 @@ class RaceCommandTest {
         "--brokers=fake, 'only stub, real'",
         "--speed=high, Unknown option"
     })
-    void shouldTellInOneLineWhenOptionIsWrong(String options, String told) {
+    void shouldSayInOneLineWhatIsWrongWithAnOption(String options, String message) {
         StringWriter errors = new StringWriter();
 
         int exitCode = RaceCommand.commandLine()
@@ -36,18 +36,19 @@ class RaceCommandTest {
                 .singleElement()
                 .asString()
                 .startsWith("race: ")
-                .contains(told);
+                .contains(message);
     }
 
     @Test
-    void shouldTellOnlyMillraceOfItsIoThreads() {
+    void shouldPassIoThreadsOnlyToMillrace() {
         RaceCommand command = new RaceCommand();
         new CommandLine(command).parseArgs("--io-threads", "2", "--acks", "1", "--keys");
 
-        assertThat(command.racer("millrace", 8).config()).containsEntry("millrace.io.threads", "2");
-        assertThat(command.racer("kafka-4.4.0", 8).config())
+        assertThat(command.racerArguments("millrace", 8).config()).containsEntry("millrace.io.threads", "2");
+        assertThat(command.racerArguments("kafka-4.4.0", 8).config())
                 .containsEntry("enable.idempotence", "false")
                 .doesNotContainKey("millrace.io.threads");
-        assertThat(command.racer("kafka-4.4.0", 8).text("path")).isEqualTo("key");
+        assertThat(command.racerArguments("kafka-4.4.0", 8).text("partition_choice"))
+                .isEqualTo("key");
     }
 }

@@ -12,8 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZL_Result;
 
 /**
- * Opening and closing of {@link PartitionQueue}: a record that was let in is found by the I/O thread, in whichever batch,
- * and all memory comes back. Any outcome that is not listed is forbidden.
+ * Opening and closing of {@link PartitionQueue}: the I/O thread finds every accepted record in some batch, and all
+ * memory is released. An outcome that is not listed is forbidden.
  */
 public class PartitionQueueStress {
     private static final String TOPIC = "topic";
@@ -35,13 +35,13 @@ public class PartitionQueueStress {
 
         boolean append(char letter) {
             try {
-                return accumulator.append(TOPIC, 0, 0, Letters.of(letter), null, 0) != null;
+                return accumulator.append(TOPIC, 0, 0, StressRecords.of(letter), null, 0) != null;
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
         }
 
-        /** What the I/O thread finds, closed or not: its batches, each followed by a bar. */
+        /** What the I/O thread finds, whether closed or not: the letters of each batch, then a bar. */
         String drain() {
             PartitionQueue partition = queue.get();
             StringBuilder found = new StringBuilder();
@@ -52,7 +52,7 @@ public class PartitionQueueStress {
                     return found + "not finished";
                 }
                 partition.take();
-                found.append(Letters.read(batch)).append('|');
+                found.append(StressRecords.describe(batch)).append('|');
                 batch.release();
             }
             return pool.available() == pool.total() ? found.toString() : found + "and memory lost";
@@ -60,12 +60,13 @@ public class PartitionQueueStress {
     }
 
     private static int sizeFor(int records) {
-        // A batch of one record is given its upper bound, which is more than it takes.
+        // A batch of one record gets memory for its upper bound, which is more than it needs.
         return Math.max(
-                RecordEncoder.batchSizeUpperBound(Letters.of('a')), BatchHeader.SIZE + records * Letters.RECORD_SIZE);
+                RecordEncoder.batchSizeUpperBound(StressRecords.of('a')),
+                BatchHeader.SIZE + records * StressRecords.RECORD_SIZE);
     }
 
-    /** Two writers open the next batch at the same time; the one who comes second goes into the other's. */
+    /** Two writers open the next batch at the same time; the second appends to the batch of the first. */
     @JCStressTest
     @Outcome(id = "true, true, a|bc|", expect = ACCEPTABLE, desc = "The first writer opened.")
     @Outcome(id = "true, true, a|cb|", expect = ACCEPTABLE, desc = "The second writer opened.")
@@ -95,7 +96,7 @@ public class PartitionQueueStress {
 
     /** A writer that must open a batch, while the producer closes. */
     @JCStressTest
-    @Outcome(id = "true, false, a|b|", expect = ACCEPTABLE, desc = "In before the close.")
+    @Outcome(id = "true, false, a|b|", expect = ACCEPTABLE, desc = "Accepted before the close.")
     @Outcome(id = "false, false, a|", expect = ACCEPTABLE, desc = "Refused.")
     @State
     public static class OpenVersusClose {
