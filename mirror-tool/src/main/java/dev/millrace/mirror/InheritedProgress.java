@@ -140,7 +140,8 @@ final class InheritedProgress {
             return offsets(OLD_GROUP);
         } catch (GroupAuthorizationException e) {
             LOG.warn(
-                    "The mirror may not read group {}, so it ignores the progress that an earlier version may have there", OLD_GROUP);
+                    "The mirror may not read group {}, so it ignores the progress that an earlier version may have there",
+                    OLD_GROUP);
             return Map.of();
         }
     }

@@ -63,8 +63,7 @@ class MirrorGroupsIT {
         try (MirrorProcess mirror = mirror(topic)) {
             await("the rest too", () -> committed(groupTo(clusters.target()), topic) >= 2 * RECORDS, mirror);
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
-            assertThat(mirror.output())
-                    .contains("goes on where group millrace-mirror of an earlier version has stopped");
+            assertThat(mirror.output()).contains("continues where group millrace-mirror of an earlier version stopped");
         }
 
         assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);

@@ -21,13 +21,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds what is wrong with the configuration of the clients before the mirror starts: opens a client of each kind, and
- * closes it. Nothing is asked of a cluster.
+ * Finds errors in the configuration of the clients before the mirror starts: opens a client of each kind and closes it,
+ * without waiting for a cluster.
  */
 final class ClientCheck {
     private static final Logger LOG = LoggerFactory.getLogger(ClientCheck.class);
 
-    /** Nothing is on its way, so that none takes so long. */
+    /** Never reached, because nothing is in flight. */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
     private ClientCheck() {}
@@ -71,7 +71,7 @@ final class ClientCheck {
         UnknownSettings.describe(keys, known, client).forEach(text -> LOG.warn("{}: {}", file, text));
     }
 
-    /** One of several is enough, as for Kafka. */
+    /** One known host of several is enough, as for Kafka. */
     private static void checkHosts(Map<String, Object> config, String option) {
         String addresses =
                 config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG).toString();

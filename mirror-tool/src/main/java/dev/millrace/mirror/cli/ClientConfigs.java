@@ -23,8 +23,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * The Kafka configurations of a mirror. Each is made of three layers, the later ones winning: the mirror's defaults, the
- * user's file, the command line. A file that contradicts what the mirror's promises rest on is refused.
+ * The Kafka configurations of a mirror. Each has three layers, and later ones override earlier ones: the mirror's defaults,
+ * the user's file, the command line. A file with a setting that would break the mirror's promises is refused.
  */
 public final class ClientConfigs {
     private static final Pattern ADDRESSES = Pattern.compile("[^,\\s]+:\\d+(\\s*,\\s*[^,\\s]+:\\d+)*");
@@ -34,15 +34,15 @@ public final class ClientConfigs {
     private static final Map<String, Object> CONSUMER_DEFAULTS = Map.ofEntries(
             entry(ConsumerConfig.CLIENT_ID_CONFIG, "mirror-consumer"),
             entry(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"),
-            // What a transaction of the source has aborted would be an ordinary record of the target.
+            // Otherwise records of an aborted transaction would become ordinary records on the target.
             entry(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed"),
-            // Whatever blocks a thread ends by itself, and ends the mirror if it ends badly: see its Javadoc.
+            // A thread that is blocked continues by itself or stops the mirror: see MirrorThread.
             entry(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, Integer.MAX_VALUE),
             entry(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000),
-            // Many consumers of few records each would else fetch for every handful.
+            // Otherwise many consumers of few records each would send a fetch for every few records.
             entry(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, 64 * 1024),
             entry(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100),
-            // A bound for each of the threads, whatever the number of its partitions.
+            // The limit per thread, for any number of partitions.
             entry(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 16 * 1024 * 1024));
 
     private static final Map<String, Object> CONSUMER_OWNED = Map.of(
@@ -61,8 +61,8 @@ public final class ClientConfigs {
             20,
             ProducerConfig.BATCH_SIZE_CONFIG,
             128 * 1024,
-            // What waits to be acknowledged costs the collector more than it gains the target. Not for slow, long
-            // lines.
+            // Small, because more records in flight cost the garbage collector more than the mirror gains. Slow, long
+            // connections need more.
             ProducerConfig.BUFFER_MEMORY_CONFIG,
             16 * 1024 * 1024L,
             ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
@@ -75,10 +75,11 @@ public final class ClientConfigs {
     private ClientConfigs() {}
 
     /**
-     * The configuration of the mirror's consumers; without a group if neither the file nor the command line names one.
+     * The configuration of the mirror's consumers. It has no group if neither the file nor the command line names one.
      *
      * @param file the user's, or null
-     * @param source from the command line, or null; so is the group
+     * @param source from the command line, or null
+     * @param group from the command line, or null
      * @throws MirrorException naming the option or the file that is wrong
      */
     public static Map<String, Object> consumer(Path file, String source, String group) {
@@ -88,8 +89,8 @@ public final class ClientConfigs {
         putAddress(config, "--source", source, "--consumer.config");
         ConsumerConfig checked = validate("--consumer.config", file, () -> new ConsumerConfig(config));
         if (GroupProtocol.CLASSIC.name().equalsIgnoreCase(checked.getString(ConsumerConfig.GROUP_PROTOCOL_CONFIG))) {
-            // A partition that stays where it is goes on being mirrored during a rebalance. The newer protocol does so
-            // of itself, and refuses to be told.
+            // Lets partitions that keep their owner be mirrored during a rebalance. The newer protocol always does, and
+            // refuses this setting.
             config.putIfAbsent(
                     ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, CooperativeStickyAssignor.class.getName());
         }
@@ -97,7 +98,7 @@ public final class ClientConfigs {
     }
 
     /**
-     * The configuration of the mirror's producer, the same for either kind.
+     * The configuration of the mirror's producer, the same for both kinds.
      *
      * @param file the user's, or null
      * @param target from the command line, or null
@@ -112,11 +113,11 @@ public final class ClientConfigs {
         }
         if (config.get(ProducerConfig.ACKS_CONFIG).toString().strip().equals("0")) {
             throw MirrorException.usage("--producer.config " + file
-                    + ": acks=0 would break the mirror, which could not tell a record that is lost from one that is"
-                    + " written; remove the line, or use acks=all");
+                    + ": acks=0 would break the mirror, which could not tell lost records from written ones; remove the"
+                    + " line, or use acks=all");
         }
         ProducerConfig checked = validate("--producer.config", file, () -> new ProducerConfig(config));
-        // Memory comes free when a record is delivered or fails, so a send that waits for it longer has another reason.
+        // Memory is freed when a record is delivered or fails, so a send that waits for longer has another reason.
         config.putIfAbsent(
                 ProducerConfig.MAX_BLOCK_MS_CONFIG,
                 checked.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG) + 30_000L);
@@ -148,10 +149,10 @@ public final class ClientConfigs {
         } catch (NoSuchFileException e) {
             throw MirrorException.usage(option + " " + file + ": there is no such file");
         } catch (IOException | IllegalArgumentException e) {
-            // The reader's own message may be a mere repetition of the path, or empty.
+            // The exception's own message may be empty or only repeat the path.
             String why = Files.isDirectory(file)
                     ? "it is a directory"
-                    : Files.isReadable(file) ? "it is no properties file in UTF-8" : "permission denied";
+                    : Files.isReadable(file) ? "it is not a properties file in UTF-8" : "permission denied";
             throw MirrorException.usage(option + " " + file + ": cannot be read, " + why);
         }
         return properties;
@@ -167,8 +168,8 @@ public final class ClientConfigs {
         putIfGiven(config, AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, given);
         Object address = config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG);
         if (address == null) {
-            throw MirrorException.usage(
-                    "Which cluster? Give " + option + " HOST:PORT, or bootstrap.servers in the file of " + fileOption);
+            throw MirrorException.usage("No cluster is named; give " + option
+                    + " HOST:PORT, or bootstrap.servers in the file of " + fileOption);
         }
         String addresses = address.toString().strip();
         if (!ADDRESSES.matcher(addresses).matches()) {
@@ -183,7 +184,7 @@ public final class ClientConfigs {
         });
     }
 
-    /** Where an address comes from, and what precedes it there. */
+    /** The start of a message about an address: the option or the file that it comes from. */
     static String addressPrefix(String option, String given, String fileOption) {
         return given == null ? fileOption + " bootstrap.servers=" : option + " ";
     }
@@ -197,7 +198,7 @@ public final class ClientConfigs {
     }
 
     /**
-     * Lets Kafka check the values, for a message that names the file instead of the client that would not start.
+     * Lets Kafka check the values, so that the message names the file instead of the client that does not start.
      *
      * @throws MirrorException when Kafka refuses them
      */

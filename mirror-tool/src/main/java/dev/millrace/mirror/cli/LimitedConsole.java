@@ -12,20 +12,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * The console, on which a warning comes once in a while however often it is repeated: Kafka's clients complain of a broker
- * that is away at each attempt, each of them. The next one shown tells how many were left out.
+ * The console, which shows a repeated warning only once per interval: while a broker is down, every Kafka client warns at
+ * each attempt. The next warning shown says how many were left out.
  *
- * <p>Warnings of clients are the same when they differ in numbers only, or in the client that tells; the mirror's own when
- * they do not differ at all. (Logback's {@code DuplicateMessageFilter} does not suit: it never shows a warning again, and
- * tells nobody.)
+ * <p>Warnings of clients count as the same if they differ only in numbers or in the client. Those of the mirror count as the
+ * same if they are equal. (Logback's {@code DuplicateMessageFilter} is no alternative: it never shows a warning again, and
+ * does not count.)
  *
  * <p><b>Threads:</b> any.
- * <p><b>Ordering:</b> a lock; who warns of something is not in a hurry.
+ * <p><b>Ordering:</b> a lock, because warnings are rare.
  */
 public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
     private static final int MAX_KNOWN = 500;
     private static final String OWN = Mirror.class.getPackageName();
-    /** The client, as Kafka puts it before its messages; and numbers. */
+    /** The name of the client, with which Kafka starts its messages, and numbers. */
     private static final Pattern VARYING = Pattern.compile("^\\[[^]]*] |\\d+");
 
     private final Map<String, Repeats> known = new LinkedHashMap<>(16, 0.75f, true) {
@@ -43,7 +43,7 @@ public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
         private long leftOut;
     }
 
-    /** Shows the same warning once in so many seconds; 0: always. To be set before the first one comes. */
+    /** Sets the interval for the same warning; 0 shows all. To be called before the first warning. */
     public void setInterval(int seconds) {
         intervalMillis = TimeUnit.SECONDS.toMillis(seconds);
     }
@@ -68,7 +68,7 @@ public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
         }
     }
 
-    /** Returns how many of its kind were left out before this one, or -1 when it is to be left out, too. */
+    /** Returns how many of the same were left out before this warning, or -1 if it is to be left out, too. */
     private long countLeftOut(ILoggingEvent event) {
         String message = event.getFormattedMessage();
         String kind = event.getLoggerName() + " "
@@ -82,7 +82,7 @@ public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
                 known.put(kind, repeats);
             } else {
                 long since = event.getTimeStamp() - repeats.shownMillis;
-                if (since >= 0 && since < intervalMillis) { // A clock that was set back must not silence it.
+                if (since >= 0 && since < intervalMillis) { // Negative after the clock was set back.
                     repeats.leftOut++;
                     return -1;
                 }

@@ -5,18 +5,18 @@ import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import dev.millrace.mirror.KafkaLogs;
 import org.slf4j.LoggerFactory;
 
-/** What the tool logs, to standard error: logback.xml, and what the command line and the terminal change of it. */
+/** Changes the log that logback.xml configures, as the command line and the terminal need it. */
 public final class Logs {
     private Logs() {}
 
-    /** On a terminal, has a log line clear the line that it takes the place of. */
+    /** Prepares the normal, terse log: on a terminal a log line clears the status line that it replaces. */
     public static void configureTerse() {
         if (Terminal.isTerminal()) {
             setPattern(encoder().getPattern());
         }
     }
 
-    /** Shows what the Kafka clients do and how they are configured (they mask passwords), and stack traces. */
+    /** Shows all that the Kafka clients log, with their configurations (they mask passwords), and stack traces. */
     static void configureVerbose() {
         KafkaLogs.showAll();
         console().setInterval(0);

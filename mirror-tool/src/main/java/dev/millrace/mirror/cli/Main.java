@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The {@code mirror} command. Whatever goes wrong is told in one line on standard error. */
+/** The {@code mirror} command. Reports any failure in one line on standard error. */
 @Command(
         name = "mirror",
         synopsisSubcommandLabel = "COMMAND",
@@ -30,20 +30,20 @@ public final class Main implements Runnable {
         int exitCode = ExitCode.SOFTWARE;
         try {
             exitCode = commandLine(Shutdown::runOnSignal).execute(args);
-        } catch (Throwable failure) { // An Error: picocli takes care of exceptions only.
+        } catch (Throwable failure) { // An Error: picocli handles only exceptions.
             System.err.println("mirror: " + MirrorException.reason(failure));
             if (KafkaLogs.isShowingAll()) {
                 failure.printStackTrace();
             }
         } finally {
-            Shutdown.exit(exitCode); // Even if there is no memory to say why: a signal's hook waits for it.
+            Shutdown.exit(exitCode); // Even if there is no memory for the message: the shutdown hook waits for this.
         }
     }
 
     /**
-     * The command, ready to be executed.
+     * The command with its subcommands, ready to be executed.
      *
-     * @param runOnSignal takes what is to run when the process is told to end
+     * @param runOnSignal takes an action to run when a signal ends the process
      */
     static CommandLine commandLine(Consumer<Runnable> runOnSignal) {
         return new CommandLine(new Main())
@@ -56,7 +56,7 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "What to do? Give a command: run, demo or help");
+        throw new ParameterException(spec.commandLine(), "Give a command: run, demo or help");
     }
 
     private static int explainUsage(ParameterException e, String[] args) {

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 
-/** The options that say what to mirror and with what: those of {@code mirror run}, and of each run of the demo. */
+/** The options that say what to mirror and how: those of {@code mirror run}, which the demo uses for its runs, too. */
 public final class MirrorOptions {
     @Option(
             names = "--source",
@@ -28,9 +28,9 @@ public final class MirrorOptions {
             paramLabel = "REGEX",
             required = true,
             order = 3,
-            description = "Topics whose whole name matches this Java regular expression, or one of several with commas"
-                    + " between them. Internal topics (__*) never do. Missing ones are created on the target, with the"
-                    + " settings of the source.")
+            description = "Topics whose whole name matches this Java regular expression, or one of several"
+                    + " separated by commas. Internal topics (__*) are never mirrored. Topics that the target lacks are"
+                    + " created there with the settings of the source.")
     private String topics;
 
     @Option(
@@ -74,7 +74,7 @@ public final class MirrorOptions {
                     + " Default: ${DEFAULT-VALUE}.")
     private ProducerKind producerKind;
 
-    /** For picocli, whose own errors name the constants. */
+    /** Converts names; the errors of picocli's own converter would name the Java constants. */
     static final class ProducerKindParser implements ITypeConverter<ProducerKind> {
         @Override
         public ProducerKind convert(String text) {

@@ -5,14 +5,14 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import picocli.CommandLine.TypeConversionException;
 
-/** Checks of the values of options, where picocli's own would be too weak or their messages misleading. */
+/** Checks values of options, where picocli has no check or a message that does not help the user. */
 public final class OptionValues {
     private OptionValues() {}
 
     /**
-     * The constant whose {@code toString} is this, in upper or lower case.
+     * The constant whose {@code toString} is the text, in upper or lower case.
      *
-     * @throws TypeConversionException when there is none, naming those there are
+     * @throws TypeConversionException when there is none; its message lists the possible values
      */
     public static <E extends Enum<E>> E parse(E[] constants, String text) {
         return Arrays.stream(constants)
@@ -26,7 +26,7 @@ public final class OptionValues {
     /**
      * Checks a number that must be positive.
      *
-     * @throws MirrorException when it is not, naming the option
+     * @throws MirrorException naming the option, when it is not
      */
     public static void requirePositive(String option, long value) {
         if (value < 1) {

@@ -39,20 +39,17 @@ final class RunCommand implements Callable<Integer> {
             names = "--status",
             paramLabel = "SECONDS",
             order = 9,
-            description = "Time between two lines that tell how far the mirror is; on a terminal the line is rewritten."
+            description = "Time between two lines that show the progress; on a terminal the line is rewritten."
                     + " 0: no such lines. Default: 1 on a terminal, else 30.")
     private Integer status;
 
-    @Option(
-            names = "--verbose",
-            order = 10,
-            description = "Log what the Kafka clients do, each time they do it, and stack traces.")
+    @Option(names = "--verbose", order = 10, description = "Log all that the Kafka clients do, and stack traces.")
     private boolean verbose;
 
     private final Consumer<Runnable> runOnSignal;
 
     /**
-     * @param runOnSignal takes what is to run when the process is told to end
+     * @param runOnSignal takes an action to run when a signal ends the process
      */
     RunCommand(Consumer<Runnable> runOnSignal) {
         this.runOnSignal = runOnSignal;

@@ -2,7 +2,7 @@ package dev.millrace.mirror.cli;
 
 import picocli.CommandLine.Command;
 
-/** What all commands have in common: {@code --help}, {@code --version}, and how their help is laid out. */
+/** The options of every command, {@code --help} and {@code --version}, and the layout of its help. */
 @Command(
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,

@@ -2,23 +2,23 @@ package dev.millrace.mirror.cli;
 
 import java.io.PrintStream;
 
-/** The line at the bottom of a terminal that is rewritten. */
+/** The status line at the bottom of a terminal, which is rewritten. */
 public final class Terminal {
-    /** Clears the rest of the line, so that what is written at its start stands alone. */
+    /** Clears the rest of the line, in which an older text may be longer. */
     static final String CLEAR_REST = "\u001b[K";
-    /** What does not fit into the width, whatever that is by now, is cut off: a wrapped line could not be rewritten. */
+    /** Cuts off what does not fit into the current width: a wrapped line could not be rewritten. */
     private static final String WRAP_OFF = "\u001b[?7l";
 
     private static final String WRAP_ON = "\u001b[?7h";
 
     private Terminal() {}
 
-    /** Whether standard error is a terminal; the launcher tells, for Java 17 itself cannot. */
+    /** Whether standard error is a terminal. The launcher sets the property, because Java 17 cannot find it out. */
     public static boolean isTerminal() {
         return Boolean.getBoolean("mirror.terminal");
     }
 
-    /** Rewrites the line, and leaves the cursor at its start, so that a log line takes its place. */
+    /** Rewrites the line and leaves the cursor at its start, so that a log line replaces it. */
     public static void rewrite(PrintStream out, String line) {
         out.print(WRAP_OFF + line + CLEAR_REST + WRAP_ON + "\r");
         out.flush();

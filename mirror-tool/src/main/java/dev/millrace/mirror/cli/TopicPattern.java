@@ -5,25 +5,25 @@ import dev.millrace.mirror.MirrorException;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
-/** What {@code --topics} means. */
+/** Parses the value of {@code --topics}. */
 final class TopicPattern {
-    /** No topic's name has a comma, so one between others separates patterns, unless it counts as in {@code x{1,3}}. */
+    /** Names of topics contain no comma, so a comma separates expressions, unless it belongs to a {@code x{1,3}}. */
     private static final String SEPARATOR = ",(?!\\d*})";
 
     private TopicPattern() {}
 
     /**
-     * A pattern for the names of topics: a regular expression, or several with commas between them, as the older mirrors
-     * take them.
+     * Returns a pattern for the names of topics, from one regular expression or from several separated by commas, which
+     * older mirrors accept as well.
      *
-     * @throws MirrorException when it is none, with what the user has written
+     * @throws MirrorException quoting the value, when an expression is wrong
      */
     static Pattern parse(String topics) {
         if (topics.isBlank()) {
             throw invalid(topics, "it is empty");
         }
         try {
-            // One character for one, so that an error is where the user sees it.
+            // Keeps the length, so that the position of an error is right for what the user typed.
             Pattern unused = Pattern.compile(topics.replaceAll(SEPARATOR, "|"));
         } catch (PatternSyntaxException e) {
             throw invalid(topics, e.getDescription() + (e.getIndex() < 0 ? "" : " at character " + (e.getIndex() + 1)));

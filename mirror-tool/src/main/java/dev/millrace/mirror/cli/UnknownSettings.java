@@ -9,9 +9,9 @@ import java.util.TreeSet;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.common.config.AbstractConfig;
 
-/** Settings that no client knows, most likely misspelt: Kafka's clients ignore them. */
+/** Finds settings that no client knows and that are probably misspelt. Kafka's clients ignore them. */
 final class UnknownSettings {
-    /** Settings that all clients read and none lists begin with these. */
+    /** Settings with these prefixes are read by all clients, but listed by none. */
     private static final List<String> UNLISTED =
             List.of(AbstractConfig.CONFIG_PROVIDERS_CONFIG, CommonClientConfigs.METRICS_CONTEXT_PREFIX);
 
@@ -20,16 +20,16 @@ final class UnknownSettings {
     private UnknownSettings() {}
 
     /**
-     * Describes each of them, and what may be meant.
+     * Returns a message for each unknown setting, with the known one that it resembles.
      *
-     * @param client what would read them, in a word
+     * @param client that reads the settings, for the messages
      */
     static List<String> describe(Collection<String> given, Set<String> known, String client) {
         List<String> descriptions = new ArrayList<>();
         for (String key : new TreeSet<>(given)) {
             if (!known.contains(key) && UNLISTED.stream().noneMatch(key::startsWith)) {
                 descriptions.add(
-                        key + " is no setting of the " + client + ", which ignores it; " + suggest(key, known));
+                        key + " is not a setting of the " + client + ", which ignores it; " + suggest(key, known));
             }
         }
         return descriptions;
@@ -44,7 +44,7 @@ final class UnknownSettings {
                 .orElse("remove it, unless a plugin of yours reads it");
     }
 
-    /** How many characters must be inserted, removed or replaced to make one text of the other. */
+    /** How many characters must be inserted, removed or replaced to turn one text into the other. */
     private static int editDistance(String left, String right) {
         int[] row = new int[right.length() + 1];
         for (int j = 0; j <= right.length(); j++) {

@@ -9,7 +9,7 @@ import picocli.CommandLine.ITypeConverter;
 enum Contender {
     STOCK("stock producer"),
     MILLRACE("Millrace"),
-    /** {@code kafka.tools.MirrorMaker}, with a producer and a class path of its own. */
+    /** {@code kafka.tools.MirrorMaker}, with its own producer and class path. */
     MIRRORMAKER1("MirrorMaker 1"),
     /** The same, with the settings of this mirror. */
     MIRRORMAKER1_TUNED("MirrorMaker 1, tuned");
@@ -20,18 +20,18 @@ enum Contender {
         this.title = title;
     }
 
-    /** As it is given on the command line. */
+    /** The name on the command line. */
     String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** The command line knows it by this. */
+    /** The same as {@link #label}, which picocli prints. */
     @Override
     public String toString() {
         return label();
     }
 
-    /** For picocli, whose own errors name the constants. */
+    /** Converts names; the errors of picocli's own converter would name the Java constants. */
     static final class Parser implements ITypeConverter<Contender> {
         @Override
         public Contender convert(String text) {
@@ -43,12 +43,12 @@ enum Contender {
         return this == MIRRORMAKER1 || this == MIRRORMAKER1_TUNED;
     }
 
-    /** For a legend. */
+    /** The name in the legend of a chart. */
     String title() {
         return title;
     }
 
-    /** One run of it, in words. */
+    /** Describes one run of it. */
     String describe(int threads) {
         String who = isMirrorMaker() ? title : label() + " producer";
         return who + ", " + Words.count(threads, isMirrorMaker() ? "stream" : "thread");

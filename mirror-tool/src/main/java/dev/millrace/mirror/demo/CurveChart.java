@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** The curves as a picture, SVG: a line for each contender, and the point of KAFKA-3428. */
+/** Draws the curves as an SVG picture: a line for each contender, and the point of KAFKA-3428. */
 final class CurveChart {
     static final int WIDTH = 900;
     static final int HEIGHT = 480;
 
-    /** Of KAFKA-3428: a MirrorMaker with this many consumer threads and one shared producer stopped at this speed. */
+    /** KAFKA-3428: a MirrorMaker with this many consumer threads and one shared producer got no faster than this. */
     static final int JIRA_THREADS = 32;
 
     static final int JIRA_RECORDS_PER_SECOND = 358_000;
@@ -56,7 +56,7 @@ final class CurveChart {
         scale = scale(plan, rows);
     }
 
-    /** The scale of the chart of these rows: the JIRA's point has its place on it too. */
+    /** The scale of a chart with these rows and the point of the JIRA. */
     static CurveScale scale(DemoPlan plan, List<DemoRow> rows) {
         return CurveScale.of(
                 Stream.concat(plan.threads().stream(), Stream.of(JIRA_THREADS))
@@ -68,7 +68,7 @@ final class CurveChart {
     }
 
     /**
-     * Draws it, complete and without a reference to anything outside.
+     * Draws the picture, which refers to nothing outside.
      *
      * @param rows of each contender and number of threads of the plan
      */
@@ -81,11 +81,11 @@ final class CurveChart {
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\""
                         + " aria-labelledby=\"curve-title curve-description\">",
                 WIDTH, HEIGHT);
-        add("<title id=\"curve-title\">Records mirrored a second, by number of consumer threads</title>");
+        add("<title id=\"curve-title\">Records mirrored per second, by number of consumer threads</title>");
         add("<desc id=\"curve-description\">%s</desc>", description());
         add("<style>%n%s</style>", STYLE);
         add("<rect class=\"card\" width=\"%d\" height=\"%d\" rx=\"8\"/>", WIDTH, HEIGHT);
-        drawText(CurveScale.LEFT, 30, "title", "Records mirrored a second, by consumer threads sharing one producer");
+        drawText(CurveScale.LEFT, 30, "title", "Records mirrored per second, by consumer threads sharing one producer");
         drawText(
                 CurveScale.LEFT,
                 50,
@@ -99,7 +99,7 @@ final class CurveChart {
         return svg.append("</svg>\n").toString();
     }
 
-    /** The same in words, for who cannot see it. */
+    /** The figures as text, for people who cannot see the picture. */
     private String description() {
         List<String> sentences = new ArrayList<>();
         for (Contender contender : plan.contenders()) {
@@ -155,7 +155,7 @@ final class CurveChart {
         drawText(CurveScale.LEFT - 10, CurveScale.TOP - 14, "quiet end", "records/s");
     }
 
-    /** With its words in the right margin, where no curve comes. */
+    /** Draws the point of the JIRA, with its text in the right margin, where there is no curve. */
     private void drawJira() {
         double x = scale.x(JIRA_THREADS);
         double y = scale.y(JIRA_RECORDS_PER_SECOND);
@@ -180,7 +180,7 @@ final class CurveChart {
         add("</g>");
     }
 
-    /** A shape of its own for each, for who cannot tell the colours. */
+    /** Draws a point. Each contender has its own shape, for people who cannot tell the colours apart. */
     private void drawMarker(Contender contender, double x, double y) {
         String shape = switch (contender) {
             case MILLRACE -> "M%.1f,%.1f m-5,0 a5,5 0 1 0 10,0 a5,5 0 1 0 -10,0 z";
@@ -191,7 +191,7 @@ final class CurveChart {
         add("<path d=\"" + shape + "\"/>", x, y);
     }
 
-    /** The figures at the points of one number of threads. */
+    /** Writes the figures beside the points of one number of threads. */
     private void drawValues(int threads) {
         List<DemoRow> column = rows.stream()
                 .filter(row -> row.threads() == threads)
@@ -212,7 +212,7 @@ final class CurveChart {
         }
     }
 
-    /** A speed in few characters: 725 k, 1.23 M. */
+    /** A speed in few characters: {@code 725 k}, {@code 1.23 M}. */
     static String brief(double speed) {
         return speed < 999_500
                 ? String.format(Locale.ROOT, "%.0f k", speed / 1e3)

@@ -3,21 +3,21 @@ package dev.millrace.mirror.demo;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Finds room for the values of the points of one column: each beside its point, none on another or on a point. */
+/** Places the labels of the points of one column: each beside its point, and none over another label or a point. */
 final class CurveLabels {
-    /** Of a line of text. */
+    /** Height of a line of text. */
     private static final double HEIGHT = 13;
 
     private static final double MARKER_RADIUS = 6;
-    /** From a point to the middle of its label, at least. */
+    /** Smallest distance from a point to the middle of its label. */
     private static final double NEAREST = 14;
 
     private CurveLabels() {}
 
     /**
-     * Returns the middle of the label of each point, in their order.
+     * Returns the vertical middle of the label of each point, in the order of the points.
      *
-     * @param points how far down each is
+     * @param points the distance of each from the top
      */
     static List<Double> place(List<Double> points) {
         List<Double> middles = new ArrayList<>();
@@ -25,7 +25,7 @@ final class CurveLabels {
         return middles;
     }
 
-    /** The nearest that is free, rather above the point than below. */
+    /** The nearest free place, above the point if both sides are free. */
     private static double findMiddle(double point, List<Double> labels, List<Double> points) {
         for (double distance = NEAREST; distance < CurveScale.BOTTOM - CurveScale.TOP; distance += HEIGHT) {
             for (double middle : new double[] {point - distance, point + distance}) {
@@ -34,7 +34,7 @@ final class CurveLabels {
                 }
             }
         }
-        return point - NEAREST; // As many as cannot be told apart anyway.
+        return point - NEAREST; // So many points that nobody could tell their labels apart.
     }
 
     private static boolean isFree(double middle, List<Double> labels, List<Double> points) {

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The curves as a page of HTML that needs nothing from outside, and their picture as a file of its own. */
+/** Writes the curves as an HTML page that refers to nothing outside, and the picture alone as an SVG file. */
 final class CurveReport {
     private static final String SUFFIX = ".html";
 
@@ -23,9 +23,9 @@ final class CurveReport {
     }
 
     /**
-     * A report that will be written to this file and one beside it.
+     * Returns a report that will be written to this file and to an SVG file beside it.
      *
-     * @throws MirrorException when it could not, so that this is not found out at the end
+     * @throws MirrorException when they cannot be written, so that the user learns it before the runs
      */
     static CurveReport at(Path html) {
         Path name = html.getFileName();
@@ -38,7 +38,7 @@ final class CurveReport {
             throw MirrorException.usage("--report " + html + ": there is no folder " + folder);
         }
         try {
-            // What a file system allows is not told by permissions alone.
+            // Permissions alone do not show whether the file system allows it.
             Files.delete(Files.createTempFile(folder, ".mirror", null));
         } catch (IOException e) {
             throw MirrorException.usage("--report " + html + ": the folder " + folder + " cannot be written to");
@@ -52,7 +52,7 @@ final class CurveReport {
     }
 
     /**
-     * Writes the page and the picture, and returns where they are.
+     * Writes the page and the picture, and returns their paths.
      *
      * @param rows of each contender and number of threads of the plan
      */
@@ -103,9 +103,9 @@ final class CurveReport {
                 <p>%s</p>
                 <p>Measured on %s. Both Kafka clusters, of one broker each, ran on the same machine.</p>
                 <p>Beside the curves: <a href="https://issues.apache.org/jira/browse/KAFKA-3428">KAFKA-3428</a>, a MirrorMaker with
-                %d consumer threads and one shared producer that stopped at %,d records a second, held up by the producer&#8217;s
-                lock on its metadata. That was in 2016, on other hardware, with other records: a point to remember, not one to
-                compare with.</p>
+                %d consumer threads and one shared producer that got no faster than %,d records per second, because of the
+                producer&#8217;s lock on its metadata. That was in 2016, on other hardware, with other records, so the point
+                cannot be compared with the curves.</p>
                 </body>
                 </html>
                 """,

@@ -9,7 +9,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The curves as a table: a line for each number of threads, in it each contender. */
+/** The curves as a table with a line for each number of threads and columns for each contender. */
 final class CurveTable {
     private static final int FIRST_WIDTH = 7;
     private static final int GAP = 2;
@@ -17,7 +17,7 @@ final class CurveTable {
 
     private final DemoPlan plan;
     private final List<DemoRow> rows;
-    /** Of each figure's column, with the gap before it. */
+    /** Width of a column of figures, with the gap before it. */
     private final int width;
 
     /**
@@ -52,13 +52,13 @@ final class CurveTable {
         return " ".repeat(Math.max(0, width - text.length())) + text;
     }
 
-    /** Whose the figures are, in their order. */
+    /** The names of the contenders above the figures, in their order. */
     List<String> header() {
         List<String> names = plan.contenders().stream().map(Contender::label).toList();
         return Stream.concat(names.stream(), names.stream()).toList();
     }
 
-    /** Records a second of each contender, and then CPU per record of each. */
+    /** Records per second of each contender, then CPU time per record of each. */
     List<String> figures(int threads) {
         List<String> figures = new ArrayList<>();
         for (ToDoubleFunction<Measurement.Figures> figure : List.<ToDoubleFunction<Measurement.Figures>>of(
@@ -70,7 +70,7 @@ final class CurveTable {
         return figures;
     }
 
-    /** What the targets of all contenders are; it says whose where they differ. */
+    /** The verdict on the targets of all contenders; with their names if the verdicts differ. */
     String verdict(int threads) {
         Map<String, List<String>> byVerdict = of(threads).stream()
                 .collect(Collectors.groupingBy(

@@ -17,15 +17,15 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
- * Shows a mirror at work between two real clusters, and what the producer in it is worth: the same topic is mirrored
- * by each contender with each number of threads, and each time the target is compared with the source.
+ * Mirrors a topic between two real clusters, by each contender with each number of threads, and compares the target with
+ * the source each time.
  *
- * <p>Clusters and runs are child processes, which end when this process does, in whatever way.
+ * <p>Clusters and runs are child processes, which end when this process ends, even if it is killed.
  */
 final class Demo {
     static final String TOPIC = "demo";
     static final int PARTITIONS = 32;
-    /** Long enough for all consumers to be in the group's first generation, so that no rebalance is measured. */
+    /** Time in which all consumers join the first generation of the group, so that no rebalance is measured. */
     private static final String JOIN_MS = "2000";
 
     private static final long WARM_UP = 500_000;
@@ -38,14 +38,14 @@ final class Demo {
         this.progress = progress;
     }
 
-    /** Returns what came out, a row for each contender and number of threads, in their order. Blocks for minutes. */
+    /** Runs the plan, which takes minutes. Returns a row for each contender and number of threads, in their order. */
     List<DemoRow> run() {
         progress.println(plan.estimate());
         try (MirrorMaker1 mirrorMaker = plan.contenders().stream().anyMatch(Contender::isMirrorMaker) ? fetch() : null;
                 KafkaCluster source = start("source");
                 KafkaCluster target = start("target")) {
             fill(source, "Filling the source", plan.records());
-            // The target broker's code is compiled before it is measured; the source's was just now.
+            // So that the JVM of the target broker has compiled its code before the first run, too.
             fill(target, "Warming up the target", Math.min(WARM_UP, plan.records()));
             delete(target);
             TopicDigest expected = digest(source, "Reading the source");
@@ -90,7 +90,8 @@ final class Demo {
 
     private static void create(KafkaCluster cluster) {
         cluster.createTopic(TOPIC, PARTITIONS, 1, Map.of());
-        Map<TopicPartition, Long> unused = Clusters.endOffsets(cluster.admin(), TOPIC, PARTITIONS); // Leaders serve.
+        Map<TopicPartition, Long> unused =
+                Clusters.endOffsets(cluster.admin(), TOPIC, PARTITIONS); // Waits for leaders.
     }
 
     private TopicDigest digest(KafkaCluster cluster, String label) {
@@ -102,7 +103,7 @@ final class Demo {
     /**
      * Runs one contender.
      *
-     * @param group of consumers, new: it starts at the beginning, as no other run's offsets are its own
+     * @param group a new one for each run, so that the run starts at the beginning of the topic
      */
     private Measurement.Figures mirror(
             KafkaCluster source,
@@ -112,7 +113,7 @@ final class Demo {
             String group,
             String step) {
         if (run.contender().isMirrorMaker()) {
-            create(target); // With the partitions of the source, as it would not do itself.
+            create(target); // MirrorMaker 1 would not create as many partitions.
         }
         try (ProgressBar bar = new ProgressBar(progress, "Mirroring, " + step, plan.records())) {
             if (run.contender().isMirrorMaker()) {
@@ -159,7 +160,7 @@ final class Demo {
                 comparison.isExact());
     }
 
-    /** Makes room for the next run's topic of the same name. */
+    /** Deletes the topic, because the next run writes one of the same name. */
     private static void delete(KafkaCluster target) {
         try {
             target.admin().deleteTopics(List.of(TOPIC)).all().get();

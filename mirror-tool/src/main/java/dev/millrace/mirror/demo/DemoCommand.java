@@ -13,24 +13,24 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code mirror demo}: shows what the mirror does, on two clusters of its own. */
+/** {@code mirror demo}: starts two clusters, mirrors a topic between them, and shows the figures. */
 @Command(
         name = "demo",
         description = {
             "Starts two Kafka clusters, fills a topic of 32 partitions, and mirrors it with the stock producer and with"
                     + " Millrace's, by one thread and by many.",
-            "Ends with a table of what was measured, and leaves nothing behind but the report of --curve."
+            "Ends with a table of what was measured, and leaves no files except the report of --curve."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:every target was the same as the source, record by record (those of MirrorMaker 1: held every record once)",
-            "1:one was not, or something failed",
-            "2:the command line is wrong, or the report cannot be written where it says"
+            "0:every target equalled the source, record by record (those of MirrorMaker 1: had every record once)",
+            "1:a target did not, or something failed",
+            "2:the command line is wrong, or the report cannot be written to that file"
         })
 public final class DemoCommand implements Callable<Integer> {
-    /** So that the number of a record fits in. */
+    /** The number of a record fits into so many bytes. */
     private static final int MIN_SIZE = 20;
-    /** What a broker takes by default, less what a record needs around its value. */
+    /** What a broker accepts by default, minus the overhead of a record. */
     private static final int MAX_SIZE = 1_000_000;
 
     private static final int CURVE_ROUNDS = 3;
@@ -53,7 +53,7 @@ public final class DemoCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "32",
             order = 2,
-            description = "Consumer threads of the runs with most. Default: ${DEFAULT-VALUE}.")
+            description = "Largest number of consumer threads. Default: ${DEFAULT-VALUE}.")
     private int threads;
 
     @Option(
@@ -71,16 +71,16 @@ public final class DemoCommand implements Callable<Integer> {
             converter = Contender.Parser.class,
             defaultValue = "stock,millrace",
             order = 4,
-            description = "What to compare, one or more of stock and millrace (this mirror, with either producer) and"
-                    + " mirrormaker1 and mirrormaker1-tuned (MirrorMaker 1 of Kafka 3.9.1 as it comes, and with this"
-                    + " mirror's settings; Maven gets its jars). Default: ${DEFAULT-VALUE}.")
+            description = "What to compare: stock and millrace are this mirror with either producer; mirrormaker1 and"
+                    + " mirrormaker1-tuned are MirrorMaker 1 of Kafka 3.9.1 with its own settings and with this"
+                    + " mirror's (Maven downloads it). Default: ${DEFAULT-VALUE}.")
     private List<Contender> producers;
 
     @Option(
             names = "--rounds",
             paramLabel = "N",
             order = 5,
-            description = "How often to run each; the figures are medians. Default: 1, with --curve 3.")
+            description = "How often to run each; the figures are medians. Default: 1, or 3 with --curve.")
     private Integer rounds;
 
     @Option(
@@ -117,14 +117,14 @@ public final class DemoCommand implements Callable<Integer> {
             return rows.stream().allMatch(DemoRow::isRight) ? 0 : 1;
         } catch (NoClassDefFoundError e) {
             throw MirrorException.failed(
-                    "The demo needs Millrace's test kit, which the published jar leaves out;"
-                            + " run mirror-tool/mirror of a source tree",
+                    "The demo needs Millrace's test kit, which is not published;"
+                            + " run mirror-tool/mirror in a source tree",
                     e);
         }
     }
 
     /**
-     * What the options ask for.
+     * The plan that these options describe.
      *
      * @throws MirrorException naming the option that is wrong
      */

@@ -7,25 +7,27 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * What the demo is to run.
+ * What the demo runs.
  *
  * @param size of a record's value, in bytes
  * @param threads numbers of consumer threads, ascending
  * @param rounds how often each contender runs with each number of threads
  */
 record DemoPlan(long records, int size, List<Integer> threads, List<Contender> contenders, int rounds) {
-    /** Of two idle cores with both clusters on them: for clusters and topics, for each run, and of records by a run. */
+    /** For the clusters and topics. This and the next two are for two idle cores that also run both clusters. */
     private static final long START_SECONDS = 15;
 
+    /** For each run, in addition to its records. */
     private static final long RUN_SECONDS = 6;
+
     private static final long BYTES_PER_SECOND = 30_000_000;
 
-    /** One thread, and many. */
+    /** One thread and the given number. */
     static List<Integer> oneAndMost(int most) {
         return List.copyOf(new TreeSet<>(List.of(1, most)));
     }
 
-    /** One thread, twice as many and so on, to the most. */
+    /** One thread, then twice as many each time, up to the given number. */
     static List<Integer> doublings(int most) {
         List<Integer> threads = new ArrayList<>();
         for (long count = 1; count < most; count *= 2) {
@@ -38,8 +40,8 @@ record DemoPlan(long records, int size, List<Integer> threads, List<Contender> c
     record Run(Contender contender, int threads) {}
 
     /**
-     * The runs in an order that favours nobody: contenders take turns at each number of threads, and begin in turn, from
-     * one number to the next and from round to round.
+     * The runs in a fair order: at each number of threads every contender runs, and a different one begins at the next
+     * number and in the next round.
      */
     List<Run> runs() {
         List<Run> runs = new ArrayList<>();
@@ -55,7 +57,7 @@ record DemoPlan(long records, int size, List<Integer> threads, List<Contender> c
         return runs;
     }
 
-    /** How long it may take. */
+    /** Tells the user how many runs there are and about how long they take. */
     String estimate() {
         int count = runs().size();
         long seconds = START_SECONDS + count * (RUN_SECONDS + records * Math.max(100, size) / BYTES_PER_SECOND);
@@ -64,28 +66,28 @@ record DemoPlan(long records, int size, List<Integer> threads, List<Contender> c
                 + " on two idle cores";
     }
 
-    /** The load, in words. */
+    /** Describes the records. */
     String describeLoad() {
         return Words.count(records, "record") + " of " + Words.count(size, "byte") + " in " + Demo.PARTITIONS
                 + " partitions, snappy";
     }
 
-    /** How the figures came about. */
+    /** Describes how the figures were measured. */
     String describeMethod() {
         String notes = """
-                Each run is a process of its own, measured once it has polled a quarter of the records, which warm its JVM
-                up, to the last record acknowledged. CPU is that of the whole process, without the brokers. One send()
-                in 16, at random, is timed. Each target was read back and compared with the source, record by record.
+                Each run is a process of its own. It is measured from the poll that passes a quarter of the records, which
+                warm up its JVM, to the last acknowledgement. CPU is that of the whole process, without the brokers. One
+                send() in 16, at random, is timed. Each target was read back and compared with the source, record by record.
                 """;
         if (rounds > 1) {
             notes += "Figures are medians of " + rounds + " rounds, in which the contenders took turns.\n";
         }
         if (contenders.stream().anyMatch(Contender::isMirrorMaker)) {
             notes += """
-                    mirrormaker1 is kafka.tools.MirrorMaker of Kafka 3.9.1, threads being its num.streams, with the JVM
-                    options and settings it comes with, but for snappy and a heap of 1 GB; mirrormaker1-tuned has those of
-                    this mirror. Interceptors take the same times in it; its send() is not timed, and it commits once a
-                    minute where the others do each second. It does not keep a record's partition.
+                    mirrormaker1 is kafka.tools.MirrorMaker of Kafka 3.9.1, with its own JVM options and settings except
+                    snappy and a heap of 1 GB; mirrormaker1-tuned has those of this mirror. Their threads are num.streams.
+                    Interceptors measure them at the same moments, but their send() is not timed. They commit once a
+                    minute, the others once a second. They do not keep a record's partition.
                     """;
         }
         return notes;

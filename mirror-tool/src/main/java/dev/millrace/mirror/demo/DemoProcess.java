@@ -13,7 +13,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.function.LongConsumer;
 
-/** Starts a run of the demo in a JVM of its own, and reads what it prints. */
+/** Starts a run of the demo in a JVM of its own and reads its output. */
 final class DemoProcess {
     private static final String PROGRESS = "progress ";
     private static final String FIGURES = "figures ";
@@ -23,19 +23,19 @@ final class DemoProcess {
     private DemoProcess() {}
 
     /**
-     * The first touch of a page of memory may cost as much as mirroring ten records, and a mirror that runs for days does
-     * it once; so the heap of these short runs is touched before they are measured.
+     * Touches all pages of the heap before the run is measured. The first touch of a page may cost as much as mirroring ten
+     * records; a mirror that runs for days does it once, but it would distort these short runs.
      */
     static final String PRE_TOUCH_HEAP = "-XX:+AlwaysPreTouch";
 
     /**
-     * Runs a main class that prints what {@link #print} does. Blocks until it has ended.
+     * Runs a main class that calls {@link #endWithParent} and {@code print}. Blocks until it has ended.
      *
      * @param classPath for the child
      * @param options for its JVM
      * @param args for the main class
-     * @param progress told how many records have been mirrored so far
-     * @throws MirrorException with what the run printed last, when it fails
+     * @param progress called with the number of records mirrored so far
+     * @throws MirrorException with the last lines that the run printed, when it fails
      */
     static Measurement.Figures run(
             String classPath, List<String> options, Class<?> main, List<String> args, LongConsumer progress) {
@@ -79,7 +79,7 @@ final class DemoProcess {
                 }
             }
         }
-        throw MirrorException.failed("A run of the demo failed; it said: " + String.join("; ", others));
+        throw MirrorException.failed("A run of the demo failed; it printed: " + String.join("; ", others));
     }
 
     private static Measurement.Figures parse(String[] fields) {
@@ -91,8 +91,8 @@ final class DemoProcess {
     }
 
     /**
-     * Called in the child, first: ends it with its parent, whose end closes its standard input, in whatever way that
-     * comes about.
+     * To be called first in the child. Ends it when its parent ends, even if that is killed, because then the child's
+     * standard input is closed.
      */
     static void endWithParent() {
         Thread parent = new Thread(DemoProcess::exitWithParent, "parent");
@@ -106,17 +106,17 @@ final class DemoProcess {
                 // The parent sends nothing.
             }
         } catch (IOException e) {
-            // It is gone all the same.
+            // The parent has ended, too.
         }
         Runtime.getRuntime().halt(1);
     }
 
-    /** Called in the child. */
+    /** Called in the child with the number of records mirrored so far. */
     static void print(long records) {
         System.out.println(PROGRESS + records);
     }
 
-    /** Called in the child, as the last. */
+    /** Called last in the child. */
     static void print(Measurement.Figures figures) {
         System.out.println(FIGURES + figures.recordsPerSecond() + " " + figures.cpuNanosPerRecord() + " "
                 + figures.sendMeanNanos() + " " + figures.sendP99Nanos());

@@ -12,13 +12,13 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** The records of the demo: numbered lines of words, which compress about as well as what people log. */
+/** The records of the demo: numbered lines of words, which compress about as well as log lines. */
 final class DemoRecords {
     private static final String[] WORDS = {
         "account", "basket", "cancelled", "delivery", "error", "forwarded", "gateway", "handled", "invoice", "joined",
         "kitchen", "latency", "message", "network", "order", "payment", "queued", "refund", "shipped", "timeout"
     };
-    /** Records that go to one partition before the next has its turn. */
+    /** Records written to one partition before the next one. */
     private static final int RECORDS_PER_TURN = 500;
 
     private static final int PROGRESS_EVERY = 10_000;
@@ -26,10 +26,10 @@ final class DemoRecords {
     private DemoRecords() {}
 
     /**
-     * Writes them, with the stock producer, since that is not what the demo is about. Blocks until all are acknowledged.
+     * Writes the records with the stock producer. Blocks until all are acknowledged.
      *
-     * @param client the cluster's configuration
-     * @param progress told how many have been sent
+     * @param client configuration of a client of the cluster
+     * @param progress called with the number of records sent so far
      */
     static void write(
             Map<String, Object> client, String topic, int partitions, long records, int size, LongConsumer progress) {

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What came out for one contender and number of threads: of one run, or of the runs of all rounds.
+ * The result for one contender and number of threads, of one run or of the runs of all rounds.
  *
- * @param verdict what the comparison of target and source found, in words
- * @param isRight whether that is what the contender promises
+ * @param verdict the result of the comparison of target and source, in words
+ * @param isRight whether the target has what the contender promises
  */
 record DemoRow(Contender contender, int threads, Measurement.Figures figures, String verdict, boolean isRight) {
-    /** One row for each contender and number of threads, in the plan's order: medians, and the worst verdict. */
+    /** One row for each contender and number of threads, in the plan's order, with medians and the worst verdict. */
     static List<DemoRow> medians(DemoPlan plan, List<DemoRow> all) {
         List<DemoRow> medians = new ArrayList<>();
         for (Contender contender : plan.contenders()) {

@@ -14,11 +14,10 @@ import org.apache.kafka.common.TopicPartition;
 import picocli.CommandLine;
 
 /**
- * One run of the demo, in a process of its own: a mirror as {@code mirror run} with the same options starts it, but one
- * that compresses with snappy, and stops when it has mirrored what the source had at the start.
+ * The main class of one run of this mirror. The mirror is the same that {@code mirror run} starts with the same options,
+ * except that it compresses with snappy, and stops when it has mirrored the records that the source had at the start.
  *
- * <p>{@link DemoProcess} reads its standard output: how many records it has mirrored so far, and at the end the figures.
- * It ends with its parent, whose end closes its standard input.
+ * <p>{@link DemoProcess} reads its standard output: the number of records mirrored so far, and at the end the figures.
  */
 final class DemoRun {
     private DemoRun() {}

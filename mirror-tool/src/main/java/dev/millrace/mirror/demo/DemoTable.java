@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** What the demo found, as text. */
+/** The results of the demo as a text table. */
 final class DemoTable {
     private DemoTable() {}
 

@@ -15,15 +15,15 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Measures a mirror until the target has acknowledged the last record that the source had at the start; {@link RunClock}
- * tells from when.
+ * Measures a mirror until the target has acknowledged the last record that the source had at the start. {@link RunClock}
+ * decides when the measurement begins.
  *
- * <p>One {@code send} in {@value #SENDS_PER_SAMPLE} on average is timed, at random: to time each would cost two readings of the
- * clock a record, for which MirrorMaker 1 does not pay.
+ * <p>One {@code send} in {@value #SENDS_PER_SAMPLE} on average is timed, at random. To time each would cost two readings of
+ * the clock per record, which MirrorMaker 1 does not pay.
  *
- * <p><b>Threads:</b> see {@link MirrorObserver}; {@link #figures} only when the mirror has ended.
- * <p><b>Ordering:</b> whoever removes the last partition stops the {@link RunClock}; it is read after the mirror has
- * joined its threads, the histograms too.
+ * <p><b>Threads:</b> see {@link MirrorObserver}; {@link #figures} only after the mirror has ended.
+ * <p><b>Ordering:</b> the thread that removes the last partition stops the {@link RunClock}. The clock and the histograms
+ * are read after the mirror has joined its threads.
  */
 final class Measurement implements MirrorObserver {
     private static final int SENDS_PER_SAMPLE = 16;
@@ -43,7 +43,7 @@ final class Measurement implements MirrorObserver {
                 new RunClock(ends.values().stream().mapToLong(Long::longValue).sum());
     }
 
-    /** Sets what to do when all is acknowledged, in a consumer thread; to be called before the mirror runs. */
+    /** Sets what a consumer thread does when all is acknowledged. To be called before the mirror runs. */
     void setEndAction(Runnable action) {
         endAction = action;
     }
@@ -81,7 +81,7 @@ final class Measurement implements MirrorObserver {
                 clock.recordsPerSecond(), clock.cpuNanosPerRecord(), all.getMean(), all.getValueAtPercentile(99));
     }
 
-    /** One thread's. */
+    /** The sender of one consumer thread. */
     private final class TimedSender implements Sender {
         private final Producer<byte[], byte[]> producer;
         private final Histogram times;
@@ -111,10 +111,11 @@ final class Measurement implements MirrorObserver {
     }
 
     /**
-     * What was measured.
+     * The figures of one run.
      *
      * @param cpuNanosPerRecord of the whole process
-     * @param sendMeanNanos of the timed calls of {@code send}, as the next; NaN when none was
+     * @param sendMeanNanos of the timed calls of {@code send}; NaN when none was timed
+     * @param sendP99Nanos of the timed calls of {@code send}; NaN when none was timed
      */
     record Figures(double recordsPerSecond, double cpuNanosPerRecord, double sendMeanNanos, double sendP99Nanos) {}
 }

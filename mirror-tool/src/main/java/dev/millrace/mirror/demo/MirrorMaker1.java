@@ -24,14 +24,14 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
- * MirrorMaker 1, the last of which came with Kafka 3.9: {@code kafka.tools.MirrorMaker} with the jars it was published
- * with, from Maven. Its temporary files go with {@link #close}, and as well when this JVM ends.
+ * MirrorMaker 1, last released with Kafka 3.9: {@code kafka.tools.MirrorMaker} with the jars of that release, from Maven.
+ * Its temporary files are deleted by {@link #close}, or when this JVM ends.
  *
  * <p><b>Threads:</b> one.
  */
 final class MirrorMaker1 implements AutoCloseable {
     private static final String POM = "/mirrormaker1-pom.xml";
-    /** Those its start script sets; but for the heap, of which it needs more than the script's 256 MB for 32 streams. */
+    /** The options of its start script, with a larger heap: 256 MB are too little for 32 streams. */
     private static final List<String> SHIPPED_OPTIONS = List.of(
             "-server",
             "-XX:+UseG1GC",
@@ -41,7 +41,7 @@ final class MirrorMaker1 implements AutoCloseable {
             "-Xms1g",
             "-Xmx1g",
             DemoProcess.PRE_TOUCH_HEAP);
-    /** Its own warnings are told only when it fails. */
+    /** Only warnings, which the demo shows if the run fails. */
     private static final List<String> LOGGING =
             List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showThreadName=false");
 
@@ -49,7 +49,7 @@ final class MirrorMaker1 implements AutoCloseable {
     private final String classPath;
 
     /**
-     * Asks Maven for the jars; blocks while it downloads what the local repository lacks, about 40 MB the first time.
+     * Gets the jars from Maven. Blocks while Maven downloads what the local repository lacks, about 40 MB the first time.
      *
      * @throws MirrorException when there is no Maven, or it fails
      */
@@ -100,7 +100,7 @@ final class MirrorMaker1 implements AutoCloseable {
         return Files.readString(result).strip();
     }
 
-    /** Where {@link MirrorMakerRun} is: the tool's jar, or a folder. */
+    /** The tool's jar or class folder, which contains {@link MirrorMakerRun}. */
     private static Path ownClasses() {
         try {
             return Path.of(MirrorMakerRun.class
@@ -114,11 +114,11 @@ final class MirrorMaker1 implements AutoCloseable {
     }
 
     /**
-     * Mirrors the demo's topic in a process of its own; blocks until it has ended.
+     * Mirrors the demo's topic in a process of its own. Blocks until that has ended.
      *
-     * @param tuned whether it has the JVM options and the client settings that this mirror has, or those it comes with
-     * @param records how many the topic has
-     * @throws MirrorException with what it printed last, when it fails
+     * @param tuned whether to use the JVM options and client settings of this mirror, or MirrorMaker's own
+     * @param records the number of records of the topic
+     * @throws MirrorException with the last lines that it printed, when it fails
      */
     Measurement.Figures run(
             boolean tuned,
@@ -145,13 +145,13 @@ final class MirrorMaker1 implements AutoCloseable {
 
     private static Map<String, Object> tunedConsumer(String source, String group) {
         Map<String, Object> consumer = new HashMap<>(ClientConfigs.consumer(null, source, group));
-        consumer.remove(CommonClientConfigs.CLIENT_ID_CONFIG); // It gives its consumers ids itself.
+        consumer.remove(CommonClientConfigs.CLIENT_ID_CONFIG); // MirrorMaker sets the ids of its consumers.
         return consumer;
     }
 
     private static Map<String, Object> tunedProducer(String target) {
         Map<String, Object> producer = new HashMap<>(ClientConfigs.producer(null, target));
-        // The client's default, where MirrorMaker's own is 1, which would hold it back.
+        // The default of the client. MirrorMaker's own is 1, which would slow it down.
         producer.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 5);
         return producer;
     }

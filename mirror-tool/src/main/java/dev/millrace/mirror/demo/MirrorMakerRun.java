@@ -15,11 +15,11 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * One run of MirrorMaker 1 for the demo, in a process of its own: its own main class, with interceptors that take the
- * times at which {@link Measurement} takes this mirror's. Prints what {@link DemoProcess} reads.
+ * The main class of one run of MirrorMaker 1. Starts MirrorMaker's own main class, with interceptors that measure at the
+ * same moments as {@link Measurement} in this mirror. Prints what {@link DemoProcess} reads.
  *
- * <p>Its class path is MirrorMaker's, with the classes of this tool behind it: it may use what the JDK and the interfaces
- * of kafka-clients 3.9 have, and nothing else.
+ * <p>The class path is MirrorMaker's, followed by the classes of this tool. So this class may use only the JDK and the
+ * interfaces of kafka-clients 3.9.
  *
  * <p><b>Threads:</b> MirrorMaker's consumer threads are polled by {@link PollInterceptor}, its producer's I/O thread calls {@link
  * AckInterceptor}, the main thread waits for the end.
@@ -27,7 +27,7 @@ import org.apache.kafka.common.TopicPartition;
  */
 final class MirrorMakerRun {
     private static final String MIRROR_MAKER = "kafka.tools.MirrorMaker";
-    /** A run that loses records, or that cannot reach a broker, would else never end. */
+    /** Without it, a run that loses records or cannot reach a broker would never end. */
     private static final Duration STALL_TIMEOUT = Duration.ofSeconds(60);
 
     private static final AtomicLong ACKNOWLEDGED = new AtomicLong();
@@ -37,7 +37,7 @@ final class MirrorMakerRun {
 
     private MirrorMakerRun() {}
 
-    /** Takes the number of records to wait for, and then the arguments of MirrorMaker. */
+    /** The arguments are the number of records to wait for, and then those of MirrorMaker. */
     public static void main(String[] args) throws Exception {
         DemoProcess.endWithParent();
         expected = Long.parseLong(args[0]);
@@ -85,7 +85,7 @@ final class MirrorMakerRun {
         Runtime.getRuntime().halt(1);
     }
 
-    /** Tells the clock what a consumer returns. */
+    /** Reports the polled records to the clock. */
     public static final class PollInterceptor implements ConsumerInterceptor<byte[], byte[]> {
         @Override
         public ConsumerRecords<byte[], byte[]> onConsume(ConsumerRecords<byte[], byte[]> records) {
@@ -103,7 +103,7 @@ final class MirrorMakerRun {
         public void configure(Map<String, ?> configs) {}
     }
 
-    /** Stops the clock with the acknowledgement of the last record. */
+    /** Stops the clock at the acknowledgement of the last record. */
     public static final class AckInterceptor implements ProducerInterceptor<byte[], byte[]> {
         @Override
         public ProducerRecord<byte[], byte[]> onSend(ProducerRecord<byte[], byte[]> record) {

@@ -5,7 +5,7 @@ import java.io.PrintStream;
 import java.util.Locale;
 
 /**
- * One step of the demo on its way: a bar on a terminal, otherwise a line when it is done.
+ * The progress of one step of the demo: a bar on a terminal, otherwise a line when the step is done.
  *
  * <p><b>Threads:</b> one.
  */
@@ -19,7 +19,7 @@ final class ProgressBar implements AutoCloseable {
     private int shown = -1;
 
     /**
-     * @param total what {@link #update} will come to
+     * @param total the value of {@link #update} when the step is done
      */
     ProgressBar(PrintStream out, String label, long total) {
         this.out = out;
@@ -45,7 +45,7 @@ final class ProgressBar implements AutoCloseable {
         }
     }
 
-    /** Leaves a line with the time the step took. */
+    /** Prints a line with the time that the step took. */
     @Override
     public void close() {
         String line = String.format(Locale.ROOT, "%-50s %5.1f s", label, (System.nanoTime() - startNanos) / 1e9);

@@ -5,13 +5,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Takes the time and the CPU of one run: from the poll that comes past its first quarter, in which the JVM warms up, to
- * the last record acknowledged.
+ * Measures the time and the CPU time of one run, from the poll that passes the first quarter of the records, in which the
+ * JVM warms up, to the last acknowledgement.
  *
- * <p><b>Threads:</b> any may call {@link #onPolled} and {@link #isRunning}; one calls {@link #stop}, and after it others
- * read.
- * <p><b>Ordering:</b> the start is written by whoever wins {@code started}. Whoever stops has been handed a record
- * polled after that, by a producer's I/O thread; who reads must have waited for the stop.
+ * <p><b>Threads:</b> any thread may call {@link #onPolled} and {@link #isRunning}; one calls {@link #stop}. The other methods
+ * may be called after that.
+ * <p><b>Ordering:</b> the thread that sets {@code started} writes the start. The thread that stops has got, through the
+ * producer, a record that was sent after that. A thread that reads must have waited for the stop.
  */
 final class RunClock {
     private static final com.sun.management.OperatingSystemMXBean PROCESS =
@@ -26,12 +26,14 @@ final class RunClock {
     private long nanos;
     private long cpuNanos;
 
-    /** @param records of the whole run */
+    /**
+     * @param records of the whole run
+     */
     RunClock(long records) {
         this.records = records;
     }
 
-    /** Told of each poll, before its records are sent. */
+    /** To be called for each poll before its records are sent. */
     void onPolled(int count) {
         if (!started.get()) {
             long before = polled.getAndAdd(count);
@@ -43,7 +45,7 @@ final class RunClock {
         }
     }
 
-    /** Whether what is polled now is measured. */
+    /** Whether the measurement has begun. */
     boolean isRunning() {
         return started.get();
     }
@@ -53,7 +55,7 @@ final class RunClock {
         cpuNanos = PROCESS.getProcessCpuTime() - startCpuNanos;
     }
 
-    /** Those polled since the start, and with it. */
+    /** The records of the poll that started the clock, and of all later ones. */
     long measuredRecords() {
         return records - skipped;
     }
@@ -62,7 +64,7 @@ final class RunClock {
         return measuredRecords() * 1e9 / nanos;
     }
 
-    /** Of the whole process. */
+    /** CPU time of the whole process per record. */
     double cpuNanosPerRecord() {
         return (double) cpuNanos / measuredRecords();
     }

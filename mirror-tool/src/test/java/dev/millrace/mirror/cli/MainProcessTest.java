@@ -53,8 +53,9 @@ class MainProcessTest {
                             line -> assertThat(line)
                                     .matches("\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d WARN  --consumer.config .*:"
                                             + " max.pol.records is .* did you mean max.poll.records\\?"),
-                            line -> assertThat(line).contains("--consumer.config", "millrace.io.threads is no setting"),
-                            line -> assertThat(line).contains("--producer.config", "max.pol.records is no setting"),
+                            line -> assertThat(line)
+                                    .contains("--consumer.config", "millrace.io.threads is not a setting"),
+                            line -> assertThat(line).contains("--producer.config", "max.pol.records is not a setting"),
                             line -> assertThat(line).startsWith("mirror run: --target no.such.host.invalid:1: "));
         }
     }

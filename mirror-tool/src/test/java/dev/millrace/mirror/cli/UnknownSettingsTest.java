@@ -12,12 +12,12 @@ class UnknownSettingsTest {
     void shouldSuggestTheSettingThatIsMeant() {
         assertThat(describe("max.pol.records", "fetch.min.byte", "AUTO.offset.reset.my", "isolation.lavel"))
                 .containsExactly(
-                        "AUTO.offset.reset.my is no setting of the consumer, which ignores it;"
+                        "AUTO.offset.reset.my is not a setting of the consumer, which ignores it;"
                                 + " remove it, unless a plugin of yours reads it",
-                        "fetch.min.byte is no setting of the consumer, which ignores it; did you mean fetch.min.bytes?",
-                        "isolation.lavel is no setting of the consumer, which ignores it;"
+                        "fetch.min.byte is not a setting of the consumer, which ignores it; did you mean fetch.min.bytes?",
+                        "isolation.lavel is not a setting of the consumer, which ignores it;"
                                 + " did you mean isolation.level?",
-                        "max.pol.records is no setting of the consumer, which ignores it;"
+                        "max.pol.records is not a setting of the consumer, which ignores it;"
                                 + " did you mean max.poll.records?");
     }
 
