@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
-import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package dev.millrace.mirror.support;
 
 import dev.millrace.mirror.ProducerKind;
-import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.time.Duration;
 import java.util.ArrayList;

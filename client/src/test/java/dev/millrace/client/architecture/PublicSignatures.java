@@ -1,4 +1,4 @@
-package dev.millrace.client;
+package dev.millrace.client.architecture;
 
 import static java.util.stream.Collectors.toCollection;
 

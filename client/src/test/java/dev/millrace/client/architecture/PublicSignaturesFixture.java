@@ -1,4 +1,4 @@
-package dev.millrace.client;
+package dev.millrace.client.architecture;
 
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
