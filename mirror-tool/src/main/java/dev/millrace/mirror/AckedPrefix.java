@@ -15,13 +15,13 @@ import org.apache.kafka.common.TopicPartition;
  *
  * <p>Records stand in pages. Each poll adds a page with a flag per record, and the record's callback sets the flag. The
  * consumer thread walks over the flags as far as the first record that is not acknowledged. So a record costs one store
- * in the callback and one load in the walk, and its callback is the only object allocated for it. The number of pages has
- * no limit here: the producer's {@code buffer.memory} limits the records that can be outstanding.
+ * in the callback and one load in the walk, and its callback is the only object allocated for it. The number of pages
+ * has no limit here: the producer's {@code buffer.memory} limits the records that can be outstanding.
  *
  * <p><b>Threads:</b> the consumer thread that owns the partition calls all methods. Any thread may call the callbacks,
  * several at once for different records.
- * <p><b>Ordering:</b> a flag is set with release and read with acquire. The consumer thread writes the offsets. A callback
- * reads one only to name a failure, after {@code send} has handed the callback over.
+ * <p><b>Ordering:</b> a flag is set with release and read with acquire. The consumer thread writes the offsets. A
+ * callback reads one only to name a failure, after {@code send} has handed the callback over.
  */
 final class AckedPrefix {
     private static final VarHandle FLAGS = MethodHandles.arrayElementVarHandle(byte[].class);
@@ -40,7 +40,8 @@ final class AckedPrefix {
     private volatile boolean givenUp;
 
     /**
-     * @param onFailure called for every record that could not be written, in the thread that completes it; must not block
+     * @param onFailure called for every record that could not be written, in the thread that completes it; must not
+     *     block
      */
     AckedPrefix(TopicPartition partition, Consumer<MirrorException> onFailure) {
         this.partition = partition;

@@ -16,8 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The {@link AckedPrefix} of each partition that a consumer thread owns, and of each that it has given up while the producer
- * still holds records of it. Records of the latter are counted until their outcome is known, and never committed.
+ * The {@link AckedPrefix} of each partition that a consumer thread owns, and of each that it has given up while the
+ * producer still holds records of it. Records of the latter are counted until their outcome is known, and never
+ * committed.
  *
  * <p><b>Threads:</b> the consumer thread.
  * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}.
@@ -95,8 +96,8 @@ final class AckedPrefixes {
     }
 
     /**
-     * Waits until all records of the partitions are acknowledged. Of a partition with a record that could not be written,
-     * waits only for the records before that one.
+     * Waits until all records of the partitions are acknowledged. Of a partition with a record that could not be
+     * written, waits only for the records before that one.
      *
      * @return the partitions that still have outstanding records at the deadline
      */

@@ -32,7 +32,8 @@ public final class Clusters {
     private Clusters() {}
 
     /**
-     * Returns a client of a cluster, after the cluster has answered. Blocks for at most about 7 s, and as long as closing takes.
+     * Returns a client of a cluster, after the cluster has answered. Blocks for at most about 7 s, and as long as
+     * closing takes.
      *
      * @param role "source" or "target", for messages
      * @throws MirrorException naming the address when it does not answer

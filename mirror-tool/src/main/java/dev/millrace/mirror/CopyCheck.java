@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out whether the target has all records that the source has before an offset. A mirror writes a partition in order,
- * so it is enough to find the last record before the offset.
+ * Finds out whether the target has all records that the source has before an offset. A mirror writes a partition in
+ * order, so it is enough to find the last record before the offset.
  *
  * <p><b>Threads:</b> one.
  */
@@ -88,7 +88,9 @@ final class CopyCheck {
         return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
-    /** Checks one of the partitions. Blocks until a few records are read from both clusters, at most about 30 s each. */
+    /**
+     * Checks one of the partitions. Blocks until a few records are read from both clusters, at most about 30 s each.
+     */
     Verdict check(TopicPartition partition, long offset) {
         long start = sourceStarts.get(partition);
         if (offset > sourceEnds.get(partition)) {

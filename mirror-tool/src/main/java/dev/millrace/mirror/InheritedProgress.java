@@ -19,11 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets a mirror continue where a mirror of an earlier version stopped. In earlier versions the group had the same name for
- * every target.
+ * Lets a mirror continue where a mirror of an earlier version stopped. In earlier versions the group had the same name
+ * for every target.
  *
- * <p>So that group may hold the progress of a mirror to another target, and a mirror that started from it would skip records
- * that its target does not have. An offset is therefore taken over only if the target has the records before it
+ * <p>So that group may hold the progress of a mirror to another target, and a mirror that started from it would skip
+ * records that its target does not have. An offset is therefore taken over only if the target has the records before it
  * ({@link CopyCheck}). A partition of which the target has nothing starts as in any new group. If neither is certain,
  * the mirror does not start, and the user has to choose the group.
  *
@@ -47,7 +47,8 @@ final class InheritedProgress {
      * Commits the offsets of the old group to the group, for partitions of which the group has none. Does so for all
      * topics, because nothing can be added once the group has members.
      *
-     * @throws MirrorException when it is not clear where the mirror has to start, or a mirror still runs in the old group
+     * @throws MirrorException when it is not clear where the mirror has to start, or a mirror still runs in the old
+     *     group
      */
     void takeOver(String group) {
         boolean isInUse = isInUse(OLD_GROUP); // Before its offsets are read, or its last commit could be missed.
@@ -140,8 +141,7 @@ final class InheritedProgress {
             return offsets(OLD_GROUP);
         } catch (GroupAuthorizationException e) {
             LOG.warn(
-                    "The mirror may not read group {}, so it ignores the progress that an earlier version may have there",
-                    OLD_GROUP);
+                    "May not read group {}, and so ignores progress that an earlier version may have there", OLD_GROUP);
             return Map.of();
         }
     }

@@ -22,8 +22,8 @@ public final class KafkaLogs {
     }
 
     /**
-     * Runs a task while the clients log nothing, unless {@link #showAll} was called. For a task whose failure is reported
-     * once, so that a message per attempt would be noise.
+     * Runs a task while the clients log nothing, unless {@link #showAll} was called. For a task whose failure is
+     * reported once, so that a message per attempt would be noise.
      */
     public static <T> T callSilently(Supplier<T> task) {
         Level before = KAFKA.getLevel();

@@ -19,8 +19,8 @@ import org.apache.kafka.common.errors.InterruptException;
 /**
  * Mirrors topics from one cluster to another, at least once: {@link MirrorThread}s feed one shared producer.
  *
- * <p>It runs until it is stopped or something fails. A failure of any part stops the whole mirror, and {@link #run} throws
- * it: a mirror that continued with fewer threads would look healthy.
+ * <p>It runs until it is stopped or something fails. A failure of any part stops the whole mirror, and {@link #run}
+ * throws it: a mirror that continued with fewer threads would look healthy.
  *
  * <p><b>Threads:</b> one thread calls {@link #run}, once; any thread may call the rest.
  * <p><b>Ordering:</b> the first failure is written by a compare-and-set before the latch opens, and read after it.
@@ -49,7 +49,8 @@ public final class Mirror {
     }
 
     /**
-     * Mirrors until {@link #stop}; then returns within about 30 s, when all sent records are acknowledged and committed.
+     * Mirrors until {@link #stop}; then returns within about 30 s, when all sent records are acknowledged and
+     * committed.
      *
      * @throws MirrorException when a cluster does not answer, nothing matches, or a record could not be written
      */

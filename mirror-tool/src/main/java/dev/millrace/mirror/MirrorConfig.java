@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 /**
  * What a mirror copies, and with which clients.
  *
- * @param topics matches the whole names of the topics to mirror; internal topics, whose names start with two underscores,
- *     are never mirrored
+ * @param topics matches the whole names of the topics to mirror; internal topics, whose names start with two
+ *     underscores, are never mirrored
  * @param threads the number of consumers, each with a thread of its own, at least 1
  * @param consumer configuration of every consumer, complete except for {@link DerivedConfigs#numbered numbers}
  * @param producer configuration of the one producer, complete

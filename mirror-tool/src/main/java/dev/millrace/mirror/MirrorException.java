@@ -42,7 +42,9 @@ public final class MirrorException extends RuntimeException {
         return new MirrorException(1, message + ": " + reason(cause), cause);
     }
 
-    /** What stopped the mirror: the first exception of this class among the causes, or a new one that names the failure. */
+    /**
+     * What stopped the mirror: the first exception of this class among the causes, or a new one that names the failure.
+     */
     static MirrorException stopped(Throwable failure) {
         return find(MirrorException.class, failure).orElseGet(() -> failed("The mirror stopped", failure));
     }

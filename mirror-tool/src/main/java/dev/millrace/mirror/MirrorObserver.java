@@ -10,8 +10,8 @@ import org.apache.kafka.common.TopicPartition;
 /**
  * Is called by a mirror while it works, to report its progress or to measure it.
  *
- * <p><b>Threads:</b> the thread that runs the mirror calls {@link #onStarted}, {@link #createSender}, {@link #onProgress}
- * and {@link #onFinished}; the consumer threads call the others, several at once. No method may block.
+ * <p><b>Threads:</b> the thread that runs the mirror calls {@link #onStarted}, {@link #createSender}, {@link
+ * #onProgress} and {@link #onFinished}; the consumer threads call the others, several at once. No method may block.
  */
 public interface MirrorObserver {
     /** Sends the records of one consumer thread. */

@@ -25,22 +25,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One consumer of the mirror and the thread that polls it. The thread sends each record to the same partition of the target
- * and commits what has been acknowledged.
+ * One consumer of the mirror and the thread that polls it. The thread sends each record to the same partition of the
+ * target and commits what has been acknowledged.
  *
  * <p>It never flushes the producer. It commits in the background about once a second, each partition up to its
  * {@link AckedPrefix}. When a partition is revoked, the thread waits for the outstanding records of this partition and
  * commits them; records of its other partitions stay in flight meanwhile.
  *
- * <p>At the end the thread does the same with all its partitions. Then it stays in the group until the other threads have
- * done so, too: leaving causes a rebalance, in which the others could not commit. It also goes on polling, because a
- * rebalance that is under way could not finish without it.
+ * <p>At the end the thread does the same with all its partitions. Then it stays in the group until the other threads
+ * have done so, too: leaving causes a rebalance, in which the others could not commit. It also goes on polling, because
+ * a rebalance that is under way could not finish without it.
  *
- * <p>The producer limits the speed: when its {@code buffer.memory} is full, {@code send} blocks, and with it this thread.
- * Such a wait always ends: memory is freed when a record is acknowledged, or when it fails after
- * {@code delivery.timeout.ms}, which stops the mirror. So the group need not remove a consumer that polls late:
- * {@code max.poll.interval.ms} is practically infinite, and the group notices a process that hangs by its missing
- * heartbeats. {@code max.block.ms} is longer than {@code delivery.timeout.ms}, so that full memory alone is no failure.
+ * <p>The producer limits the speed: when its {@code buffer.memory} is full, {@code send} blocks, and with it this
+ * thread. Such a wait always ends: memory is freed when a record is acknowledged, or when it fails after {@code
+ * delivery.timeout.ms}, which stops the mirror. So the group need not remove a consumer that polls late: {@code
+ * max.poll.interval.ms} is practically infinite, and the group notices a process that hangs by its missing heartbeats.
+ * {@code max.block.ms} is longer than {@code delivery.timeout.ms}, so that full memory alone is no failure.
  *
  * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. The consumer calls the rebalance
  * callbacks within {@code poll} and {@code close}, so in the same thread.
@@ -196,8 +196,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     }
 
     /**
-     * Waits until the records of these partitions are acknowledged, and commits them, within about 20 s. Does not wait for
-     * a topic that was deleted from the source: its offsets cannot be committed, and nobody can read it again.
+     * Waits until the records of these partitions are acknowledged, and commits them, within about 20 s. Does not wait
+     * for a topic that was deleted from the source: its offsets cannot be committed, and nobody can read it again.
      */
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> partitions) {

@@ -25,12 +25,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks on the target for a mirror that copies the same topics back to the source: each of the two would mirror what the
- * other has written, without end.
+ * Looks on the target for a mirror that copies the same topics back to the source: each of the two would mirror what
+ * the other has written, without end.
  *
- * <p>Such a mirror is a consumer group of the target that has members and reads topics of this mirror. It has the default
- * name of a mirror to the source, or its offsets carry the mark of one ({@link MirrorGroup}). The mark is there only after
- * its first commit, and two mirrors that start at the same moment do not see each other yet, so the check is repeated.
+ * <p>Such a mirror is a consumer group of the target that has members and reads topics of this mirror. It has the
+ * default name of a mirror to the source, or its offsets carry the mark of one ({@link MirrorGroup}). The mark is there
+ * only after its first commit, and two mirrors that start at the same moment do not see each other yet, so the check is
+ * repeated.
  *
  * <p><b>Threads:</b> the thread that runs the mirror calls all methods; the repeated checks have a daemon thread.
  */

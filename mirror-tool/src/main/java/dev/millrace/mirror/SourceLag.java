@@ -8,8 +8,8 @@ import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * How many records of its partitions a consumer has not polled, as far as it knows. It knows the end of a partition from
- * the last answer to a fetch, which may be old. So this class also checks that answers still arrive.
+ * How many records of its partitions a consumer has not polled, as far as it knows. It knows the end of a partition
+ * from the last answer to a fetch, which may be old. So this class also checks that answers still arrive.
  *
  * <p><b>Threads:</b> the consumer's thread.
  */

@@ -12,8 +12,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /**
- * Which partitions were deleted from the source, as a consumer sees it. The offset of such a partition cannot be committed,
- * and the consumer would try until its time-out.
+ * Which partitions were deleted from the source, as a consumer sees it. The offset of such a partition cannot be
+ * committed, and the consumer would try until its time-out.
  *
  * <p><b>Threads:</b> the consumer's thread.
  */

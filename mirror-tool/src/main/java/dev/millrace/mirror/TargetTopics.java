@@ -23,12 +23,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Makes sure that a partition exists on the target before a record is sent to it. Creates a missing topic with the
- * partition count and the {@link TopicSettings} of the source and with the target's default replication. Adds partitions to
- * a topic that has fewer than the source. Leaves the settings of an existing topic as they are, and warns if the target
- * would delete records by other rules.
+ * partition count and the {@link TopicSettings} of the source and with the target's default replication. Adds
+ * partitions to a topic that has fewer than the source. Leaves the settings of an existing topic as they are, and warns
+ * if the target would delete records by other rules.
  *
- * <p><b>Threads:</b> any. In a rebalance all consumer threads call at once, mostly for the same topics. The cache lets one
- * of them work on a topic while the others wait for its answer.
+ * <p><b>Threads:</b> any. In a rebalance all consumer threads call at once, mostly for the same topics. The cache lets
+ * one of them work on a topic while the others wait for its answer.
  * <p><b>Ordering:</b> Caffeine publishes what it computed to all threads that read it.
  */
 final class TargetTopics {

@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates topics on the target with settings of the source. A target that is older or has no remote storage refuses some
- * of them. The topic is then created without these, unless they decide which records the target deletes.
+ * Creates topics on the target with settings of the source. A target that is older or has no remote storage refuses
+ * some of them. The topic is then created without these, unless they decide which records the target deletes.
  *
  * <p><b>Threads:</b> any.
  */

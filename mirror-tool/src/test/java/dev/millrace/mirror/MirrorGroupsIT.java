@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several mirrors of the same clusters: whose progress is whose, and who may run beside whom. */
+/** Several mirrors of the same clusters: which progress belongs to which mirror, and which may run side by side. */
 @Timeout(180)
 class MirrorGroupsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
@@ -156,7 +156,7 @@ class MirrorGroupsIT {
 
         try (MirrorProcess forth = mirror(topic, "--group=forth");
                 MirrorProcess back = mirror(clusters.target(), clusters.source(), topic, "--group=back")) {
-            // Looked for every 30 s. The first that finds the other ends; the other may then have nobody to find.
+            // Each looks every 30 s. The first that finds the other ends; the other may then find none.
             await("one has ended", () -> !forth.isAlive() || !back.isAlive());
             MirrorProcess ended = forth.isAlive() ? back : forth;
             assertThat(ended.awaitExit(STOP)).as(ended.output()).isEqualTo(1);
@@ -216,7 +216,7 @@ class MirrorGroupsIT {
         return mirror(clusters.source(), clusters.target(), topics, more);
     }
 
-    /** Without a group, unless it is among the further options. */
+    /** Starts a mirror, without a group unless it is among the further options. */
     private static MirrorProcess mirror(KafkaCluster from, KafkaCluster to, String topics, String... more) {
         List<String> args = new ArrayList<>(List.of(
                 "run",

@@ -82,8 +82,8 @@ class MirrorIT {
             mirror.terminate().awaitExit(STOP);
         }
 
-        // Last copies are in order: the second mirror gets the partitions only when the first one's session is over,
-        // seconds after its death. A member that is lost but lives on could still write; the Keep work is to fence it.
+        // The last copies are in order, because the second mirror gets the partitions only when the first one's session
+        // has expired, seconds after its death. A lost member that is still alive could write, but this one is dead.
         Comparison comparison = clusters.compare(topic);
         assertThat(comparison).as("seed %d", seed).matches(Comparison::isCompleteWithDuplicates);
         assertThat(comparison.doubled()).isLessThanOrEqualTo(records - committed);
@@ -221,13 +221,13 @@ class MirrorIT {
                 .size();
     }
 
-    /** Slow enough to do something midway. */
+    /** Slows the mirror down, so that the test can act midway. */
     private String slowly(String more) throws IOException {
         String config = MirrorFixture.slowConsumer() + more;
         return "--consumer.config=" + Files.writeString(folder.resolve("slow.properties"), config);
     }
 
-    /** Records that cannot be written must not take others of their batch with them, for a certain outcome. */
+    /** Small, so that a record that cannot be written shares its batch with no other: the outcome is then certain. */
     private Path smallBatches() throws IOException {
         return Files.writeString(folder.resolve("small.properties"), "batch.size=500\nlinger.ms=0\n");
     }

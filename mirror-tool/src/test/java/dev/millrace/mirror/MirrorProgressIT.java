@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a mirror commits, and how it ends, when topics go, records are refused or the source is down. */
+/** What a mirror commits, and how it ends, when topics are deleted, records are refused or the source is down. */
 @Timeout(120)
 class MirrorProgressIT {
     private static final Duration STOP = Duration.ofSeconds(40);
@@ -67,7 +67,7 @@ class MirrorProgressIT {
                 assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
                 assertThat(mirror.output()).contains(topic + " partition 0 offset " + before + " ");
             }
-            // Whether those of the other partition are read before depends on the source.
+            // It depends on the source whether the records of the other partition are read before.
             assertThat(clusters.mirrored(topic)).as("after start %d", start).isBetween(before + 0L, before + 10L);
             assertThat(clusters.committed(topic)).as("after start %d", start).isEqualTo(clusters.mirrored(topic));
         }

@@ -22,7 +22,7 @@ import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A thread of the mirror with a consumer that does as the test says; the test's thread is the mirror's. */
+/** A thread of the mirror with a scripted consumer, run in the thread of the test. */
 @Timeout(10)
 class MirrorThreadTest {
     private static final TopicPartition FIRST = new TopicPartition("orders", 0);
@@ -373,7 +373,7 @@ class MirrorThreadTest {
         });
         consumer.schedulePollTask(() -> sent.get(FIRST).forEach(MirrorThreadTest::acknowledge));
         consumer.onCommit(
-                () -> { // By the thread itself, in the background.
+                () -> { // After the commit in the background.
                     consumer.goDown();
                     mirror.stop();
                 });

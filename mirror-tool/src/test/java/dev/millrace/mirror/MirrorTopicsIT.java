@@ -136,7 +136,7 @@ class MirrorTopicsIT {
         }
     }
 
-    /** A compacted topic takes no other records. */
+    /** Writes records with keys, because a compacted topic accepts no others. */
     private static void fillWithKeys(String topic, int partitions, int records) {
         try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
                 clusters.source().clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {

@@ -84,7 +84,7 @@ class OffsetCommitsTest {
     @Test
     void shouldCommitAgainOnlyWhatTheSourceHasNotConfirmed() {
         commits.commitInBackground(Map.of(HERE, FIVE));
-        commits.commitInBackground(Map.of(HERE, FIVE)); // Not answered yet: waits its turn.
+        commits.commitInBackground(Map.of(HERE, FIVE)); // Not sent: the first is not answered yet.
         unanswered.get(0).onComplete(requests.get(0), new TimeoutException("Not committed"));
         commits.commitInBackground(Map.of(HERE, FIVE));
         unanswered.get(1).onComplete(requests.get(1), null);

@@ -14,7 +14,7 @@ import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 
-/** What the status line may say of the source, by what the consumer knows. */
+/** What the totals say about the lag, depending on what the consumer knows. */
 class SourceLagTest {
     private static final long START = 17;
     private static final TopicPartition KNOWN = new TopicPartition("orders", 0);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Topics for a target that does not take every setting. */
+/** Creates topics on a target that does not accept every setting. */
 @Timeout(120)
 class TopicCreatorIT {
     private static KafkaCluster target;
@@ -47,7 +47,7 @@ class TopicCreatorIT {
 
     @Test
     void shouldFindSettingsThatAreValidOnlyTogether() throws Exception {
-        // Alone the first exceeds what is retained by default.
+        // Alone, local.retention.ms exceeds the default of retention.ms.
         Map<String, String> wanted = Map.of(
                 "a.setting.of.the.future", "1", "local.retention.ms", "99999999999", "retention.ms", "999999999999");
 

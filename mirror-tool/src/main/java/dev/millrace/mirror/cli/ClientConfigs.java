@@ -23,8 +23,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * The Kafka configurations of a mirror. Each has three layers, and later ones override earlier ones: the mirror's defaults,
- * the user's file, the command line. A file with a setting that would break the mirror's promises is refused.
+ * The Kafka configurations of a mirror. Each has three layers, and later ones override earlier ones: the mirror's
+ * defaults, the user's file, the command line. A file with a setting that would break the mirror's promises is refused.
  */
 public final class ClientConfigs {
     private static final Pattern ADDRESSES = Pattern.compile("[^,\\s]+:\\d+(\\s*,\\s*[^,\\s]+:\\d+)*");

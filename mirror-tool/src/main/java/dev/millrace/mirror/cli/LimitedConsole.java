@@ -12,12 +12,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * The console, which shows a repeated warning only once per interval: while a broker is down, every Kafka client warns at
- * each attempt. The next warning shown says how many were left out.
+ * The console, which shows a repeated warning only once per interval: while a broker is down, every Kafka client warns
+ * at each attempt. The next warning shown says how many were left out.
  *
- * <p>Warnings of clients count as the same if they differ only in numbers or in the client. Those of the mirror count as the
- * same if they are equal. (Logback's {@code DuplicateMessageFilter} is no alternative: it never shows a warning again, and
- * does not count.)
+ * <p>Warnings of clients count as the same if they differ only in numbers or in the client. Those of the mirror count
+ * as the same if they are equal. (Logback's {@code DuplicateMessageFilter} is no alternative: it never shows a warning
+ * again, and does not count.)
  *
  * <p><b>Threads:</b> any.
  * <p><b>Ordering:</b> a lock, because warnings are rare.

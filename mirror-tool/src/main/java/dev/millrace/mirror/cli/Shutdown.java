@@ -3,8 +3,8 @@ package dev.millrace.mirror.cli;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Ends the process with the exit code of the command, also after SIGTERM or SIGINT: a JVM would exit with a code for the
- * signal, but a mirror that has committed all its records reports success.
+ * Ends the process with the exit code of the command, also after SIGTERM or SIGINT: a JVM would exit with a code for
+ * the signal, but a mirror that has committed all its records reports success.
  *
  * <p><b>Threads:</b> the main thread calls {@link #exit}, once; any thread may call the rest.
  */

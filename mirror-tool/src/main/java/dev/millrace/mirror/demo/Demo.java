@@ -17,8 +17,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
- * Mirrors a topic between two real clusters, by each contender with each number of threads, and compares the target with
- * the source each time.
+ * Mirrors a topic between two real clusters, by each contender with each number of threads, and compares the target
+ * with the source each time.
  *
  * <p>Clusters and runs are child processes, which end when this process ends, even if it is killed.
  */

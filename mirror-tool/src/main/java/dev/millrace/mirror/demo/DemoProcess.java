@@ -23,8 +23,8 @@ final class DemoProcess {
     private DemoProcess() {}
 
     /**
-     * Touches all pages of the heap before the run is measured. The first touch of a page may cost as much as mirroring ten
-     * records; a mirror that runs for days does it once, but it would distort these short runs.
+     * Touches all pages of the heap before the run is measured. The first touch of a page may cost as much as mirroring
+     * ten records; a mirror that runs for days does it once, but it would distort these short runs.
      */
     static final String PRE_TOUCH_HEAP = "-XX:+AlwaysPreTouch";
 

@@ -14,8 +14,9 @@ import org.apache.kafka.common.TopicPartition;
 import picocli.CommandLine;
 
 /**
- * The main class of one run of this mirror. The mirror is the same that {@code mirror run} starts with the same options,
- * except that it compresses with snappy, and stops when it has mirrored the records that the source had at the start.
+ * The main class of one run of this mirror. The mirror is the same that {@code mirror run} starts with the same
+ * options, except that it compresses with snappy, and stops when it has mirrored the records that the source had at the
+ * start.
  *
  * <p>{@link DemoProcess} reads its standard output: the number of records mirrored so far, and at the end the figures.
  */

@@ -15,15 +15,15 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Measures a mirror until the target has acknowledged the last record that the source had at the start. {@link RunClock}
- * decides when the measurement begins.
+ * Measures a mirror until the target has acknowledged the last record that the source had at the start. {@link
+ * RunClock} decides when the measurement begins.
  *
- * <p>One {@code send} in {@value #SENDS_PER_SAMPLE} on average is timed, at random. To time each would cost two readings of
- * the clock per record, which MirrorMaker 1 does not pay.
+ * <p>One {@code send} in {@value #SENDS_PER_SAMPLE} on average is timed, at random. To time each would cost two
+ * readings of the clock per record, which MirrorMaker 1 does not pay.
  *
  * <p><b>Threads:</b> see {@link MirrorObserver}; {@link #figures} only after the mirror has ended.
- * <p><b>Ordering:</b> the thread that removes the last partition stops the {@link RunClock}. The clock and the histograms
- * are read after the mirror has joined its threads.
+ * <p><b>Ordering:</b> the thread that removes the last partition stops the {@link RunClock}. The clock and the
+ * histograms are read after the mirror has joined its threads.
  */
 final class Measurement implements MirrorObserver {
     private static final int SENDS_PER_SAMPLE = 16;

@@ -24,8 +24,8 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
- * MirrorMaker 1, last released with Kafka 3.9: {@code kafka.tools.MirrorMaker} with the jars of that release, from Maven.
- * Its temporary files are deleted by {@link #close}, or when this JVM ends.
+ * MirrorMaker 1, last released with Kafka 3.9: {@code kafka.tools.MirrorMaker} with the jars of that release, from
+ * Maven. Its temporary files are deleted by {@link #close}, or when this JVM ends.
  *
  * <p><b>Threads:</b> one.
  */
@@ -49,7 +49,8 @@ final class MirrorMaker1 implements AutoCloseable {
     private final String classPath;
 
     /**
-     * Gets the jars from Maven. Blocks while Maven downloads what the local repository lacks, about 40 MB the first time.
+     * Gets the jars from Maven. Blocks while Maven downloads what the local repository lacks, about 40 MB the first
+     * time.
      *
      * @throws MirrorException when there is no Maven, or it fails
      */

@@ -15,14 +15,14 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The main class of one run of MirrorMaker 1. Starts MirrorMaker's own main class, with interceptors that measure at the
- * same moments as {@link Measurement} in this mirror. Prints what {@link DemoProcess} reads.
+ * The main class of one run of MirrorMaker 1. Starts MirrorMaker's own main class, with interceptors that measure at
+ * the same moments as {@link Measurement} in this mirror. Prints what {@link DemoProcess} reads.
  *
  * <p>The class path is MirrorMaker's, followed by the classes of this tool. So this class may use only the JDK and the
  * interfaces of kafka-clients 3.9.
  *
- * <p><b>Threads:</b> MirrorMaker's consumer threads are polled by {@link PollInterceptor}, its producer's I/O thread calls {@link
- * AckInterceptor}, the main thread waits for the end.
+ * <p><b>Threads:</b> MirrorMaker's consumer threads call {@link PollInterceptor}, its producer's I/O thread
+ * calls {@link AckInterceptor}, the main thread waits for the end.
  * <p><b>Ordering:</b> the clock is stopped before the latch opens, and read after.
  */
 final class MirrorMakerRun {

@@ -5,11 +5,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Measures the time and the CPU time of one run, from the poll that passes the first quarter of the records, in which the
- * JVM warms up, to the last acknowledgement.
+ * Measures the time and the CPU time of one run, from the poll that passes the first quarter of the records, in which
+ * the JVM warms up, to the last acknowledgement.
  *
- * <p><b>Threads:</b> any thread may call {@link #onPolled} and {@link #isRunning}; one calls {@link #stop}. The other methods
- * may be called after that.
+ * <p><b>Threads:</b> any thread may call {@link #onPolled} and {@link #isRunning}; one calls {@link #stop}. The other
+ * methods may be called after that.
  * <p><b>Ordering:</b> the thread that sets {@code started} writes the start. The thread that stops has got, through the
  * producer, a record that was sent after that. A thread that reads must have waited for the stop.
  */

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What needs a process of its own, but no cluster. */
+/** Tests of the command that need a process of its own, but no cluster. */
 @Timeout(120)
 class MainProcessTest {
     private static final Duration PATIENCE = Duration.ofSeconds(100);
@@ -25,7 +25,7 @@ class MainProcessTest {
     void shouldEndWith1WhenAnErrorEndsTheMainThread() throws Exception {
         Path broken = folder.resolve(Clusters.class.getName().replace('.', '/') + ".class");
         Files.createDirectories(broken.getParent());
-        Files.createFile(broken); // As in a jar that was cut short.
+        Files.createFile(broken); // Like a class in a truncated jar.
         String classPath = folder + File.pathSeparator + System.getProperty("java.class.path");
 
         try (MirrorProcess mirror =

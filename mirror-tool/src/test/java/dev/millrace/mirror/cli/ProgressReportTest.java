@@ -58,7 +58,7 @@ class ProgressReportTest {
         report.onStarted(Set.of("a", "b"));
         report.onProgress(totals(12_345_678));
 
-        // Wrapping off, the line, the rest of the line cleared, wrapping on, and back to the start.
+        // Wrapping off, the line, clear the rest of the line, wrapping on, and back to the start.
         assertThat(written.toString(StandardCharsets.UTF_8))
                 .matches(
                         Pattern.compile(

@@ -14,7 +14,8 @@ class UnknownSettingsTest {
                 .containsExactly(
                         "AUTO.offset.reset.my is not a setting of the consumer, which ignores it;"
                                 + " remove it, unless a plugin of yours reads it",
-                        "fetch.min.byte is not a setting of the consumer, which ignores it; did you mean fetch.min.bytes?",
+                        "fetch.min.byte is not a setting of the consumer, which ignores it;"
+                                + " did you mean fetch.min.bytes?",
                         "isolation.lavel is not a setting of the consumer, which ignores it;"
                                 + " did you mean isolation.level?",
                         "max.pol.records is not a setting of the consumer, which ignores it;"

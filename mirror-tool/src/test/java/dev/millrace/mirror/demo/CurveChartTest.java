@@ -27,7 +27,7 @@ class CurveChartTest {
             assertThat(points).hasSize(6);
             for (int i = 0; i < points.size(); i++) {
                 String[] xy = points.get(i).split(",", -1);
-                // Threads on even steps of doublings; speeds from the bottom up, in proportion.
+                // Equal steps for each doubling of threads; speeds in proportion to the height.
                 assertThat(Double.parseDouble(xy[0]))
                         .isCloseTo(CurveScale.FIRST + (CurveScale.RIGHT - CurveScale.FIRST) * i / 5.0, within(0.1));
                 double height = CurveScale.BOTTOM - Double.parseDouble(xy[1]);

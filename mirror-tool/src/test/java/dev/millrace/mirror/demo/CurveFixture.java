@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Curves to draw, made up. */
+/** Invented figures for curves. */
 final class CurveFixture {
     static final DemoPlan PLAN = new DemoPlan(2_000_000, 100, DemoPlan.doublings(32), List.of(Contender.values()), 3);
 
-    /** At 4 threads they are as good as the same; the last one of MirrorMaker is as fast as the JIRA's. */
+    /** At 4 threads three are almost equal; MirrorMaker's last speed equals that of the JIRA. */
     static final Map<Contender, List<Integer>> SPEEDS = Map.of(
             Contender.STOCK, List.of(521_051, 480_000, 700_100, 380_000, 350_000, 330_017),
             Contender.MILLRACE, List.of(725_837, 718_000, 701_000, 690_000, 1_234_567, 707_769),

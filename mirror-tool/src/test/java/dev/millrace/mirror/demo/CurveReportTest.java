@@ -67,7 +67,7 @@ class CurveReportTest {
 
     @Test
     void shouldRefuseAFolderThatCannotBeWrittenTo() {
-        assumeThat(Path.of("/proc")).isDirectory(); // Where nobody can create a file, whatever the permissions.
+        assumeThat(Path.of("/proc")).isDirectory(); // Nobody can create a file there, with any permissions.
 
         assertThatThrownBy(() -> CurveReport.at(Path.of("/proc/curve.html")))
                 .hasMessageContaining("--report /proc/curve.html: the folder /proc cannot be written to");

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Without MirrorMaker 1, which Maven would have to download. */
+/** The demo without MirrorMaker 1, which Maven would have to download. */
 class DemoIT {
     @TempDir
     private Path folder;

@@ -23,9 +23,10 @@ import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /**
- * A consumer whose source has topics that a test can delete, takes commits as a broker would, and can be down.
+ * A consumer with a scripted source: a test can create and delete its topics, and can shut it down. It takes commits as
+ * a broker would.
  *
- * <p><b>Threads:</b> the consumer's; any may set whether the group is rebalancing.
+ * <p><b>Threads:</b> the consumer's thread; any may set whether the group is rebalancing.
  */
 public final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
     private static final int PARTITIONS = 2;
@@ -60,7 +61,7 @@ public final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
         down = true;
     }
 
-    /** Lets a poll return this, in place of what was added. */
+    /** Makes a poll return these records instead of those that were added. */
     public void returnNext(ConsumerRecords<byte[], byte[]> records) {
         scripted.add(records);
     }
@@ -115,7 +116,7 @@ public final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
         }
         boolean exist = offsets.keySet().stream().allMatch(partition -> topics.contains(partition.topic()));
         if (exist && !down) {
-            super.commitAsync(offsets, callback); // Where the mock's synchronous commits come by, too.
+            super.commitAsync(offsets, callback); // The mock's synchronous commits call this, too.
             committed.putAll(offsets);
             onCommit.run();
         } else if (callback == null) {

@@ -25,7 +25,7 @@ import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** A source and a target cluster of one broker each, and what tests do with them. */
+/** A source and a target cluster of one broker each, with what tests need to fill, mirror and compare topics. */
 public final class MirrorFixture implements AutoCloseable {
     private static final String SLOW = "slow";
     private static final double SLOW_BYTES_PER_SECOND = 300e3;
@@ -33,7 +33,7 @@ public final class MirrorFixture implements AutoCloseable {
 
     private final KafkaCluster source = KafkaCluster.builder()
             .setting("group.min.session.timeout.ms", "1000")
-            .setting("quota.window.num", "2") // else ten seconds' worth of the limit may pass at once
+            .setting("quota.window.num", "2") // otherwise the quota allows ten seconds of it at once
             .start();
     private final KafkaCluster target = KafkaCluster.builder().start();
     private final SourceRecords sourceRecords = new SourceRecords();
@@ -48,7 +48,7 @@ public final class MirrorFixture implements AutoCloseable {
         get(source.admin().alterClientQuotas(limits).all());
     }
 
-    /** Consumer configuration of a mirror whose threads read about 4,000 records a second each, at most three threads. */
+    /** Consumer configuration that limits each thread to about 4,000 records per second, for at most three threads. */
     public static String slowConsumer() {
         return """
                 client.id=%s
@@ -80,7 +80,7 @@ public final class MirrorFixture implements AutoCloseable {
         return MirrorProcess.start(args.toArray(String[]::new));
     }
 
-    /** Writes {@link SourceRecords} to the partitions in turn, after those that are there, and waits until they are written. */
+    /** Appends {@link SourceRecords} to the partitions in turn, and waits until they are written. */
     public void fill(String topic, int partitions, int records, long seed) {
         List<Future<?>> results = new ArrayList<>();
         try (KafkaProducer<byte[], byte[]> producer =
@@ -96,12 +96,12 @@ public final class MirrorFixture implements AutoCloseable {
         return TopicDigest.read(source.clientConfig(), topic).compare(TopicDigest.read(target.clientConfig(), topic));
     }
 
-    /** How many records the target has of a topic; none, if it has no such topic. */
+    /** The number of records that the target has of a topic; 0 if it lacks the topic. */
     public long mirrored(String topic) {
         return partitions(target, topic) == 0 ? 0 : sum(ends(target.admin(), topic, partitions(target, topic)));
     }
 
-    /** How many records of the source are committed by the mirrors of a topic. */
+    /** The number of source records that the mirrors of a topic have committed. */
     public long committed(String topic) {
         return positions(topic).values().stream()
                 .mapToLong(OffsetAndMetadata::offset)
@@ -122,7 +122,7 @@ public final class MirrorFixture implements AutoCloseable {
                 .size();
     }
 
-    /** Waits for something to become true; fails at once when one of the mirrors ends, and in the end anyway. */
+    /** Waits for a condition. Fails at once when one of the mirrors ends, and after a time-out. */
     public static void await(String what, BooleanSupplier condition, MirrorProcess... mirrors) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {

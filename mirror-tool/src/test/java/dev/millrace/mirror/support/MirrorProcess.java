@@ -32,7 +32,7 @@ public final class MirrorProcess implements AutoCloseable {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx512m",
-                "-XX:TieredStopAtLevel=1", // Starts sooner, and these runs are short.
+                "-XX:TieredStopAtLevel=1", // The JVM starts faster, and these runs are short.
                 "-cp",
                 classPath,
                 Main.class.getName()));
@@ -45,13 +45,13 @@ public final class MirrorProcess implements AutoCloseable {
         }
     }
 
-    /** SIGTERM. What it still prints can be read, unlike after {@link Process#destroy}. */
+    /** Sends SIGTERM. Its further output can be read, unlike after {@link Process#destroy}. */
     public MirrorProcess terminate() {
         process.toHandle().destroy();
         return this;
     }
 
-    /** SIGKILL. */
+    /** Sends SIGKILL. */
     public MirrorProcess kill() {
         process.destroyForcibly();
         return this;
@@ -68,7 +68,7 @@ public final class MirrorProcess implements AutoCloseable {
         return process.exitValue();
     }
 
-    /** What it printed, to either stream; blocks until it has ended. */
+    /** What it printed to both streams. Blocks until it has ended. */
     public String output() {
         return output.join();
     }

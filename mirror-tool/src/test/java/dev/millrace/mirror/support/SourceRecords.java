@@ -7,20 +7,20 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
  * Makes the records that tests write to a source: of about 100 bytes, with and without keys, values and headers, their
- * timestamps out of order. No two have the same timestamp: of records that are the same in everything nobody could tell
- * which one a copy is of, and a record that was copied twice would seem to be reordered.
+ * timestamps out of order. No two have the same timestamp: if two records were equal in everything, a test could not
+ * tell which of them a copy belongs to, and a record that was copied twice would seem reordered.
  */
 final class SourceRecords {
-    /** Under three hours: records of another year would soon be deleted by the broker. A prime number, for the steps. */
+    /** Under three hours, because the broker soon deletes records of another year. A prime number, for the steps. */
     private static final long SPREAD_MS = 10_000_019;
 
-    /** Steps of this length round a circle of that size meet every millisecond of it before they meet one again. */
+    /** Steps of this length, modulo {@link #SPREAD_MS}, reach every millisecond once before they repeat one. */
     private static final long STEP_MS = 6_180_339;
 
     private final long newestMs = System.currentTimeMillis();
     private long made;
 
-    /** So many records for the partitions in turn; the same seed gives the same, but for the timestamps. */
+    /** Makes records for the partitions in turn. The same seed gives the same records, except for the timestamps. */
     List<ProducerRecord<byte[], byte[]>> make(String topic, int partitions, int count, long seed) {
         Random random = new Random(seed);
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>(count);
