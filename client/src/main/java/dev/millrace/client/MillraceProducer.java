@@ -213,8 +213,8 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      *
      * @throws IllegalArgumentException the timeout is negative
      * @throws InterruptException interrupted while blocked; the I/O threads go on closing, and fail what has no outcome
-     * @throws KafkaException a serializer, the partitioner, an interceptor or a metrics reporter threw when it was
-     *     closed; the rest is closed
+     * @throws KafkaException a serializer, the partitioner or a metrics reporter threw when it was closed; the rest is
+     *     closed
      */
     @Override
     public void close(Duration timeout) {

@@ -136,7 +136,7 @@ final class ProducerParts<K, V> {
             kafka.close();
         } catch (KafkaException e) {
             closeFailure = e;
-            throw e; // is logged: not every way to close a producer waits for this
+            throw e; // so that the I/O thread logs it: not every way to close a producer waits for this
         }
     }
 

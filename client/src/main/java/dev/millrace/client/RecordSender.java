@@ -262,7 +262,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         return waiting == null || waiting.awaitSettled(timeoutMs);
     }
 
-    /** Makes every later {@code send} throw; records that wait for their topic still go to their batches. */
+    /** Makes each later {@code send} throw; records that wait for their topic still go to their batches. */
     void stopAccepting() {
         closing = true;
     }

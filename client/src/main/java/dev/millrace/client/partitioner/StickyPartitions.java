@@ -25,16 +25,13 @@ final class StickyPartitions {
     /** Longs between two stripes: two cache lines, because processors fetch them in pairs. */
     private static final int STRIDE = 16;
 
-    /** Where the time at which a stripe's turn began stands, counted from the stripe's word. */
+    /** Offset from a stripe's word to the time, in milliseconds, at which its turn began. */
     private static final int START_OFFSET = 1;
 
     private static final int MAX_STRIPES =
             Integer.highestOneBit(Math.max(1, Runtime.getRuntime().availableProcessors()) * 2 - 1);
 
-    /**
-     * Shares are renewed once in a quarter as many turns as partitions: so a turn costs the look at 4 partitions on
-     * average.
-     */
+    /** Shares are renewed once in {@code partitions / 4} turns: so a turn costs the look at about 4 partitions. */
     private static final int PARTITIONS_PER_TURN = 4;
 
     private static final int MIN_TURNS_PER_RENEWAL = 4;
