@@ -15,7 +15,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.junit.jupiter.api.Test;
 
-/** A program that compiles against {@code KafkaProducer} compiles against ours once the name is exchanged. */
+/** A program that compiles with {@code KafkaProducer} compiles with ours after the name is replaced. */
 class DropInTest {
     @Test
     void shouldHaveEveryPublicConstructorOfTheStockProducer() {
@@ -45,7 +45,7 @@ class DropInTest {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** With those inherited, and without those that every object has. */
+    /** Includes inherited methods, except those of {@code Object}. */
     private static Set<String> methods(Class<?> producer) {
         return Stream.of(producer.getMethods())
                 .filter(method -> method.getDeclaringClass() != Object.class && !method.isSynthetic())

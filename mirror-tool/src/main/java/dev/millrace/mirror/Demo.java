@@ -1,9 +1,9 @@
 package dev.millrace.mirror;
 
-import dev.millrace.testkit.oracle.Comparison;
-import dev.millrace.testkit.oracle.UnorderedComparison;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
+import dev.millrace.testkit.oracle.UnorderedComparison;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -139,13 +139,13 @@ final class Demo {
     private static DemoRow row(
             DemoPlan.Run run, Measurement.Figures figures, TopicDigest expected, TopicDigest actual) {
         if (run.contender().isMirrorMaker()) {
-            UnorderedComparison inventory = UnorderedComparison.compare(expected, actual);
+            UnorderedComparison comparison = UnorderedComparison.compare(expected, actual);
             return new DemoRow(
                     run.contender(),
                     run.threads(),
                     figures,
-                    inventory.isExact() ? "every record once, partitions differ" : "WRONG: " + inventory,
-                    inventory.isExact());
+                    comparison.isExact() ? "every record once, partitions differ" : "WRONG: " + comparison,
+                    comparison.isExact());
         }
         Comparison comparison = expected.compare(actual);
         return new DemoRow(

@@ -1,7 +1,7 @@
 package dev.millrace.mirror;
 
-import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,8 +3,8 @@ package dev.millrace.mirror;
 import static dev.millrace.mirror.MirrorFixture.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -19,7 +19,7 @@ import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 
-/** The house rules that a compiler does not know. */
+/** The house rules that a compiler does not check. */
 class ArchitectureTest {
     private static final String ROOT = "dev.millrace.client";
 
@@ -38,7 +38,7 @@ class ArchitectureTest {
             "org.apache.kafka.common.metrics",
             "org.apache.kafka.common.serialization");
 
-    /** Where the walk along the send path stops, and why. */
+    /** Where the walk along the send path stops, with the reason. */
     private static final Map<String, String> SLOW_PATHS = Map.ofEntries(
             Map.entry(
                     "RecordSender.sendLater",
@@ -125,14 +125,14 @@ class ArchitectureTest {
                 .isTrue();
     }
 
-    /** Timers and time-outs on the wall clock would expire records when it jumps. */
+    /** Time-outs on the wall clock would expire records when the clock jumps. */
     @Test
     void shouldReadTheWallClockForTimestampsOnly() {
         noClasses()
                 .that()
                 .doNotHaveSimpleName("RecordSender") // a record without a timestamp gets one
                 .and()
-                .doNotHaveSimpleName("MonotonicTime") // where it starts
+                .doNotHaveSimpleName("MonotonicTime") // its first value
                 .should()
                 .callMethod(System.class, "currentTimeMillis")
                 .orShould()

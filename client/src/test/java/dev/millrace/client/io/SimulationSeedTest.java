@@ -9,7 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A seed that a simulation prints when it fails gives the same run again: in the next minute, and in a process of tomorrow. */
+/**
+ * A seed that a simulation prints when it fails gives the same run again: in the next minute, and in a process of
+ * tomorrow.
+ */
 class SimulationSeedTest {
     private static final int SEEDS = 20;
 
@@ -28,7 +31,9 @@ class SimulationSeedTest {
         }
     }
 
-    /** Where hash codes depend on the process, as those of objects and of {@code Set.of} do, only another one shows it. */
+    /**
+     * Where hash codes depend on the process, as those of objects and of {@code Set.of} do, only another one shows it.
+     */
     @Test
     void shouldPlayTheSameRunAgainWhenTheProcessIsAnother() throws Exception {
         try (JavaProgram program = JavaProgram.start(
