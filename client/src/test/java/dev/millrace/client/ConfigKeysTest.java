@@ -31,14 +31,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every key of the stock producer is honoured or refused. Honoured is a key that a test of this module sets, and expects
- * something of; or one that only kafka-clients' own code reads, out of the configuration that we hand it. In both cases
- * we read it wherever the stock producer does.
+ * Every key of the stock producer is honoured or refused. A key is honoured if a test of this module sets it and checks
+ * its effect, or if only kafka-clients' code reads it, from the configuration that we pass on. In both cases we read it
+ * wherever the stock producer does.
  */
 class ConfigKeysTest {
     private static final Map<String, String> TESTED = tested();
 
-    /** Which the network layer, the metrics, the codecs and the back-off read; a wrong value fails as with the stock producer. */
+    /**
+     * Keys that the network layer, metrics, codecs and backoff read; a wrong value fails as with the stock producer.
+     */
     private static final List<String> HANDED_ON = List.of(
             "client.dns.lookup",
             "compression.gzip.level",
@@ -126,7 +128,7 @@ class ConfigKeysTest {
                 Map.of("security.protocol", "SASL_SSL", "sasl.mechanism", "PLAIN", "sasl.jaas.config", jaas()));
     }
 
-    /** Nothing is silently ignored that the stock producer looks at. */
+    /** No key that the stock producer reads is silently ignored. */
     @ParameterizedTest
     @MethodSource("circumstances")
     void shouldReadEveryKeyThatTheStockProducerReads(Map<String, Object> circumstance) throws Exception {

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Making, failing to make, and closing a producer touches the application's objects as the stock producer does. */
+/** Construction, failed construction and {@code close} call the application's objects as the stock producer does. */
 class ConstructionTest {
     private static final List<String> EVENTS = new CopyOnWriteArrayList<>();
 
@@ -142,7 +142,7 @@ class ConstructionTest {
                     "metric.reporters",
                     List.of(NotingReporter.class.getName(), "org.apache.kafka.common.metrics.JmxReporter"));
 
-            if (key.equals("interceptor.classes")) { // whose failures stock only logs
+            if (key.equals("interceptor.classes")) { // the stock producer only logs their failures
                 producer.close();
             } else {
                 assertThatThrownBy(producer::close)
@@ -231,7 +231,7 @@ class ConstructionTest {
         assertThat(EVENTS).contains("key serializer closed", "value serializer closed", "reporter closed");
     }
 
-    /** Notes its closing. */
+    /** Records that it was closed. */
     private static BrokerLink noting(BrokerLink link, Runnable onClose) {
         return (BrokerLink) Proxy.newProxyInstance(
                 BrokerLink.class.getClassLoader(), new Class<?>[] {BrokerLink.class}, (proxy, method, arguments) -> {
@@ -325,7 +325,7 @@ class ConstructionTest {
         return kind == ProducerKind.STOCK ? new KafkaProducer<>(configs) : new MillraceProducer<>(configs);
     }
 
-    /** Says how it is treated. */
+    /** Records the calls it gets. */
     public static class NotingSerializer implements Serializer<Object> {
         private String name;
 
@@ -359,7 +359,7 @@ class ConstructionTest {
         }
     }
 
-    /** Whatever it is plugged in as, closing it ends with an Error. */
+    /** Fits every plug-in key; its {@code close} throws an {@code Error}. */
     public static final class ErrorAtClose extends RoundRobinPartitioner
             implements Serializer<Object>, ProducerInterceptor<Object, Object>, MetricsReporter {
         @Override
@@ -391,7 +391,7 @@ class ConstructionTest {
         }
     }
 
-    /** Throws when its metrics are offered to it. */
+    /** Throws when it gets its metrics. */
     public static final class UnmeasurableInterceptor implements ProducerInterceptor<Object, Object>, Monitorable {
         @Override
         public void configure(Map<String, ?> configs) {}
@@ -420,7 +420,7 @@ class ConstructionTest {
         }
     }
 
-    /** Has a metric of its own. */
+    /** Registers its own metric. */
     public static final class MeasuredSerializer extends ByteArraySerializer implements Monitorable {
         @Override
         public void withPluginMetrics(PluginMetrics metrics) {
@@ -437,7 +437,7 @@ class ConstructionTest {
         }
     }
 
-    /** Cannot be closed, but not because of an Error. */
+    /** Its {@code close} throws an exception that is not an {@code Error}. */
     public static final class ThrowingReporter extends NotingReporter {
         @Override
         public void close() {
@@ -445,7 +445,7 @@ class ConstructionTest {
         }
     }
 
-    /** Says how it is treated. */
+    /** Records the calls it gets. */
     public static class NotingReporter implements MetricsReporter {
         @Override
         public void configure(Map<String, ?> configs) {

@@ -18,7 +18,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.junit.jupiter.api.Test;
 
-/** A program that compiles against {@code KafkaProducer} compiles against {@code MillraceProducer} too. */
+/** A program that compiles with {@code KafkaProducer} compiles with ours after the name is replaced. */
 class DropInTest {
     @Test
     void shouldHaveEveryPublicConstructorOfTheStockProducer() {
@@ -62,7 +62,7 @@ class DropInTest {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** By method, with those inherited, and without those that every object has. */
+    /** By method; includes inherited methods, except those of {@code Object}. */
     private static Map<String, Type> returnTypes(Class<?> producer) {
         return Stream.of(producer.getMethods())
                 .filter(method -> method.getDeclaringClass() != Object.class && !method.isSynthetic())

@@ -29,7 +29,7 @@ class ProducerSettingsTest {
         assertThat(settings().deliveryTimeoutMs()).isEqualTo(120_000);
     }
 
-    /** In nanoseconds, as the network layer counts, it would overflow, and every connection be closed at once. */
+    /** In the nanoseconds of the network layer it would overflow, and every connection would be closed at once. */
     @Test
     void shouldKeepConnectionsForEverWhenToldTo() {
         for (Object idleMs : new Object[] {Long.MAX_VALUE, Long.MAX_VALUE - 1, Long.toString(Long.MAX_VALUE)}) {

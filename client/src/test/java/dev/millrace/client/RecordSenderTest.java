@@ -51,7 +51,7 @@ import org.apache.kafka.common.serialization.Serializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** {@code send} without I/O threads: nothing is ever acknowledged, and metadata comes from the test. */
+/** {@code send} without I/O threads: no record is acknowledged, and the test provides metadata. */
 class RecordSenderTest {
     private static final long MAX_BLOCK_MS = 1500;
     private static final int BATCH_SIZE = 10_000;
@@ -122,7 +122,7 @@ class RecordSenderTest {
         sender.send(new ProducerRecord<>("known", 1, null, value), null);
         assertThat(memory.available()).isLessThan(value.length);
 
-        // when a topic becomes known after a fifth of a second of waiting
+        // when a topic becomes known after 200 ms
         CompletableFuture<Future<RecordMetadata>> sent = new CompletableFuture<>();
         Thread waiting = new Thread(
                 () -> sent.complete(sender.send(new ProducerRecord<>("late", 0, null, value), null)), "waiting");
@@ -135,7 +135,7 @@ class RecordSenderTest {
                 () -> System.nanoTime() - sinceNs > TimeUnit.MILLISECONDS.toNanos(200));
         publish("known", "late");
 
-        // then it waits for memory no longer than what is left
+        // then it waits for memory no longer than the rest of max.block.ms
         assertThatThrownBy(() -> sent.get(30, TimeUnit.SECONDS).get())
                 .cause()
                 .isInstanceOf(BufferExhaustedException.class)

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What is wrong with the keys of TLS and SASL is told by the constructor, as the stock producer tells it. */
+/** The constructor reports wrong TLS and SASL settings as the stock producer does. */
 class SecurityConfigTest {
     private static final Map<String, Object> CLIENT = Map.of("bootstrap.servers", "127.0.0.1:9");
     private static final String SECRET = "a-secret-word";
@@ -30,7 +30,7 @@ class SecurityConfigTest {
         Files.writeString(folder.resolve("no-store"), "this is no key store");
     }
 
-    /** What the reasons given must mention, and the keys that are wrong. */
+    /** What the message must mention, by the settings that are wrong. */
     static Stream<Arguments> mistakes() {
         String noStore = folder.resolve("no-store").toString();
         String missing = folder.resolve("missing").toString();

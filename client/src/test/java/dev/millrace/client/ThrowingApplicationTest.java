@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The application's code throws on the I/O thread. No broker is there: with {@code millrace.metadata.block=false} records wait for
- * their topic, and fail.
+ * The application's code throws on the I/O thread. There is no broker: with {@code millrace.metadata.block=false}
+ * records wait for their topic, and fail.
  */
 class ThrowingApplicationTest {
     private static final long PATIENCE_S = 30;
@@ -116,7 +116,7 @@ class ThrowingApplicationTest {
         CompletableFuture.runAsync(call).get(PATIENCE_S, TimeUnit.SECONDS);
     }
 
-    /** Who throws, and what. */
+    /** Which code throws, and what. */
     enum Thrower {
         INTERCEPTOR {
             @Override

@@ -178,7 +178,7 @@ class WaitingRecordsTest {
         assertThat(memory.available()).isEqualTo(MEMORY);
     }
 
-    /** So that batches that linger are sent, and their memory comes back. */
+    /** Sends batches that linger, so that their memory comes back. */
     @Test
     void shouldReportShortageWhileARecordWaitsForMemory() {
         add("r1", null);

@@ -4,18 +4,18 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** The one place that waits: polls a real condition until it holds, never longer than a deadline. */
+/** The one place where tests wait: it polls a condition until the condition holds or time runs out. */
 public final class Await {
     private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
 
     private Await() {}
 
     /**
-     * Blocks the calling thread until the condition holds, asking it every 20 ms.
+     * Blocks the calling thread until the condition holds; checks it every 20 ms.
      *
-     * @param what the condition in words, as in "topic t has a leader"; it is in the message when time runs out
-     * @throws IllegalStateException when the condition does not hold within the timeout, or the thread is interrupted
-     *     (its interrupt flag is then set again); whatever the condition throws passes through
+     * @param what the condition in words, such as "topic t has a leader", for the message when time runs out
+     * @throws IllegalStateException if the condition does not hold within the timeout, or the thread is interrupted
+     *     (the interrupt flag stays set); what the condition throws is passed on
      */
     public static void until(String what, Duration timeout, BooleanSupplier condition) {
         long deadline = System.nanoTime() + timeout.toNanos();

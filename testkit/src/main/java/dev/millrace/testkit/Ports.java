@@ -11,11 +11,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
 
 /**
- * Free TCP ports of 127.0.0.1, chosen below the range from which systems serve outgoing connections. From inside that
- * range some client could hold the port of a broker that is down, or even connect to itself there.
+ * Finds free TCP ports of 127.0.0.1, below the range of ports that systems use for outgoing connections. In that range
+ * a client could hold the port of a broker that is down, or even connect to itself there.
  *
- * <p>Each JVM hands out ports of a range of its own, one after the other, and keeps the range for its lifetime by listening
- * on its first port: so no cluster of another JVM takes the port of a broker that is down.
+ * <p>Each JVM hands out ports of its own range, one after the other. It keeps the range for its lifetime by listening
+ * on the first port, so that no cluster of another JVM takes the port of a broker that is down.
  */
 public final class Ports {
     private static final int FIRST = 10_000;
@@ -28,15 +28,15 @@ public final class Ports {
     private Ports() {}
 
     /**
-     * Distinct ports that were free a moment ago; whoever binds them must be ready to lose a race and ask again.
+     * Finds distinct ports that are free now. Another process may take one before the caller binds it.
      *
-     * @throws IllegalStateException so many are not free
+     * @throws IllegalStateException if fewer are free
      */
-    public static synchronized Queue<Integer> free(int count) {
+    public static synchronized Queue<Integer> findFree(int count) {
         Queue<Integer> ports = new ArrayDeque<>();
         for (int tried = 0; ports.size() < count; tried++) {
             if (tried == RANGE_SIZE) {
-                throw new IllegalStateException("No " + count + " free ports behind " + RANGE.getLocalPort());
+                throw new IllegalStateException("No " + count + " free ports after " + RANGE.getLocalPort());
             }
             int port = RANGE.getLocalPort() + 1 + handedOut++ % (RANGE_SIZE - 1);
             if (isFree(port)) {

@@ -1,11 +1,12 @@
 /**
- * Real Kafka clusters in child JVMs, a stub broker, and the stamps and oracles that judge what arrived.
+ * The test kit: real Kafka clusters, a stub broker, a fault proxy, and oracles that judge what arrived. It serves the
+ * tests of all modules, the benchmarks and the mirror's demo; it is not published.
  *
  * <pre>{@code
  * DeliveryOracle oracle = new DeliveryOracle(run);
  * try (KafkaCluster cluster = KafkaCluster.builder().brokers(3).start()) {
  *     cluster.createTopic("t", 8, 3, Map.of("min.insync.replicas", "2"));
- *     // send stamp.encode(100) with cluster.clientConfig(); in the callback: oracle.acknowledged(stamp)
+ *     // send stamp.encode(100) with cluster.clientConfig(); in the callback: oracle.onAcknowledged(stamp)
  *     cluster.kill(cluster.leader("t", 0));
  *     // flush the producer, then:
  *     Verdict verdict = oracle.judge(cluster.clientConfig(), List.of("t"));
@@ -13,8 +14,8 @@
  * }
  * }</pre>
  *
- * <p>To read on: {@link dev.millrace.testkit.cluster.KafkaCluster} and {@link dev.millrace.testkit.stub.StubBroker} run in a {@code
- * ChildJvm} each broker, whose {@code ChildFolder} sees to it that nothing is left behind; {@link
- * dev.millrace.testkit.oracle.DeliveryOracle} judges a producer, {@link dev.millrace.testkit.oracle.TopicDigest} a mirror.
+ * <p>{@code cluster} and {@code stub} run brokers in child JVMs of {@code process}; {@code cluster} puts {@code proxy}
+ * in front of its brokers; {@code oracle} knows none of them. This package has what all of them need, and uses none of
+ * them.
  */
 package dev.millrace.testkit;

@@ -14,7 +14,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** The stock clients, in the ways the tests use them. */
+/** The stock clients, as the tests use them. */
 public final class Clients {
     private Clients() {}
 
@@ -33,7 +33,7 @@ public final class Clients {
         }
     }
 
-    /** Reads so many values of partition 0 from its beginning. */
+    /** Reads so many values from the beginning of partition 0. */
     public static List<String> consume(Map<String, Object> config, String topic, int count) {
         TopicPartition partition = new TopicPartition(topic, 0);
         try (KafkaConsumer<String, String> consumer =

@@ -26,7 +26,7 @@ import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 
-/** The house rules that a compiler does not know. */
+/** The house rules that a compiler does not check. */
 class ArchitectureTest {
     private static final String ROOT = "dev.millrace.client";
 
@@ -58,7 +58,7 @@ class ArchitectureTest {
             "org.apache.kafka.common.metrics",
             "org.apache.kafka.common.serialization");
 
-    /** Where the walk along the send path stops, and why. */
+    /** Where the walk along the send path stops, with the reason. */
     private static final Map<String, String> SLOW_PATHS = Map.ofEntries(
             Map.entry(
                     "RecordSender.sendLater",
@@ -162,14 +162,13 @@ class ArchitectureTest {
     }
 
     @Test
-    void shouldFindAnInternalTypeWhereverASignatureNamesIt() {
-        assertThat(PublicSignatures.naming(
-                        INTERNAL,
-                        new ClassFileImporter()
-                                .importClasses(
-                                        PublicSignaturesFixture.class,
-                                        PublicSignaturesFixture.Inner.class,
-                                        PublicSignaturesFixture.Hidden.class)))
+    void shouldFindAnInternalTypeWhereverASignatureNamesIt() throws ClassNotFoundException {
+        String fixture = ROOT + ".PublicSignaturesFixture"; // it has to be in a public package
+        JavaClasses classes = new ClassFileImporter()
+                .importClasses(
+                        Class.forName(fixture), Class.forName(fixture + "$Inner"), Class.forName(fixture + "$Hidden"));
+
+        assertThat(PublicSignatures.naming(INTERNAL, classes))
                 .containsExactly(
                         "Inner.inner names TopicImage",
                         "PublicSignaturesFixture names ClusterImage",
@@ -199,14 +198,14 @@ class ArchitectureTest {
         }
     }
 
-    /** Timers and time-outs on the wall clock would expire records when it jumps. */
+    /** Time-outs on the wall clock would expire records when the clock jumps. */
     @Test
     void shouldReadTheWallClockForTimestampsOnly() {
         noClasses()
                 .that()
                 .doNotHaveSimpleName("RecordSender") // a record without a timestamp gets one
                 .and()
-                .doNotHaveSimpleName("MonotonicTime") // where it starts
+                .doNotHaveSimpleName("MonotonicTime") // its first value
                 .should()
                 .callMethod(System.class, "currentTimeMillis")
                 .orShould()

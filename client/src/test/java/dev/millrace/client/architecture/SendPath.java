@@ -27,14 +27,14 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Walks all methods of the given classes that a method can reach by calls, method references and lambdas, and lists those
- * that lock or block. A call to an overridable method is a call to every override among the given classes.
+ * Walks all methods of the given classes that a method can reach by calls, method references and lambdas, and lists
+ * those that lock or block. A call to an overridable method is a call to every override among the given classes.
  *
- * <p><b>Not seen:</b> what a JDK or Kafka method does inside, unless it is listed here; what is called through a
- * functional interface of the JDK. The latter is reported too, so that every such place is named in the test.
+ * <p><b>Not seen:</b> what a method of the JDK or Kafka does inside, unless it is listed here, and what is called
+ * through a functional interface of the JDK. Such a call is reported, so that the test names each of them.
  */
 final class SendPath {
-    /** Methods that lock or block: a class's whole name and a method, or {@code *} for all of its methods. */
+    /** Methods that lock or block: the full name of a class and a method, or {@code *} for all methods. */
     private static final Set<String> BLOCKING = Set.of(
             "java.lang.Object.wait",
             "java.lang.Object.notify",
@@ -56,7 +56,7 @@ final class SendPath {
             "java.util.Vector.*",
             "java.lang.StringBuffer.*");
 
-    /** These lock a bin of the table, also when the key is there already. */
+    /** These lock a bin of the table even if the key is there. */
     private static final Set<String> LOCKING_MAP_METHODS = Set.of(
             "put",
             "putAll",
@@ -80,17 +80,17 @@ final class SendPath {
     private final Map<JavaCodeUnit, JavaCodeUnit> calledBy = new LinkedHashMap<>();
 
     /**
-     * Walks nowhere yet.
+     * Prepares a walk.
      *
-     * @param stops {@code Class.method} that are not entered, or {@code Class.method -> Class.method} for a call that is
-     *     passed over; each with the reason
+     * @param stops {@code Class.method} that are not entered, or {@code Class.method -> Class.method} for a call that
+     *     is passed over; each with the reason
      */
     SendPath(JavaClasses classes, Map<String, String> stops) {
         this.classes = classes;
         this.stops = stops;
     }
 
-    /** Follows every call from this method on; may be called for several methods. */
+    /** Follows every call from this method; call it for as many methods as needed. */
     SendPath from(Class<?> type, String method, Class<?>... parameters) {
         JavaCodeUnit root = classes.get(type).getMethod(method, parameters);
         ArrayDeque<JavaCodeUnit> open = new ArrayDeque<>();
@@ -115,19 +115,19 @@ final class SendPath {
         return this;
     }
 
-    /** {@code Class.method} of all that was reached. */
+    /** All methods that were reached, as {@code Class.method}. */
     Set<String> reached() {
         return calledBy.keySet().stream().map(SendPath::nameOf).collect(toCollection(TreeSet::new));
     }
 
-    /** The stops that the walk never came to: they are out of date. */
+    /** The stops that the walk did not come to: they are out of date. */
     Set<String> uselessStops() {
         Set<String> useless = new TreeSet<>(stops.keySet());
         useless.removeAll(usedStops);
         return useless;
     }
 
-    /** One line for each thing on the way that locks, blocks, or cannot be followed. */
+    /** One line for each call on the way that locks, blocks or cannot be followed. */
     List<String> violations() {
         List<String> found = new ArrayList<>();
         for (JavaCodeUnit unit : calledBy.keySet()) {
@@ -179,7 +179,7 @@ final class SendPath {
         return targets;
     }
 
-    /** The method itself if it is ours, and all overrides of it that are ours. */
+    /** The method itself and all its overrides, if they are ours. */
     private List<JavaCodeUnit> implementations(AccessTarget.CodeUnitAccessTarget target) {
         List<JavaCodeUnit> found = new ArrayList<>();
         target.resolveMember().filter(member -> isOurs(member.getOwner())).ifPresent(found::add);
@@ -234,7 +234,7 @@ final class SendPath {
         return name.substring(name.lastIndexOf('.') + 1);
     }
 
-    /** Names of the methods that have a synchronized block; a lambda's counts for the method it stands in. */
+    /** The methods that have a synchronized block, in themselves or in a lambda. */
     private Set<String> monitorsOf(JavaClass type) {
         return monitors.computeIfAbsent(type.getName(), name -> {
             Set<String> found = new HashSet<>();

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/** A send path that does, one call away from {@link #send}, everything that the real one may not. */
+/** A send path that does, one call away from {@link #send}, everything that the real one must not do. */
 final class SendPathFixtures {
     private final ReentrantLock lock = new ReentrantLock();
     private final CountDownLatch latch = new CountDownLatch(0);

@@ -10,8 +10,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * A seed that a simulation prints when it fails repeats the run, in the same process
- * and in another one.
+ * A seed that a simulation prints when it fails gives the same run again: in the next minute, and in a process of
+ * tomorrow.
  */
 class SimulationSeedTest {
     private static final int SEEDS = 20;
@@ -32,7 +32,7 @@ class SimulationSeedTest {
     }
 
     /**
-     * Hash codes of objects and of {@code Set.of} depend on the process, so only another process shows it.
+     * Where hash codes depend on the process, as those of objects and of {@code Set.of} do, only another one shows it.
      */
     @Test
     void shouldPlayTheSameRunAgainWhenTheProcessIsAnother() throws Exception {

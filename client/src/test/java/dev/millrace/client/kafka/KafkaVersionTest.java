@@ -23,7 +23,7 @@ class KafkaVersionTest {
         Path jar = Path.of(KafkaVersionTest.class
                 .getResource("/unsupported/kafka-clients-" + version + ".jar")
                 .toURI());
-        JavaRuntime runtime = JavaRuntime.ofThisJvm().withFirst(jar);
+        JavaRuntime runtime = JavaRuntime.ofThisJvm().withFirstOnClassPath(jar);
 
         // when
         try (JavaProgram program = JavaProgram.start(runtime, List.of("-Xmx64m"), Program.class)) {

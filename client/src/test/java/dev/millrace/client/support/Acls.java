@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.common.acl.AclBinding;
 
-/** Changes of ACLs, which a broker learns of a moment after they are made. */
+/** Changes ACLs and waits until brokers know the change, which takes a moment. */
 public final class Acls {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 

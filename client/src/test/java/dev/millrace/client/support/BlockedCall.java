@@ -6,7 +6,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A call on a thread of its own that blocks until the test does something about it. */
+/** A call on its own thread that blocks until the test ends the wait. */
 public final class BlockedCall {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -30,7 +30,7 @@ public final class BlockedCall {
         thread.setDaemon(true);
     }
 
-    /** Starts the call and returns when it blocks. */
+    /** Starts the call, and blocks until the call waits. */
     public static BlockedCall of(Callable<?> call) {
         BlockedCall blocked = new BlockedCall(call);
         blocked.thread.start();
@@ -50,12 +50,12 @@ public final class BlockedCall {
         thread.interrupt();
     }
 
-    /** What the call threw in the end, or null. */
+    /** What the call threw, or null; blocks until it has ended. */
     public Throwable thrown() throws Exception {
         return end.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
 
-    /** Whether the thread's interrupt flag was set when the call had ended; after {@link #thrown}. */
+    /** Whether the interrupt flag was set after the call; ask after {@link #thrown}. */
     public boolean wasInterruptedAtEnd() {
         return interruptedAtEnd;
     }

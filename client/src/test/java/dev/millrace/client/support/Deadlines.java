@@ -8,22 +8,22 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * How soon a producer must work again after a fault, worked out from its settings. A test that waits longer would pass
- * although records wait for something that nobody promised, such as the next look at old metadata.
+ * How soon a producer must work again after a fault, computed from its settings. A test that waits longer would also
+ * pass if records waited for something else, such as the next refresh of old metadata.
  */
 public final class Deadlines {
-    /** What a busy machine may add: threads that get no CPU, a broker's code that runs for the first time. */
+    /** What a busy machine may add: threads get no CPU, a broker runs code for the first time. */
     private static final Duration STALL = Duration.ofSeconds(10);
 
-    /** Backoffs are at most a fifth longer than their setting. */
+    /** Backoffs are at most 20 % longer than their setting. */
     private static final double JITTER = 1.2;
 
     private Deadlines() {}
 
     /**
-     * From the end of a fault until a record is acknowledged. At worst a request went out just before the end and is given
-     * up after {@code request.timeout.ms}; the connection is made anew after {@code reconnect.backoff.max.ms}; then metadata
-     * is asked for after {@code retry.backoff.max.ms}, and after that once more the record goes out.
+     * From the end of a fault until a record is acknowledged. At worst a request was sent just before the end. It is
+     * abandoned after {@code request.timeout.ms}; the producer connects again after {@code reconnect.backoff.max.ms},
+     * requests metadata after {@code retry.backoff.max.ms}, and sends the record after the same backoff again.
      *
      * @param more pairs of key and value, as for {@link ProducerKind#create(Map, Object...)}
      */
@@ -36,12 +36,14 @@ public final class Deadlines {
                 .plus(STALL);
     }
 
-    /** From a broker's sudden death until a record is acknowledged by those who take over from it. */
+    /** From a broker's sudden death until a new leader acknowledges a record. */
     public static Duration failover(Object... more) {
         return KafkaCluster.ELECTION_TIMEOUT.plus(recovery(more));
     }
 
-    /** From {@code send} until the record has an outcome: it waits for metadata or memory, and then in its batch. */
+    /**
+     * From {@code send} until the record has an outcome: it waits for metadata or memory first, and then in its batch.
+     */
     public static Duration outcome(Object... more) {
         ProducerConfig config = config(more);
         return Duration.ofMillis(config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG)

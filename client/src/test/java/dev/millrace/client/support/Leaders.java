@@ -15,7 +15,7 @@ import org.apache.kafka.common.TopicPartition;
 
 /** Moves leaders, as operators do. */
 public final class Leaders {
-    /** For what brokers do among themselves; it says nothing of producers. */
+    /** For what brokers do among themselves; no limit for producers. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private Leaders() {}
@@ -41,12 +41,12 @@ public final class Leaders {
         });
     }
 
-    /** All three brokers of a cluster of three; another leads than now. */
+    /** The brokers of a cluster of three, in an order that makes another of them the leader. */
     public static List<Integer> others(KafkaCluster cluster, String topic, int partition) {
         return from(cluster.leader(topic, partition) % 3 + 1);
     }
 
-    /** The brokers 1 to 3 in turn, from this one. */
+    /** The brokers 1 to 3 in a cycle, from this one. */
     public static List<Integer> from(int first) {
         return List.of(first, first % 3 + 1, (first + 1) % 3 + 1);
     }

@@ -11,7 +11,9 @@ import javax.management.ObjectName;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.Metric;
 
-/** Tells whether a producer has left anything behind: memory in use, a request in flight, a thread, a bean of a metric. */
+/**
+ * Checks whether a producer has left anything behind: memory in use, a request in flight, a thread, a bean of a metric.
+ */
 public final class LeakOracle {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -27,12 +29,12 @@ public final class LeakOracle {
         clientId = total.metricName().tags().get("client-id");
     }
 
-    /** Of an open producer; its client id must be its own. */
+    /** For an open producer; no other producer may have its client id. */
     public static LeakOracle of(Producer<?, ?> producer) {
         return new LeakOracle(producer);
     }
 
-    /** While it is open: waits until every record has an outcome and its memory is free. */
+    /** Blocks until all memory of the open producer is free, so every record has an outcome. */
     public void awaitFreeMemory() {
         Await.until("all memory is free", PATIENCE, () -> value(available) == value(total));
     }
@@ -43,7 +45,10 @@ public final class LeakOracle {
         assertNothingLeftByForce();
     }
 
-    /** As {@link #assertNothingLeft}, of a producer that gave requests up: a closed network client still counts those. */
+    /**
+     * As {@link #assertNothingLeft}, for a producer that abandoned requests: a closed network client still counts
+     * those.
+     */
     public void assertNothingLeftByForce() throws MalformedObjectNameException {
         assertThat(value(available)).as("free memory").isEqualTo(value(total));
         Await.until(

@@ -7,7 +7,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** The producer under test and the one that is the reference: the same script must end the same way. */
+/** The producer under test and the reference; the same calls must have the same outcome. */
 public enum ProducerKind {
     MILLRACE {
         @Override
@@ -24,7 +24,12 @@ public enum ProducerKind {
 
     public abstract Producer<byte[], byte[]> create(Map<String, Object> configs);
 
-    /** Made of a cluster's client configuration and pairs of key and value. */
+    /**
+     * Creates a producer.
+     *
+     * @param client a cluster's client configuration
+     * @param more pairs of key and value
+     */
     public Producer<byte[], byte[]> create(Map<String, Object> client, Object... more) {
         return create(with(client, more));
     }

@@ -16,7 +16,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-/** One broker for a class of tests that play the same script with the stock producer and with ours. */
+/** One broker for a class of tests, which make the same calls with the stock producer and with ours. */
 public abstract class SingleBrokerFixture {
     protected static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -26,7 +26,8 @@ public abstract class SingleBrokerFixture {
     protected static void start() {
         cluster = KafkaCluster.builder()
                 .listeners(Listener.PLAINTEXT, Listener.SASL_PLAINTEXT)
-                // Tests pause it for seconds; out of its session it would lead nothing for a moment afterwards.
+                // Tests pause the broker for seconds. If its session ended, it would lead nothing for a moment
+                // afterwards.
                 .setting("broker.session.timeout.ms", "60000")
                 .start();
     }
@@ -36,7 +37,7 @@ public abstract class SingleBrokerFixture {
         cluster.close();
     }
 
-    /** Makes a topic of the producer's own. */
+    /** Creates a topic for this kind of producer. */
     protected static String topic(String name, ProducerKind kind, int partitions) {
         return topic(name, kind, partitions, Map.of());
     }
@@ -56,8 +57,8 @@ public abstract class SingleBrokerFixture {
     }
 
     /**
-     * Has a first record of every partition acknowledged: the stock producer may meet KAFKA-15591 in a new partition and
-     * never recover.
+     * Sends one record to every partition and waits until all are acknowledged, because otherwise KAFKA-15591 may keep
+     * the stock producer from ever recovering in a new partition.
      */
     protected static void sendFirst(Producer<byte[], byte[]> producer, String topic, int partitions) throws Exception {
         List<Future<RecordMetadata>> first = new ArrayList<>();
@@ -70,7 +71,7 @@ public abstract class SingleBrokerFixture {
         }
     }
 
-    /** One of the metrics that a producer has once. */
+    /** The value of one of the metrics that a producer has once. */
     public static double metric(Producer<?, ?> producer, String name) {
         return producer.metrics().entrySet().stream()
                 .filter(metric -> metric.getKey().name().equals(name)

@@ -18,7 +18,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
-/** Sends stamped records, by the caller or by threads until they are told to stop, and judges what became of them. */
+/** Sends stamped records, from the calling thread or from threads until they are stopped, and judges what arrived. */
 public final class StampedLoad {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int MAX_UNACKNOWLEDGED = 2000;
@@ -36,8 +36,8 @@ public final class StampedLoad {
     private int sentByCaller;
 
     /**
-     * Has a first record of every partition acknowledged: the stock producer may meet KAFKA-15591 in a new partition and
-     * never recover.
+     * Sends one record to every partition and waits until all are acknowledged, because otherwise KAFKA-15591 may keep
+     * the stock producer from ever recovering in a new partition.
      */
     public StampedLoad(Producer<byte[], byte[]> producer, String topic, int partitions) throws Exception {
         this.producer = producer;
@@ -48,7 +48,7 @@ public final class StampedLoad {
         }
     }
 
-    /** Sends one record from the calling thread, to the partitions in turn. */
+    /** Sends one record from the calling thread; uses the partitions in turn. */
     public Future<RecordMetadata> send(int valueSize) {
         int sequence = sentByCaller++;
         return send(0, sequence, valueSize);
@@ -68,7 +68,7 @@ public final class StampedLoad {
         Stamp stamp = new Stamp(1, thread, topic, partition, sequence);
         return producer.send(new ProducerRecord<>(topic, partition, null, stamp.encode(valueSize)), (metadata, e) -> {
             if (e == null) {
-                oracle.acknowledged(stamp);
+                oracle.onAcknowledged(stamp);
                 acknowledged.incrementAndGet();
             } else {
                 failure.compareAndSet(null, e);
@@ -77,7 +77,7 @@ public final class StampedLoad {
         });
     }
 
-    /** Starts threads that send until {@link #stop}, with a limit to what is under way. */
+    /** Starts threads that send until {@link #stop}, with a limit on unacknowledged records. */
     public void start(int count) {
         for (int t = 1; t <= count; t++) {
             int number = t;
@@ -99,13 +99,13 @@ public final class StampedLoad {
         }
     }
 
-    /** Waits until so many more records are acknowledged than now. */
+    /** Blocks until so many more records are acknowledged than now. */
     public void awaitMore(long count, Duration within) {
         long goal = acknowledged.get() + count;
         Await.until(count + " more records are acknowledged", within, () -> acknowledged.get() >= goal);
     }
 
-    /** Ends the threads; what they have sent goes on. */
+    /** Ends the threads; the records that they have sent stay on their way. */
     public void stop() throws InterruptedException {
         stopping = true;
         for (Thread thread : threads) {
@@ -114,14 +114,17 @@ public final class StampedLoad {
         }
     }
 
-    /** After {@code flush} or {@code close}: every record was acknowledged, and is there once, in order, where it belongs. */
+    /**
+     * Call it after {@code flush} or {@code close}: all were acknowledged, and are there once, in order, in their
+     * partitions.
+     */
     public void assertAllDelivered(Map<String, Object> client) {
         assertThat(failure.get()).as("the first failure").isNull();
         Verdict verdict = assertDelivered(client);
         assertThat(verdict.read()).as("records in the topic").isEqualTo(acknowledged.get());
     }
 
-    /** As {@link #assertAllDelivered}, but records may have failed, and such a record may be there or not. */
+    /** As {@link #assertAllDelivered}, but records may have failed; a failed record may be there or not. */
     public Verdict assertDelivered(Map<String, Object> client) {
         Verdict verdict = oracle.judge(client, List.of(topic));
         assertThat(verdict.isClean()).as(verdict.toString()).isTrue();

@@ -18,11 +18,14 @@ import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** Reads a topic back with the stock consumer, as a user would see it. */
+/** Reads a topic with the stock consumer, as a user would. */
 public final class TopicContents {
     private TopicContents() {}
 
-    /** Every committed record, once no transaction of the topic is open any more: their ends are written in the background. */
+    /**
+     * All committed records, after no transaction of the topic is open: brokers write the end of a transaction in the
+     * background.
+     */
     public static List<ConsumerRecord<byte[], byte[]>> readCommitted(KafkaCluster cluster, String topic) {
         try {
             Await.until(
@@ -36,7 +39,7 @@ public final class TopicContents {
         return read(ProducerKind.with(cluster.clientConfig(), "isolation.level", "read_committed"), topic);
     }
 
-    /** Who has something open in the topic, and what the coordinators know of everyone: the two may disagree. */
+    /** The transactions open in the topic, and those that the coordinators know, which may differ. */
     private static String openTransactions(KafkaCluster cluster, String topic) {
         Admin admin = cluster.admin();
         try (KafkaConsumer<byte[], byte[]> consumer =
@@ -51,7 +54,7 @@ public final class TopicContents {
         }
     }
 
-    /** The sum of the partitions' end offsets; committed ones end before the first open transaction. */
+    /** The sum of the partitions' end offsets; those of committed records end before the first open transaction. */
     public static long end(KafkaCluster cluster, String topic, IsolationLevel isolation) {
         Map<String, Object> configs =
                 ProducerKind.with(cluster.clientConfig(), "isolation.level", isolation.toString());
@@ -69,7 +72,7 @@ public final class TopicContents {
                 .collect(Collectors.toList());
     }
 
-    /** Every record of the topic up to the ends of now, partition by partition, in the order of offsets. */
+    /** All records of the topic up to its present end, by partition and offset. */
     public static List<ConsumerRecord<byte[], byte[]>> read(Map<String, Object> client, String topic) {
         Map<String, Object> configs = new HashMap<>(client);
         configs.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");

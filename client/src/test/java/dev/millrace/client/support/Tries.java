@@ -11,8 +11,8 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /**
- * What a test with short time-outs does first, as often as it takes: a broker that was just started needs a second for its
- * first producer id and its first write, and any machine may stall.
+ * What a test with short time-outs does first, and repeats until it succeeds: a broker that has just started needs a
+ * second for its first producer id and its first write, and any machine may stall.
  */
 public final class Tries {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -24,12 +24,12 @@ public final class Tries {
         Await.until("a record is acknowledged", PATIENCE, () -> isAcknowledged(producer.send(record)));
     }
 
-    /** Until the producer has the topic in its metadata, where it stays for minutes. */
+    /** Requests metadata until the producer knows the topic, which it then does for minutes. */
     public static void untilKnown(Producer<?, ?> producer, String topic) {
         Await.until("the producer knows " + topic, PATIENCE, () -> knows(producer, topic));
     }
 
-    /** Waits for the record's outcome, and returns whether it is a success. */
+    /** Blocks until the record has an outcome, and returns whether it was acknowledged. */
     public static boolean isAcknowledged(Future<RecordMetadata> future) {
         try {
             return future.get(PATIENCE.toSeconds(), TimeUnit.SECONDS).hasOffset();

@@ -143,13 +143,13 @@ final class Demo {
     private static DemoRow row(
             DemoPlan.Run run, Measurement.Figures figures, TopicDigest expected, TopicDigest actual) {
         if (run.contender().isMirrorMaker()) {
-            UnorderedComparison inventory = UnorderedComparison.compare(expected, actual);
+            UnorderedComparison comparison = UnorderedComparison.compare(expected, actual);
             return new DemoRow(
                     run.contender(),
                     run.threads(),
                     figures,
-                    inventory.isExact() ? "every record once, partitions differ" : "WRONG: " + inventory,
-                    inventory.isExact());
+                    comparison.isExact() ? "every record once, partitions differ" : "WRONG: " + comparison,
+                    comparison.isExact());
         }
         Comparison comparison = expected.compare(actual);
         return new DemoRow(

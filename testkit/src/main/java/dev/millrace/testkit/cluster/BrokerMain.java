@@ -13,11 +13,13 @@ import kafka.server.KafkaRaftServer;
 import kafka.tools.StorageTool;
 import org.apache.kafka.common.utils.Time;
 
-/** A broker of a {@link KafkaCluster}: what its child JVM runs. Formats the data folder at the first start. */
+/** What the child JVM of a broker of a {@link KafkaCluster} runs. Formats the data folder at the first start. */
 final class BrokerMain {
     private BrokerMain() {}
 
-    /** Arguments: the file of broker settings, the cluster id, then more options of the storage tool's {@code format}. */
+    /**
+     * Arguments: the file of broker settings, the cluster id, then more options for the storage tool's {@code format}.
+     */
     public static void main(String[] arguments) {
         try {
             List<String> formatOptions = List.of(arguments).subList(2, arguments.length);

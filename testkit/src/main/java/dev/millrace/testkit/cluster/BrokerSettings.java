@@ -1,5 +1,6 @@
 package dev.millrace.testkit.cluster;
 
+import dev.millrace.testkit.cluster.ClusterSpec.Credentials;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -10,12 +11,15 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The settings of the brokers of a {@link KafkaCluster}: quick to start, quick to notice a dead broker, small. */
+/** The settings of the brokers of a {@link KafkaCluster}: quick to start, quick to notice a dead broker, and small. */
 final class BrokerSettings {
-    /** Three controllers keep a majority whichever broker is killed; more would only cost time. */
+    /** Three controllers keep a majority when any one is killed; more would only cost time. */
     private static final int MAX_CONTROLLERS = 3;
 
-    /** What a broker killed with -9 led has no leader for so long, and its next start waits as well; 9 s by default. */
+    /**
+     * How long the partitions of a broker that was killed with -9 have no leader; its next start waits as long. Kafka's
+     * default is 9 s.
+     */
     static final Duration SESSION_TIMEOUT = Duration.ofSeconds(3);
 
     private static final String CONTROLLER = "CONTROLLER";
@@ -35,14 +39,14 @@ final class BrokerSettings {
     private BrokerSettings() {}
 
     /** Refuses a setting that describes the cluster itself. */
-    static void check(String key, String value) {
+    static void refuseFixed(String key, String value) {
         if (FIXED.contains(key)) {
             throw new IllegalArgumentException("Broker setting " + key + "=" + value
                     + " cannot be chosen: the cluster sets it from brokers(), listeners() and its free ports");
         }
     }
 
-    /** Everything for one node of the cluster, except security and what the user of the cluster chose. */
+    /** All settings of one broker, except those of security and those that the user of the cluster chose. */
     static Map<String, String> of(Node node, List<Node> cluster, Path logDir) {
         List<Node> controllers = controllers(cluster);
         boolean isController = controllers.contains(node);
@@ -79,8 +83,8 @@ final class BrokerSettings {
         return settings;
     }
 
-    /** What the brokers need for their listeners with SASL: the users, in each mechanism, on each listener. */
-    static Map<String, String> sasl(Set<Listener> listeners, Iterable<String> users, String password) {
+    /** What the brokers need for their listeners with SASL: each listener knows the users in each mechanism. */
+    static Map<String, String> sasl(Set<Listener> listeners, Credentials credentials) {
         Map<String, String> settings = new HashMap<>();
         for (Listener listener : listeners) {
             if (!listener.isAuthenticated()) {
@@ -88,7 +92,7 @@ final class BrokerSettings {
             }
             for (SaslMechanism mechanism : SaslMechanism.values()) {
                 String prefix = listener.prefix() + mechanism.kafkaName().toLowerCase(Locale.ROOT);
-                settings.put(prefix + ".sasl.jaas.config", mechanism.brokerJaas(users, password));
+                settings.put(prefix + ".sasl.jaas.config", mechanism.brokerJaas(credentials));
             }
         }
         if (!settings.isEmpty()) {
@@ -101,7 +105,7 @@ final class BrokerSettings {
         return settings;
     }
 
-    /** Who may do what is up to ACLs from now on, but for those who come in the clear: brokers, and the tests' admin. */
+    /** Lets ACLs decide, except for clients without authentication: the other brokers, and the tests' admin client. */
     static Map<String, String> authorizer() {
         return Map.of(
                 "authorizer.class.name",
@@ -131,11 +135,11 @@ final class BrokerSettings {
                 Map.entry("share.coordinator.state.topic.min.isr", minIsr),
                 Map.entry("broker.session.timeout.ms", Long.toString(SESSION_TIMEOUT.toMillis())),
                 Map.entry("broker.heartbeat.interval.ms", "500"),
-                // Records of any age stay until the test is over, unless a topic says otherwise.
+                // Keep records of any age until the test ends, unless a topic says otherwise.
                 Map.entry("log.retention.ms", "-1"),
-                // 128 MB of heap by default, claimed at the start.
+                // By default 128 MB of heap, allocated at the start.
                 Map.entry("log.cleaner.dedupe.buffer.size", "4194304"),
-                // 10 MB for each of two index files of each partition by default.
+                // By default 10 MB for each of the two index files of each partition.
                 Map.entry("log.index.size.max.bytes", "1048576"));
     }
 }

@@ -18,8 +18,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
 /**
- * The certificates of one cluster: a throw-away authority, and what it has signed. All brokers share them. Made by the
- * JDK's {@code keytool}, as the JDK has no public API that signs certificates.
+ * The certificates of one cluster: a temporary authority, and the certificates that it has signed. All brokers share
+ * them. The JDK's {@code keytool} makes them, because the JDK has no public API that signs certificates.
  */
 public final class Certificates {
     private static final String PASSWORD = "store-secret";
@@ -33,7 +33,7 @@ public final class Certificates {
         this.folder = folder;
     }
 
-    /** A certificate, with the options that make keytool make it. */
+    /** A kind of certificate, with keytool's options for it. */
     private enum Kind {
         BROKER(FOR_THIS_HOST + VALID),
         EXPIRED(FOR_THIS_HOST + " -startdate -3d -validity 1"),
@@ -55,7 +55,7 @@ public final class Certificates {
         }
     }
 
-    /** Makes the stores that brokers and clients of these listeners need in the folder; takes a second or two. */
+    /** Makes, in the folder, the stores that brokers and clients of these listeners need; takes a second or two. */
     public static Certificates generate(Path folder, Set<Listener> listeners) {
         Certificates certificates = new Certificates(folder);
         Path work = folder.resolve("authority.p12");
@@ -65,10 +65,10 @@ public final class Certificates {
             trusted.setCertificateEntry(AUTHORITY, load(work).getCertificate(AUTHORITY));
             save(trusted, certificates.trustStore());
             for (Kind kind : Kind.values()) {
-                boolean wanted = kind == Kind.CLIENT
+                boolean isNeeded = kind == Kind.CLIENT
                         ? listeners.contains(Listener.SSL_MUTUAL)
                         : listeners.stream().anyMatch(l -> l.isEncrypted() && Kind.ofBroker(l) == kind);
-                if (wanted) {
+                if (isNeeded) {
                     certificates.sign(work, kind);
                 }
             }
@@ -117,12 +117,12 @@ public final class Certificates {
         return settings;
     }
 
-    /** For {@link #serverContext}. */
+    /** The key store of a broker, for {@link #serverContext}. */
     public Path brokerStore() {
         return keyStore(Kind.BROKER);
     }
 
-    /** What a server that is no Kafka broker needs to present the certificate of a broker. */
+    /** The TLS context of a server that is no Kafka broker and presents the certificate of a broker. */
     public static SSLContext serverContext(Path brokerStore) {
         try {
             KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());

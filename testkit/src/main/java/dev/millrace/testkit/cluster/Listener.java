@@ -4,21 +4,23 @@ import java.util.Locale;
 
 /** A kind of listener of a broker. */
 public enum Listener {
-    /** Neither encrypted nor authenticated. Every cluster has it, and talks through it between its own brokers. */
+    /** Neither encrypted nor authenticated. Every cluster has it, and its brokers use it among themselves. */
     PLAINTEXT("PLAINTEXT"),
     /** As {@link #PLAINTEXT}, through a {@link dev.millrace.testkit.proxy.FaultProxy} in front of each broker. */
     PROXIED("PLAINTEXT"),
-    /** TLS; the client checks the broker's certificate and host name, and has none of its own. */
+    /** TLS; the client checks the broker's certificate and host name, and has no certificate itself. */
     SSL("SSL"),
     /** Authenticated by any {@link SaslMechanism}, not encrypted. */
     SASL_PLAINTEXT("SASL_PLAINTEXT"),
     /** TLS as with {@link #SSL}, authenticated as with {@link #SASL_PLAINTEXT}. */
     SASL_SSL("SASL_SSL"),
-    /** As {@link #SSL}, but the client must have a certificate too. */
+    /** As {@link #SSL}, but the client needs a certificate too. */
     SSL_MUTUAL("SSL"),
     /** As {@link #SSL}, but the broker's certificate has expired: no client should connect. */
     SSL_EXPIRED("SSL"),
-    /** As {@link #SSL}, but the broker's certificate is for another host: only a client that does not care connects. */
+    /**
+     * As {@link #SSL}, but the broker's certificate is for another host: only a client that does not check it connects.
+     */
     SSL_OTHER_HOST("SSL");
 
     private final String securityProtocol;
@@ -27,7 +29,7 @@ public enum Listener {
         this.securityProtocol = securityProtocol;
     }
 
-    /** What settings of a broker begin with that are for this listener only. */
+    /** The prefix of the broker settings that are for this listener only. */
     String prefix() {
         return "listener.name." + name().toLowerCase(Locale.ROOT) + ".";
     }

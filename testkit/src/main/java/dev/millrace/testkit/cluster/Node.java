@@ -3,17 +3,17 @@ package dev.millrace.testkit.cluster;
 import java.util.Map;
 
 /**
- * What is fixed about one broker for the life of its cluster.
+ * The id and the ports of one broker; they do not change while its cluster exists.
  *
- * @param ports where it listens itself
- * @param proxyPort where clients of {@link Listener#PROXIED} find it
+ * @param ports on which the broker itself listens
+ * @param proxyPort to which clients of {@link Listener#PROXIED} connect
  */
 record Node(int id, Map<Listener, Integer> ports, int controllerPort, int proxyPort) {
     String address(Listener listener) {
         return "127.0.0.1:" + ports.get(listener);
     }
 
-    /** Where clients connect to. */
+    /** The address to which clients connect. */
     String advertisedAddress(Listener listener) {
         return listener == Listener.PROXIED ? "127.0.0.1:" + proxyPort : address(listener);
     }

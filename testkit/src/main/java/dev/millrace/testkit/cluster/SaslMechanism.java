@@ -1,5 +1,6 @@
 package dev.millrace.testkit.cluster;
 
+import dev.millrace.testkit.cluster.ClusterSpec.Credentials;
 import java.util.Optional;
 
 /** A way to authenticate on the SASL listeners of a {@link KafkaCluster}. */
@@ -7,7 +8,7 @@ public enum SaslMechanism {
     PLAIN("PLAIN", "plain.PlainLoginModule"),
     SCRAM_SHA_256("SCRAM-SHA-256", "scram.ScramLoginModule"),
     SCRAM_SHA_512("SCRAM-SHA-512", "scram.ScramLoginModule"),
-    /** With the unsecured tokens that Kafka has for development; the password is the scope that brokers require. */
+    /** With Kafka's unsecured tokens for development; the password is the scope that brokers require. */
     OAUTHBEARER("OAUTHBEARER", "oauthbearer.OAuthBearerLoginModule");
 
     private final String kafkaName;
@@ -23,7 +24,7 @@ public enum SaslMechanism {
         return kafkaName;
     }
 
-    /** The value of a client's {@code sasl.jaas.config}; also good for a user or password that the brokers refuse. */
+    /** The value of a client's {@code sasl.jaas.config}; user and password may be ones that the brokers refuse. */
     public String clientJaas(String user, String password) {
         return this == OAUTHBEARER
                 ? jaas(option("unsecuredLoginStringClaim_sub", user)
@@ -31,18 +32,23 @@ public enum SaslMechanism {
                 : jaas(option("username", user) + option("password", password));
     }
 
-    String brokerJaas(Iterable<String> users, String password) {
+    /** The value of a broker's {@code sasl.jaas.config} for this mechanism. */
+    String brokerJaas(Credentials credentials) {
         StringBuilder options = new StringBuilder();
         if (this == PLAIN) {
-            users.forEach(user -> options.append(option("user_" + user, password)));
+            credentials.users().forEach(user -> options.append(option("user_" + user, credentials.password())));
         } else if (this == OAUTHBEARER) {
-            options.append(option("unsecuredLoginStringClaim_sub", "broker")); // it logs in too, to nobody
-            options.append(option("unsecuredValidatorRequiredScope", password));
+            options.append(option(
+                    "unsecuredLoginStringClaim_sub",
+                    "broker")); // its login module needs it, though it connects to nobody
+            options.append(option("unsecuredValidatorRequiredScope", credentials.password()));
         }
         return jaas(options.toString());
     }
 
-    /** The user's credential in the form the storage tool takes; only SCRAM has one, else it is in the broker's settings. */
+    /**
+     * The user's credential for the storage tool. Only SCRAM has one; the other mechanisms have theirs in the settings.
+     */
     Optional<String> storedCredential(String user, String password) {
         boolean isScram = this == SCRAM_SHA_256 || this == SCRAM_SHA_512;
         return isScram ? Optional.of(kafkaName + "=[name=" + user + ",password=" + password + "]") : Optional.empty();

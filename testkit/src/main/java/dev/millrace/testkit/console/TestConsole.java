@@ -18,12 +18,12 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
 /**
- * What a build prints of its tests: a line for each test class, and for a test that fails its exception and the end of what it
- * printed and logged. All that tests print and log goes to {@code CLASS-log.txt} in the folder that the system property
- * {@value #FOLDER} names, because clients whose failures are the test write thousands of warnings. Without that property, as in
- * an IDE, this does nothing.
+ * Decides what a build prints about its tests: one line per test class, and for a test that fails its exception and the
+ * end of what it printed and logged. All that tests print and log goes to {@code CLASS-log.txt} in the folder that the
+ * system property {@value #FOLDER} names, because tests of failures make clients log thousands of warnings. Without
+ * that property, as in an IDE, it does nothing.
  *
- * <p><b>Threads:</b> JUnit's, one test at a time; what other threads print goes to the file of the class that runs.
+ * <p><b>Threads:</b> the one that JUnit runs tests on. What other threads print goes to the file of the running class.
  */
 public final class TestConsole implements TestExecutionListener {
     static final String FOLDER = "millrace.test.logs";
@@ -74,7 +74,7 @@ public final class TestConsole implements TestExecutionListener {
             skipped++;
         } else if (result.getStatus() == Status.FAILED) {
             failed++;
-            show(test, result.getThrowable());
+            showFailure(test, result.getThrowable());
         }
         if (test.equals(running)) {
             endClass();
@@ -115,7 +115,7 @@ public final class TestConsole implements TestExecutionListener {
                 (System.nanoTime() - startNanos) / (double) TimeUnit.SECONDS.toNanos(1));
     }
 
-    private void show(TestIdentifier test, Optional<Throwable> failure) {
+    private void showFailure(TestIdentifier test, Optional<Throwable> failure) {
         List<String> lines = loggedSinceStart();
         int first = Math.max(0, lines.size() - SHOWN_LINES);
         console.println("FAILED " + running.getDisplayName() + " " + test.getDisplayName());
@@ -140,7 +140,7 @@ public final class TestConsole implements TestExecutionListener {
         try {
             return Files.size(log);
         } catch (IOException e) {
-            return 0; // shows more than this test has logged
+            return 0; // then the end of the whole file is shown
         }
     }
 }

@@ -5,17 +5,17 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * How faithful a copy one topic is of another. Counts of records.
+ * How faithful a copy one topic is of another, in numbers of records.
  *
  * @param source in the source
  * @param target in the target
- * @param lost in the source, and nowhere in the target
- * @param doubled in the target once more often than in the source
- * @param reordered whose first copy is in the target after the first copy of a record that they preceded in the source
- * @param lastReordered doubled ones whose last copy is in the target after the last copy of a record that they preceded in
- *     the source: an older writer's copy that arrived late
+ * @param lost in the source, but nowhere in the target
+ * @param doubled further copies in the target
+ * @param reordered first copies that are in the target after the first copy of a record that follows them in the source
+ * @param lastReordered last copies of doubled records that are in the target after the last copy of a record that
+ *     follows them in the source: an older writer's copy arrived late
  * @param misrouted in another partition of the target than of the source
- * @param unexpected in the target, and nowhere in the source
+ * @param unexpected in the target, but nowhere in the source
  * @param examples the first few of each fault, in words
  */
 public record Comparison(
@@ -29,14 +29,14 @@ public record Comparison(
         long unexpected,
         List<String> examples) {
 
-    /** Whether the target holds the records of the source, all of them, in order, and nothing else. */
+    /** Whether the target holds all records of the source, in order, and nothing else. */
     public boolean isExact() {
         return isCompleteWithDuplicates() && doubled == 0;
     }
 
     /**
-     * Whether all records are there, some perhaps again, and both their first copies and their last ones are in order: what a
-     * restart may leave whose records are written at least once.
+     * Whether all records are there, perhaps some of them again, and both first copies and last copies are in order:
+     * what a restart of an at-least-once mirror may leave.
      */
     public boolean isCompleteWithDuplicates() {
         return lost == 0 && reordered == 0 && lastReordered == 0 && misrouted == 0 && unexpected == 0;

@@ -10,26 +10,27 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
- * Judges whether a producer kept its promises: collects the {@link Stamp}s of acknowledged records, then reads the
- * topics and compares. Takes a bit for each acknowledged record, and for each gap in the sequences between them.
+ * Judges whether a producer delivered what it acknowledged: collects the {@link Stamp}s of acknowledged records, then
+ * reads the topics and compares. Needs one bit of memory per sequence.
  *
- * <p><b>Threads:</b> any thread may report acknowledgements. {@link #judge} sees those whose report has returned.
+ * <p><b>Threads:</b> any thread may report acknowledgements. {@link #judge} sees those that returned before it was
+ * called.
  */
 public final class DeliveryOracle {
     private final long run;
     private final Map<Sender, Sequences> acknowledged = new ConcurrentHashMap<>();
 
-    /** Judges the stamps of one run; those of other runs in the same topics are passed over. */
+    /** Judges the stamps of one run, and ignores those of other runs in the same topics. */
     public DeliveryOracle(long run) {
         this.run = run;
     }
 
     /**
-     * Reports that the record with this stamp was acknowledged. Cheap enough to be called in the producer's callback.
+     * Records that the record with this stamp was acknowledged. It is cheap enough for the producer's callback.
      *
-     * @throws IllegalArgumentException when the stamp is of another run
+     * @throws IllegalArgumentException if the stamp is of another run
      */
-    public void acknowledged(Stamp stamp) {
+    public void onAcknowledged(Stamp stamp) {
         if (stamp.run() != run) {
             throw new IllegalArgumentException("The stamp " + stamp + " is of another run than " + run);
         }
@@ -40,11 +41,11 @@ public final class DeliveryOracle {
 
     /**
      * Reads the topics from their beginning to their present end, and compares with what was acknowledged so far.
-     * Blocks the calling thread until it has read all of it.
+     * Blocks the calling thread until all is read.
      *
      * @param clientConfig for a consumer, as from {@link dev.millrace.testkit.cluster.KafkaCluster#clientConfig()}
-     * @throws IllegalArgumentException when there is no such topic
-     * @throws IllegalStateException when reading makes no progress for 60 s
+     * @throws IllegalArgumentException if there is no such topic
+     * @throws IllegalStateException if nothing arrives for 60 s though there is more
      * @throws org.apache.kafka.common.KafkaException as the consumer throws it
      */
     public Verdict judge(Map<String, Object> clientConfig, Collection<String> topics) {
@@ -53,14 +54,14 @@ public final class DeliveryOracle {
         return reading.verdict();
     }
 
-    /** As {@link #judge(Map, Collection)}, of records read by the caller, in the order of each partition. */
+    /** Judges records that the caller has read, in the order of each partition. */
     Verdict judge(Iterable<ConsumerRecord<byte[], byte[]>> records) {
         Reading reading = new Reading();
         records.forEach(reading::add);
         return reading.verdict();
     }
 
-    /** Whose sequences belong together, going by what is inside the stamp. */
+    /** A thread and the topic and partition it sent to: one row of sequences. */
     private record Sender(int thread, String topic, int partition) {
         static Sender of(Stamp stamp) {
             return new Sender(stamp.thread(), stamp.topic(), stamp.partition());
@@ -71,7 +72,7 @@ public final class DeliveryOracle {
         }
     }
 
-    /** Where one thread's records were found; their sequences may only rise there. */
+    /** A thread and the topic and partition where its records were found: their sequences must rise there. */
     private record Place(int thread, String topic, int partition) {}
 
     private static final class Sequences {
@@ -118,7 +119,7 @@ public final class DeliveryOracle {
             BitSet sequences = seen.computeIfAbsent(Sender.of(stamp), unused -> new BitSet());
             if (sequences.get((int) stamp.sequence())) {
                 note("doubled", ++doubled, stamp, record);
-                return; // A second copy says nothing about the order of the first ones.
+                return; // Only first copies are checked for order.
             }
             sequences.set((int) stamp.sequence());
             Place place = new Place(stamp.thread(), record.topic(), record.partition());

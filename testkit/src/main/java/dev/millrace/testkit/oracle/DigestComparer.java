@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Compares two {@link TopicDigest}s. In each partition, the n-th record of the target with some hash stands for the n-th
- * of the source with that hash. What the target has beyond that is doubled; what it has with a hash the partition does
- * not know has come from another partition, or from nowhere.
+ * Compares two {@link TopicDigest}s. In each partition, the n-th record of the target with some hash is a copy of the
+ * n-th record of the source with that hash. More records of the target with that hash are doubled. A record whose hash
+ * is not in the source's partition is from another partition, or unexpected.
  *
- * <p>Order is demanded twice: of first copies, counted from the beginning, and of last copies, counted from the end. Two
- * writers of the same records that take turns leave the first copies in order, always; a reader who has the older writer's
- * copy last goes back in time nevertheless.
+ * <p>The order is checked twice: of first copies, counted from the beginning, and of last copies, counted from the end.
+ * When two writers write the same records in turns, first copies are always in order; but if a record's last copy is
+ * the older writer's, a reader that keeps the last copy of each record goes back in time.
  */
 final class DigestComparer {
     private static final int MAX_EXAMPLES = 3;
@@ -22,10 +22,12 @@ final class DigestComparer {
     private final TopicDigest target;
     private final List<String> examples = new ArrayList<>();
 
-    /** What a partition of the source does not know, and what a partition of the target lacks, with their places. */
-    private final List<Stray> strangers = new ArrayList<>();
+    /** Records of the target that are not in the same partition of the source. */
+    private final List<Place> strangers = new ArrayList<>();
 
-    private final List<Stray> missing = new ArrayList<>();
+    /** Records of the source that are not in the same partition of the target. */
+    private final List<Place> missing = new ArrayList<>();
+
     private long doubled;
     private long reordered;
     private long lastReordered;
@@ -46,8 +48,8 @@ final class DigestComparer {
         long misrouted = 0;
         long unexpected = 0;
         HashPositions elsewhere = new HashPositions(strangers.isEmpty() ? new long[0] : allOf(source));
-        for (Stray stranger : strangers) {
-            if (elsewhere.knows(stranger.hash)) {
+        for (Place stranger : strangers) {
+            if (elsewhere.contains(stranger.hash)) {
                 note("misrouted", ++misrouted, "target", stranger);
             } else {
                 note("unexpected", ++unexpected, "target", stranger);
@@ -55,10 +57,10 @@ final class DigestComparer {
         }
         long lost = 0;
         HashPositions gone =
-                new HashPositions(strangers.stream().mapToLong(Stray::hash).toArray());
-        for (Stray stray : missing) {
-            if (gone.take(stray.hash) < 0) {
-                note("lost", ++lost, "source", stray);
+                new HashPositions(strangers.stream().mapToLong(Place::hash).toArray());
+        for (Place place : missing) {
+            if (gone.take(place.hash) < 0) {
+                note("lost", ++lost, "source", place);
             }
         }
         return new Comparison(
@@ -79,14 +81,14 @@ final class DigestComparer {
         long doubledBefore = doubled;
         int highest = NONE;
         for (int i = 0; i < actual.length; i++) {
-            Stray here = new Stray(partition, i, actual[i]);
+            Place here = new Place(partition, i, actual[i]);
             int position = positions.take(actual[i]);
             firstCopyOf[i] = position;
             if (position > highest) {
                 highest = position;
             } else if (position >= 0) {
                 note("reordered", ++reordered, "target", here);
-            } else if (positions.knows(actual[i])) {
+            } else if (positions.contains(actual[i])) {
                 note("doubled", ++doubled, "target", here);
             } else {
                 strangers.add(here);
@@ -94,7 +96,7 @@ final class DigestComparer {
         }
         for (int i = 0; i < expected.length; i++) {
             if (!positions.isTaken(i)) {
-                missing.add(new Stray(partition, i, expected[i]));
+                missing.add(new Place(partition, i, expected[i]));
             }
         }
         if (doubled > doubledBefore) {
@@ -102,7 +104,7 @@ final class DigestComparer {
         }
     }
 
-    /** What is there only once has been looked at as a first copy. */
+    /** Looks at doubled records only; the others were checked as first copies. */
     private void compareLastCopies(int partition, long[] expected, long[] actual, int[] firstCopyOf) {
         int[] lastCopyOf = lastCopies(expected, actual);
         int highest = NONE;
@@ -110,12 +112,12 @@ final class DigestComparer {
             if (lastCopyOf[i] > highest) {
                 highest = lastCopyOf[i];
             } else if (lastCopyOf[i] >= 0 && lastCopyOf[i] != firstCopyOf[i]) {
-                note("last copy reordered", ++lastReordered, "target", new Stray(partition, i, actual[i]));
+                note("last copy reordered", ++lastReordered, "target", new Place(partition, i, actual[i]));
             }
         }
     }
 
-    /** By index in the target: of which record of the source it is the last copy, or −1. */
+    /** For each record of the target: the index of the source's record whose last copy it is, or −1. */
     private static int[] lastCopies(long[] expected, long[] actual) {
         HashPositions fromTheEnd = new HashPositions(reversed(expected));
         int[] lastCopyOf = new int[actual.length];
@@ -134,14 +136,14 @@ final class DigestComparer {
         return reversed;
     }
 
-    private void note(String fault, long count, String where, Stray stray) {
+    private void note(String fault, long count, String where, Place place) {
         if (count <= MAX_EXAMPLES) {
             examples.add(String.format(
                     Locale.ROOT,
                     "%s: record %,d, from 0, of partition %d of the %s",
                     fault,
-                    stray.index,
-                    stray.partition,
+                    place.index,
+                    place.partition,
                     where));
         }
     }
@@ -157,5 +159,5 @@ final class DigestComparer {
         return all;
     }
 
-    private record Stray(int partition, int index, long hash) {}
+    private record Place(int partition, int index, long hash) {}
 }

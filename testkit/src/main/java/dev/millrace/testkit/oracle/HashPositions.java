@@ -3,20 +3,20 @@ package dev.millrace.testkit.oracle;
 import java.util.Arrays;
 import java.util.BitSet;
 
-/** Where in an array of hashes each one stands: a hash table without an object per entry, for millions of them. */
+/** Finds the positions of hashes in an array: a hash table for millions of entries, without an object per entry. */
 final class HashPositions {
     private static final int NONE = -1;
 
     private final long[] hashes;
     private final BitSet taken = new BitSet();
 
-    /** By slot: the first position of its hash; never changes. */
+    /** For each slot: the first position of its hash; does not change. */
     private final int[] first;
 
-    /** By slot: the first position of its hash that is not taken. */
+    /** For each slot: the first position of its hash that is not taken. */
     private final int[] open;
 
-    /** By position: the next position of the same hash. */
+    /** For each position: the next position of the same hash. */
     private final int[] next;
 
     HashPositions(long[] hashes) {
@@ -33,11 +33,11 @@ final class HashPositions {
     }
 
     /** Whether the hash is in the array, taken or not. */
-    boolean knows(long hash) {
+    boolean contains(long hash) {
         return first[slot(hash)] != NONE;
     }
 
-    /** Takes the first position of the hash that is not taken yet; −1 when there is none. */
+    /** Takes the first position of the hash that is not taken; −1 if there is none. */
     int take(long hash) {
         int slot = slot(hash);
         int position = open[slot];
@@ -52,7 +52,7 @@ final class HashPositions {
         return taken.get(position);
     }
 
-    /** The slot of the hash, or the free one where it would go. The hashes are good ones: no need to mix them. */
+    /** The slot of the hash, or the free slot for it. The hashes are well mixed, so their low bits are good enough. */
     private int slot(long hash) {
         int slot = (int) hash & (first.length - 1);
         while (first[slot] != NONE && hashes[first[slot]] != hash) {

@@ -9,14 +9,14 @@ import org.apache.kafka.common.header.Header;
 
 /**
  * A 64-bit hash of what a copy of a record must keep: key, value, headers and timestamp. Each step multiplies to 128
- * bits and folds the halves; fast, and good against accidents, not against an enemy.
+ * bits and combines the halves. It is fast and detects accidents, not attacks.
  */
 final class RecordHash {
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long SEED = 0x9E37_79B9_7F4A_7C15L;
     private static final long FACTOR = 0xD6E8_FEB8_6659_FD93L;
 
-    /** In place of a length: null is not the same as empty. */
+    /** In place of the length, so that null and empty differ. */
     private static final int NULL = -1;
 
     private RecordHash() {}

@@ -6,20 +6,20 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * Who sent a record, where to, and in which order: written into the record's value, so that whoever reads it can tell
- * what became of it.
+ * Tells who sent a record, where to, and in which order. It is written into the record's value, so that an oracle that
+ * reads the topic knows what became of the record.
  *
- * @param run tells apart runs that use the same topic
+ * @param run distinguishes runs that use the same topic
  * @param thread the sending thread
  * @param topic where the record was sent to
- * @param partition where the record was sent to, or −1 when the sender left the choice to the partitioner
+ * @param partition where the record was sent to, or −1 if the partitioner chose
  * @param sequence from 0 to 2^31 − 2, rising in the order of sending, per thread or per thread and partition
  */
 public record Stamp(long run, int thread, String topic, int partition, long sequence) {
     private static final int CHECKSUM_BYTES = Integer.BYTES;
     private static final int FIXED_BYTES = CHECKSUM_BYTES + Long.BYTES + 2 * Integer.BYTES + Long.BYTES + Short.BYTES;
 
-    /** @throws IllegalArgumentException when the partition or the sequence is out of range */
+    /** @throws IllegalArgumentException if the partition or the sequence is out of range */
     public Stamp {
         if (partition < -1) {
             throw new IllegalArgumentException("partition is " + partition + ", must be -1 or more");
@@ -29,7 +29,7 @@ public record Stamp(long run, int thread, String topic, int partition, long sequ
         }
     }
 
-    /** The stamp as a value of {@code size} bytes, zeros at its end; longer where the stamp itself is. */
+    /** The stamp as a value of {@code size} bytes, filled up with zeros; longer if the stamp itself is longer. */
     public byte[] encode(int size) {
         byte[] topicBytes = topic.getBytes(StandardCharsets.UTF_8);
         byte[] value = new byte[Math.max(size, FIXED_BYTES + topicBytes.length)];
@@ -48,7 +48,7 @@ public record Stamp(long run, int thread, String topic, int partition, long sequ
     /**
      * Reads a value that {@link #encode} made.
      *
-     * @throws IllegalArgumentException when it is not such a value: null, too short, or any byte of it has changed
+     * @throws IllegalArgumentException if it is null or too short, or any byte of it has changed
      */
     public static Stamp decode(byte[] value) {
         if (value == null || value.length < FIXED_BYTES) {

@@ -8,8 +8,8 @@ import java.util.function.LongConsumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
- * What a topic held when it was read: a hash of every record, in the order of its partition. Two of them tell whether
- * one topic is a faithful copy of the other. Takes 8 bytes a record, and up to twice that while reading. Immutable.
+ * What a topic held when it was read: a hash of every record, in the order of its partition. Two digests tell whether
+ * one topic is a faithful copy of the other. Takes 8 bytes per record, and up to twice that while reading. Immutable.
  */
 public final class TopicDigest {
     /** By partition; without trailing partitions that are empty. */
@@ -19,7 +19,7 @@ public final class TopicDigest {
         this.hashes = hashes;
     }
 
-    /** As {@link #read(Map, String, LongConsumer)}, without telling the progress. */
+    /** Reads as {@link #read(Map, String, LongConsumer)} does, without reporting progress. */
     public static TopicDigest read(Map<String, Object> clientConfig, String topic) {
         return read(clientConfig, topic, recordsSoFar -> {});
     }
@@ -28,9 +28,9 @@ public final class TopicDigest {
      * Reads a topic from its beginning to its present end, in the calling thread.
      *
      * @param clientConfig for a consumer, as from {@link dev.millrace.testkit.cluster.KafkaCluster#clientConfig()}
-     * @param progress told the number of records so far, from time to time, in the calling thread
-     * @throws IllegalArgumentException when there is no such topic
-     * @throws IllegalStateException when reading makes no progress for 60 s
+     * @param progress gets the number of records so far, from time to time, in the calling thread
+     * @throws IllegalArgumentException if there is no such topic
+     * @throws IllegalStateException if nothing arrives for 60 s though there is more
      * @throws org.apache.kafka.common.KafkaException as the consumer throws it
      */
     public static TopicDigest read(Map<String, Object> clientConfig, String topic, LongConsumer progress) {
@@ -39,22 +39,22 @@ public final class TopicDigest {
         return collector.digest();
     }
 
-    /** The digest of records given in the order of each partition. */
+    /** The digest of records that the caller has read, in the order of each partition. */
     static TopicDigest of(Iterable<ConsumerRecord<byte[], byte[]>> records) {
         Collector collector = new Collector();
         records.forEach(collector::add);
         return collector.digest();
     }
 
-    /** How many records the topic held. */
+    /** The number of records that the topic held. */
     public long records() {
         return hashes.stream().mapToLong(partition -> partition.length).sum();
     }
 
     /**
-     * Tells how faithful a copy of this one the other is; takes a second or so for millions of records. A partition of the
-     * source should not have two records that are the same in everything, their timestamps included: if the target has such
-     * records more often, it cannot be told which of them a copy is of, and it may count as reordered though it is not.
+     * Tells how faithful a copy of this topic the other is; takes about a second for millions of records. A partition
+     * of the source should not have two records that are equal in everything, including timestamps: if the target has
+     * more of them, we cannot tell which record a copy is of, and may count it as reordered though it is not.
      */
     public Comparison compare(TopicDigest target) {
         return new DigestComparer(this, target).compare();
@@ -64,7 +64,7 @@ public final class TopicDigest {
         return hashes.size();
     }
 
-    /** The hashes of a partition in order; empty when there is no such partition. Not to be written to. */
+    /** The hashes of a partition in order; empty if there is no such partition. Do not write to it. */
     long[] partition(int partition) {
         return partition < hashes.size() ? hashes.get(partition) : new long[0];
     }

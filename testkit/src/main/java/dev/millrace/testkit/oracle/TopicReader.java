@@ -14,12 +14,12 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** Reads all that topics hold now, once, in the order of each partition. */
+/** Reads all that topics hold now, in the order of each partition. */
 final class TopicReader {
     private static final Duration POLL_TIMEOUT = Duration.ofMillis(100);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** For throughput; the oracles have checksums and hashes of their own. */
+    /** For throughput. The oracles have their own checksums and hashes. */
     private static final Map<String, Object> DEFAULTS = Map.of(
             "enable.auto.commit",
             false,
@@ -41,8 +41,8 @@ final class TopicReader {
      *
      * @param clientConfig wins over the defaults of this class
      * @param afterPoll called after each poll
-     * @throws IllegalArgumentException when there is no such topic
-     * @throws IllegalStateException when nothing arrives for 60 s though there is more
+     * @throws IllegalArgumentException if there is no such topic
+     * @throws IllegalStateException if nothing arrives for 60 s though there is more
      */
     static void readAll(
             Map<String, Object> clientConfig,
@@ -75,17 +75,17 @@ final class TopicReader {
                 if (!records.isEmpty()) {
                     lastProgress = System.nanoTime();
                 } else if (System.nanoTime() - lastProgress > PATIENCE.toNanos()) {
-                    throw new IllegalStateException(
-                            "Nothing arrived for " + PATIENCE.toSeconds() + " s, and these have more: " + unfinished);
+                    throw new IllegalStateException("Nothing arrived for " + PATIENCE.toSeconds()
+                            + " s, though these partitions have more: " + unfinished);
                 } else {
-                    // What ends in markers of transactions never delivers its last offset.
+                    // A partition that ends with the marker of a transaction never delivers its last offset.
                     unfinished.removeIf(partition -> consumer.position(partition) >= ends.get(partition));
                 }
             }
         }
     }
 
-    /** Whether the partition has now been read to its end. */
+    /** Returns whether the partition is now read to its end. */
     private static boolean deliver(
             List<ConsumerRecord<byte[], byte[]>> records, long end, Consumer<ConsumerRecord<byte[], byte[]>> forEach) {
         for (ConsumerRecord<byte[], byte[]> record : records) {

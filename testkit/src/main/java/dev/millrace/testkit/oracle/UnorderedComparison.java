@@ -5,16 +5,16 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Whether a topic holds the records of another, whatever their partitions and order: for what copies records without
- * keeping those. {@link Comparison} asks for more. Counts of records.
+ * Whether a topic holds the records of another, in any partition and order, in numbers of records. It is for tools that
+ * keep neither; {@link Comparison} is stricter.
  *
  * @param source in the source
  * @param target in the target
- * @param lost those that the source has more often than the target
- * @param surplus those that the target has more often than the source
+ * @param lost records that the source has more often than the target
+ * @param surplus records that the target has more often than the source
  */
 public record UnorderedComparison(long source, long target, long lost, long surplus) {
-    /** Takes stock; takes a second or so, and 16 bytes a record, for millions of them. */
+    /** Compares two topics; takes about a second for millions of records, and 16 bytes per record. */
     public static UnorderedComparison compare(TopicDigest source, TopicDigest target) {
         long[] expected = source.sorted();
         long[] actual = target.sorted();

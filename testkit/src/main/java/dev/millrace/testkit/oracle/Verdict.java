@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What a {@link DeliveryOracle} found. Counts of records.
+ * What a {@link DeliveryOracle} found, in numbers of records.
  *
  * @param acknowledged distinct stamps reported as acknowledged
- * @param read stamps of the run found in the topics; more than acknowledged where the fate of some was unknown
- * @param lost acknowledged, and not found
+ * @param read stamps of the run that are in the topics; may be more than acknowledged if some sends failed
+ * @param lost acknowledged, but not found
  * @param doubled found again
- * @param reordered found behind a later one of the same thread in the same partition
- * @param misrouted found in another topic or partition than the stamp names
- * @param corrupt values that are no stamp, or a damaged one
+ * @param reordered found after a later one of the same thread in the same partition
+ * @param misrouted found in a topic or partition that the stamp does not name
+ * @param corrupt values that are no stamp or a damaged one
  * @param examples the first few of each fault, in words
  */
 public record Verdict(

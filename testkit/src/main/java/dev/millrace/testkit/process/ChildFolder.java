@@ -7,13 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The temporary folder of a family of child JVMs, and the reaper that ends them all and removes the folder: on
- * {@link #close()}, and as well when this JVM ends in any other way, be it by kill -9.
+ * The temporary folder of some child JVMs, and the reaper process that kills them and removes the folder on {@link
+ * #close()} or when this JVM ends in any way, including kill -9.
  *
- * <p>The reaper is a shell whose standard input is a pipe that only this JVM holds open. It sleeps until the pipe
- * closes, which the kernel sees to however this JVM ends, and deaf to the signals of a terminal's Ctrl-C. A child enters
- * its process id in the folder before it becomes a JVM. The reaper first renames the folder: a child that has not
- * entered itself by then fails to do so, and ends; all others are found and get SIGKILL, which also ends stopped ones.
+ * <p>The reaper is a shell whose standard input is a pipe that only this JVM holds open. It reads until the pipe
+ * closes, which the kernel does whichever way this JVM ends, and ignores the signals of a terminal's Ctrl-C. A child
+ * writes a file named by its process id to the folder before it becomes a JVM. The reaper first renames the folder: a
+ * child that has not written its file by then fails to, and ends. All others get SIGKILL, which also ends paused
+ * processes.
  */
 public final class ChildFolder implements AutoCloseable {
     private static final String REAPER = """
@@ -32,7 +33,7 @@ public final class ChildFolder implements AutoCloseable {
         this.reaper = reaper;
     }
 
-    /** Creates the folder below {@code java.io.tmpdir}, with the given prefix of its name. */
+    /** Creates the folder in {@code java.io.tmpdir}; its name begins with the prefix. */
     public static ChildFolder create(String prefix) {
         try {
             Path path = Files.createTempDirectory(prefix);
@@ -51,12 +52,12 @@ public final class ChildFolder implements AutoCloseable {
         return path;
     }
 
-    /** Where the running child of this process id is entered. */
-    Path entry(long pid) {
+    /** The file by which the reaper finds the child with this process id. */
+    Path pidFile(long pid) {
         return path.resolve("pids").resolve(Long.toString(pid));
     }
 
-    /** Ends every child at once and removes the folder; blocks until that is done, some milliseconds. */
+    /** Kills every child and removes the folder; blocks until that is done, for some milliseconds. */
     @Override
     public void close() {
         try {
@@ -65,7 +66,7 @@ public final class ChildFolder implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot close the pipe to the reaper of " + path, e);
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // The reaper goes on without us.
+            Thread.currentThread().interrupt(); // The reaper finishes without us.
         }
     }
 }

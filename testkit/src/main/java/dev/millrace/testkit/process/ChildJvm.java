@@ -14,8 +14,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A child JVM. It never outlives this JVM (see {@link ChildFolder}),
- * ignores a terminal's Ctrl-C, which is for the parent to judge, and writes its output to a file of the folder.
+ * A child JVM. It never outlives this JVM (see {@link ChildFolder}). It ignores a terminal's Ctrl-C, because the parent
+ * decides when it ends. It writes its output to a file of the folder.
+ *
+ * <p><b>Threads:</b> one at a time.
  */
 public final class ChildJvm {
     private static final String LAUNCHER = "trap '' INT HUP; : > \"$0/pids/$$\" && exec \"$@\"";
@@ -31,7 +33,7 @@ public final class ChildJvm {
     /**
      * Starts the child and returns at once.
      *
-     * @param name unique among the running children of the folder; names its log file too
+     * @param name unique among the running children of the folder; also the name of its log file
      * @param options for the JVM, such as {@code -Xmx512m}
      */
     public ChildJvm(
@@ -50,7 +52,7 @@ public final class ChildJvm {
         command.add(runtime.home().resolve("bin/java").toString());
         command.addAll(options);
         command.add("-D" + READY_FILE + "=" + readyFile);
-        // What a killed JVM leaves, such as unpacked native libraries, goes with the folder.
+        // So that what a killed JVM leaves, such as unpacked native libraries, is removed with the folder.
         command.add("-Djava.io.tmpdir=" + folder.path());
         command.add("-XX:-UsePerfData");
         command.add("-Dslf4j.provider=" + ChildLog.class.getName());
@@ -68,12 +70,16 @@ public final class ChildJvm {
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot start " + name, e);
         }
-        // The system may give the number of a dead child to a stranger, whom the reaper must spare.
+        // The system may give the process id of an ended child to another process, which the reaper must not kill.
         var unused = process.onExit()
-                .thenRun(() -> folder.entry(process.pid()).toFile().delete());
+                .thenRun(() -> folder.pidFile(process.pid()).toFile().delete());
     }
 
-    /** For the child itself: tells the parent that it is ready to serve, and a text, such as its port. */
+    /**
+     * Called by the child: tells the parent that it is ready to serve.
+     *
+     * @param text what the parent needs to know, such as a port
+     */
     public static void reportReady(String text) throws IOException {
         Path ready = Path.of(System.getProperty(READY_FILE));
         Path unfinished = Path.of(ready + ".part");
@@ -84,7 +90,7 @@ public final class ChildJvm {
     /**
      * Whether the child has called {@link #reportReady}.
      *
-     * @throws IllegalStateException with the last lines of its log when it has ended instead
+     * @throws IllegalStateException if it has ended instead; the message has the last lines of its log
      */
     public boolean isReady() {
         if (!process.isAlive()) {
@@ -94,7 +100,7 @@ public final class ChildJvm {
         return Files.exists(readyFile);
     }
 
-    /** Blocks until the child is ready, and returns the text it reported; exceptions as {@link #isReady}. */
+    /** Blocks until the child is ready, and returns the text it reported; throws as {@link #isReady} does. */
     public String awaitReady(Duration timeout) {
         Await.until(name + " is ready", timeout, this::isReady);
         try {
@@ -112,30 +118,30 @@ public final class ChildJvm {
         return process.pid();
     }
 
-    /** SIGKILL; blocks until the child has ended. */
+    /** Sends SIGKILL; blocks until the child has ended. */
     public void kill() {
         process.destroyForcibly();
         endsWithin(Duration.ofSeconds(30));
     }
 
-    /** SIGTERM, and after the given patience SIGKILL; blocks until the child has ended. A paused child is resumed. */
-    public void stop(Duration patience) {
+    /** Sends SIGTERM, and SIGKILL if that takes longer; blocks until the child has ended. Resumes a paused child. */
+    public void stop(Duration timeout) {
         if (!process.isAlive()) {
             return;
         }
         process.destroy();
         resume();
-        if (!endsWithin(patience)) {
+        if (!endsWithin(timeout)) {
             kill();
         }
     }
 
-    /** SIGSTOP: the child keeps its connections and does nothing; blocks until all of its threads stand still. */
+    /** Sends SIGSTOP: the child keeps its connections and does nothing. Blocks until all its threads have stopped. */
     public void pause() {
         signal("STOP");
         Path threads = Path.of("/proc", Long.toString(process.pid()), "task");
-        if (Files.isDirectory(threads)) { // without it, as on macOS, one must trust that a signal is quick
-            Await.until(name + " stands still", PAUSE_TIMEOUT, () -> allStopped(threads));
+        if (Files.isDirectory(threads)) { // not there on macOS, where we trust that a signal is quick
+            Await.until(name + " is paused", PAUSE_TIMEOUT, () -> allStopped(threads));
         }
     }
 
@@ -143,7 +149,7 @@ public final class ChildJvm {
         try (Stream<Path> all = Files.list(threads)) {
             return all.allMatch(ChildJvm::isStopped);
         } catch (IOException e) {
-            return false; // a thread has ended meanwhile, so it ran
+            return false; // a thread has ended in between, so it was running
         }
     }
 
@@ -156,12 +162,16 @@ public final class ChildJvm {
         }
     }
 
-    /** SIGCONT: a paused child goes on. */
+    /** Sends SIGCONT: a paused child continues. */
     public void resume() {
         signal("CONT");
     }
 
-    /** Blocks until the child has ended, and returns its exit code; throws with its last output if that takes longer. */
+    /**
+     * Blocks until the child has ended, and returns its exit code.
+     *
+     * @throws IllegalStateException if that takes longer; the message has its last output
+     */
     int awaitEnd(Duration timeout) {
         if (!endsWithin(timeout)) {
             throw new IllegalStateException(
@@ -175,7 +185,7 @@ public final class ChildJvm {
         return String.join("\n", lines.subList(Math.max(0, lines.size() - SHOWN_LOG_LINES), lines.size()));
     }
 
-    /** All that it has written to either stream. */
+    /** All that it has written to standard output and standard error. */
     String output() {
         try {
             return Files.readString(log);
@@ -195,7 +205,7 @@ public final class ChildJvm {
 
     private void signal(String signal) {
         try {
-            // A builtin of the shell: slim systems have no kill program.
+            // The builtin of the shell: slim systems have no kill program.
             new ProcessBuilder("/bin/sh", "-c", "kill -" + signal + " " + process.pid())
                     .redirectErrorStream(true)
                     .start()

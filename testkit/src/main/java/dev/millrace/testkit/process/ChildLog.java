@@ -14,8 +14,8 @@ import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
 /**
- * Logging of child JVMs: warnings and errors to standard error. Chosen by a system property of the child, so that it
- * wins over whatever logging library is on the class path, and is not seen by anyone else.
+ * The logging of child JVMs: writes warnings and errors to standard error. A system property of the child chooses it,
+ * so that it wins over any logging library on the class path and no other JVM uses it.
  */
 public final class ChildLog implements SLF4JServiceProvider {
     private final IMarkerFactory markers = new BasicMarkerFactory();
@@ -41,7 +41,7 @@ public final class ChildLog implements SLF4JServiceProvider {
 
     @Override
     public String getRequestedApiVersion() {
-        return "2.0.99"; // SLF4J's way to say: any 2.0.
+        return "2.0.99"; // any version 2.0
     }
 
     private static final class StandardErrorLogger extends LegacyAbstractLogger {

@@ -4,8 +4,9 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A main class in a JVM of its own, as a user would run it, or another user's power cut would end it. It never outlives
- * this JVM. One thread at a time.
+ * Runs a main class in its own JVM, as a user would, and can kill it, as a power cut would. It never outlives this JVM.
+ *
+ * <p><b>Threads:</b> one at a time.
  */
 public final class JavaProgram implements AutoCloseable {
     private final ChildFolder folder = ChildFolder.create("millrace-program-");
@@ -21,10 +22,10 @@ public final class JavaProgram implements AutoCloseable {
     }
 
     /**
-     * Starts it and returns at once.
+     * Starts the program and returns at once.
      *
      * @param options for the JVM, such as {@code -Xmx512m}
-     * @param main may be package-private
+     * @param main its {@code main} method is public; the class need not be
      */
     public static JavaProgram start(JavaRuntime runtime, List<String> options, Class<?> main, String... arguments) {
         return new JavaProgram(runtime, options, main, arguments);
@@ -34,31 +35,34 @@ public final class JavaProgram implements AutoCloseable {
         return child.isAlive();
     }
 
-    /** Its process id. */
+    /** The process id. */
     public long pid() {
         return child.pid();
     }
 
-    /** SIGKILL; blocks until it has ended. */
+    /** Sends SIGKILL; blocks until it has ended. */
     public void kill() {
         child.kill();
     }
 
-    /** SIGTERM, and after the given patience SIGKILL; blocks until it has ended. */
-    public void stop(Duration patience) {
-        child.stop(patience);
+    /** Sends SIGTERM, and SIGKILL if that takes longer; blocks until it has ended. */
+    public void stop(Duration timeout) {
+        child.stop(timeout);
     }
 
     /**
      * Blocks until it has ended, and returns its exit code.
      *
-     * @throws IllegalStateException when it does not end in time; with its last output
+     * @throws IllegalStateException if it does not end in time; the message has its last output
      */
     public int awaitEnd(Duration timeout) {
         return child.awaitEnd(timeout);
     }
 
-    /** All it has written to either stream so far, warnings and errors of its log included. */
+    /**
+     * All that it has written to standard output and standard error so far, with the warnings and errors that it
+     * logged.
+     */
     public String output() {
         return child.output();
     }

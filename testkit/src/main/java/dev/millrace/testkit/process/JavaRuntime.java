@@ -18,9 +18,9 @@ import java.util.stream.Stream;
 /**
  * The JDK, the class path and the environment that a child JVM runs with.
  *
- * @param home what {@code java.home} will be
- * @param classPath as of {@code -cp}
- * @param environment variables to have beside those of this process
+ * @param home the value of {@code java.home}
+ * @param classPath in the form of {@code -cp}
+ * @param environment variables in addition to those of this process
  */
 public record JavaRuntime(Path home, String classPath, Map<String, String> environment) {
     /** With the environment of this process. */
@@ -28,17 +28,17 @@ public record JavaRuntime(Path home, String classPath, Map<String, String> envir
         this(home, classPath, Map.of());
     }
 
-    /** Those of this JVM. */
+    /** The JDK, the class path and the environment of this JVM. */
     public static JavaRuntime ofThisJvm() {
         return new JavaRuntime(Path.of(System.getProperty("java.home")), System.getProperty("java.class.path"));
     }
 
     /**
-     * The class path of this JVM, and of the installed JDKs the oldest that is new enough: one of {@code JAVA_HOME} and
-     * {@code JAVA_HOME_*}, beside this one, or where packages, SDKMAN and IDEs put theirs.
+     * The class path of this JVM with the oldest installed JDK that is new enough. Looks at {@code JAVA_HOME} and
+     * {@code JAVA_HOME_*}, beside the JDK of this JVM, and where packages, SDKMAN and IDEs install JDKs.
      *
-     * @param feature such as 25
-     * @return empty when none is found
+     * @param feature the version, such as 25
+     * @return empty if none is found
      */
     public static Optional<JavaRuntime> ofAtLeast(int feature) {
         return installed()
@@ -47,8 +47,8 @@ public record JavaRuntime(Path home, String classPath, Map<String, String> envir
                 .map(home -> new JavaRuntime(home, ofThisJvm().classPath));
     }
 
-    /** The same JDK, with a jar or folder that wins over what is on the class path. */
-    public JavaRuntime withFirst(Path jar) {
+    /** The same JDK, with a jar or folder in front of the class path. */
+    public JavaRuntime withFirstOnClassPath(Path jar) {
         return new JavaRuntime(home, jar + File.pathSeparator + classPath, environment);
     }
 
@@ -70,7 +70,7 @@ public record JavaRuntime(Path home, String classPath, Map<String, String> envir
             homes.addAll(children(folder));
         }
         return homes.stream()
-                .flatMap(home -> Stream.of(home, home.resolve("Contents/Home"))) // The latter on macOS.
+                .flatMap(home -> Stream.of(home, home.resolve("Contents/Home"))) // the latter on macOS
                 .filter(home -> Files.isExecutable(home.resolve("bin/java")));
     }
 
@@ -87,7 +87,7 @@ public record JavaRuntime(Path home, String classPath, Map<String, String> envir
         return children;
     }
 
-    /** Its version as the file tells it that every JDK has; 0 if that says nothing. */
+    /** The version in the JDK's {@code release} file; 0 if the file does not tell it. */
     private static int feature(Path home) {
         Properties release = new Properties();
         try (InputStream in = Files.newInputStream(home.resolve("release"))) {

@@ -17,12 +17,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.common.protocol.ApiKeys;
 
 /**
- * A TCP proxy in front of one broker that breaks connections on command: at once, or at the next request of a kind. It
- * cuts the traffic into requests and responses, so it is for connections without TLS. {@link
- * dev.millrace.testkit.cluster.KafkaCluster#proxy(int)} has one for each broker, which clients of {@link dev.millrace.testkit.cluster.Listener#PROXIED} reach the broker by.
+ * A TCP proxy in front of one broker that breaks connections on command, at once or at the next request of some kind.
+ * It splits the traffic into requests and responses, so it needs connections without TLS. A cluster with the listener
+ * {@link dev.millrace.testkit.cluster.Listener#PROXIED} has one in front of each broker: {@link
+ * dev.millrace.testkit.cluster.KafkaCluster#proxy(int)}.
  *
  * <pre>{@code
- * CompletableFuture<Void> dropped = cluster.proxy(1).atNext(ApiKeys.PRODUCE, FaultProxy.Fault.DROP_RESPONSE);
+ * CompletableFuture<Void> dropped = cluster.proxy(1).failNext(ApiKeys.PRODUCE, FaultProxy.Fault.DROP_RESPONSE);
  * producer.send(record);
  * dropped.get(); // the record is written, and the connection was reset instead of a response
  * }</pre>
@@ -30,13 +31,13 @@ import org.apache.kafka.common.protocol.ApiKeys;
  * <p>Any thread may call any method. No thread and no connection outlives {@link #close()}.
  */
 public final class FaultProxy implements AutoCloseable {
-    /** What passes through all connections, the present and the coming ones; what does not pass is kept, not lost. */
+    /** What passes through all connections, present and future; the proxy keeps what does not pass. */
     public enum Flow {
         /** Everything. */
         BOTH,
-        /** Brokers do what they are asked to, and nobody hears of it. */
+        /** Brokers act on requests, and clients get no response. */
         REQUESTS_ONLY,
-        /** A black hole: connections are accepted, nothing passes. */
+        /** A black hole: connections are accepted, and nothing passes. */
         NOTHING
     }
 
@@ -44,17 +45,17 @@ public final class FaultProxy implements AutoCloseable {
     public enum Fault {
         /** Reset before the broker sees any of the request. */
         RESET_BEFORE,
-        /** Reset after half of the request's bytes: the broker cannot act on it. */
+        /** Reset after half of the request's bytes, so that the broker cannot act on it. */
         RESET_WITHIN,
-        /** Reset as soon as the broker has all of it: it very likely acts on it. */
+        /** Reset as soon as the proxy has written all of it to the broker, which very likely acts on it. */
         RESET_AFTER,
-        /** The broker has acted on it and has responded; the client gets a reset instead of the response. */
+        /** Reset when the broker has acted on it and has responded; the client does not get the response. */
         DROP_RESPONSE
     }
 
     private final int port;
     private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
-    private final Deque<Strike> strikes = new ArrayDeque<>();
+    private final Deque<PlannedFault> plannedFaults = new ArrayDeque<>();
     private final AtomicInteger accepted = new AtomicInteger();
     private volatile int targetPort;
     private volatile long bytesPerSecond = Long.MAX_VALUE;
@@ -62,69 +63,74 @@ public final class FaultProxy implements AutoCloseable {
     private ServerSocket server;
     private Thread acceptor;
 
-    /** Listens on {@code port} of 127.0.0.1 in front of {@code targetPort} there; may be started before its target. */
+    /** Listens on {@code port} of 127.0.0.1 in front of {@code targetPort} there; the target need not listen yet. */
     public FaultProxy(int port, int targetPort) {
         this.port = port;
         this.targetPort = targetPort;
         accept();
     }
 
-    /** A proxy on a free port in front of {@code targetPort} of 127.0.0.1. */
+    /** Starts a proxy on a free port in front of {@code targetPort} of 127.0.0.1. */
     public static FaultProxy to(int targetPort) {
-        return new FaultProxy(Ports.free(1).remove(), targetPort);
+        return new FaultProxy(Ports.findFree(1).remove(), targetPort);
     }
 
-    /** Where it listens, on 127.0.0.1. */
+    /** The port of 127.0.0.1 on which it listens. */
     public int port() {
         return port;
     }
 
-    /** How many connections it has accepted so far. */
+    /** The number of connections that it has accepted so far. */
     public int accepted() {
         return accepted.get();
     }
 
-    /** Where new connections lead from now on: a port of 127.0.0.1. */
-    public void target(int newTargetPort) {
+    /** Connects new connections to this port of 127.0.0.1 from now on. */
+    public void setTarget(int newTargetPort) {
         targetPort = newTargetPort;
     }
 
     /**
-     * Lets {@code fault} happen to the next request of this kind that has no fault waiting for it yet, on whichever
-     * connection.
+     * Lets {@code fault} happen to the next request of this kind, on any connection. Faults for the same kind happen to
+     * one request each, in the order of the calls.
      *
-     * @return completed when it has happened
+     * @return completes when the fault has happened
      */
-    public CompletableFuture<Void> atNext(ApiKeys request, Fault fault) {
-        Strike strike = new Strike(request, fault, new CompletableFuture<>());
-        synchronized (strikes) {
-            strikes.add(strike);
+    public CompletableFuture<Void> failNext(ApiKeys request, Fault fault) {
+        PlannedFault planned = new PlannedFault(request, fault, new CompletableFuture<>());
+        synchronized (plannedFaults) {
+            plannedFaults.add(planned);
         }
-        return strike.done();
+        return planned.done();
     }
 
-    /** Says what passes from now on. What was kept goes on when it may. */
-    public synchronized void flow(Flow newFlow) {
+    /** Decides what passes from now on. What the proxy has kept is sent as soon as it may pass. */
+    public synchronized void setFlow(Flow newFlow) {
         flow = newFlow;
         notifyAll();
     }
 
-    /** A slow link: each connection carries so many bytes a second each way, from 1; {@code Long.MAX_VALUE} is full speed. */
-    public void bytesPerSecond(long newBytesPerSecond) {
+    /**
+     * Limits each connection, in each direction, to so many bytes per second, from 1; {@code Long.MAX_VALUE} is no
+     * limit.
+     */
+    public void limitBytesPerSecond(long newBytesPerSecond) {
         bytesPerSecond = newBytesPerSecond;
     }
 
-    /** Resets all connections; the next ones are accepted. */
+    /** Resets all present connections; new ones are accepted. */
     public void resetAll() {
         connections.forEach(ProxyConnection::reset);
     }
 
-    /** Leaves clients of all present connections with a peer that is gone without a word; the next ones work. */
-    public void halfOpenAll() {
-        connections.forEach(ProxyConnection::halfOpen);
+    /**
+     * Makes all present connections half-open: their clients get neither an answer nor an end. New connections work.
+     */
+    public void makeAllHalfOpen() {
+        connections.forEach(ProxyConnection::makeHalfOpen);
     }
 
-    /** Refuses new connections until {@link #accept()}; the present ones stay. */
+    /** Refuses new connections until {@link #accept()}; present ones stay. */
     public synchronized void refuse() {
         if (server == null) {
             return;
@@ -155,7 +161,7 @@ public final class FaultProxy implements AutoCloseable {
             acceptor.setDaemon(true);
             acceptor.start();
         } catch (IOException e) {
-            // In the broker's words, so that the cluster knows what to do about it.
+            // The words that a broker uses, because the cluster's builder looks for them and tries other ports.
             throw new IllegalStateException("Address already in use: " + port, e);
         }
     }
@@ -188,7 +194,7 @@ public final class FaultProxy implements AutoCloseable {
 
     // ---- for the connections ----
 
-    void ended(ProxyConnection connection) {
+    void onEnded(ProxyConnection connection) {
         connections.remove(connection);
     }
 
@@ -196,30 +202,30 @@ public final class FaultProxy implements AutoCloseable {
         return bytesPerSecond;
     }
 
-    /** Blocks until requests, or responses, may pass, or the connection is closed. */
+    /** Blocks until requests, or else responses, may pass, or the connection is closed. */
     synchronized void awaitFlow(boolean isRequest, ProxyConnection connection) throws InterruptedException {
         while (!connection.isClosed() && flow != Flow.BOTH && !(isRequest && flow == Flow.REQUESTS_ONLY)) {
             wait();
         }
     }
 
-    synchronized void wakeClosed() {
+    synchronized void wakeWaiting() {
         notifyAll();
     }
 
-    /** Takes away what is to happen to a request of this kind; null if nothing is. */
-    Strike takeStrike(short apiKey) {
-        synchronized (strikes) {
-            for (Strike strike : strikes) {
-                if (strike.request().id == apiKey) {
-                    strikes.remove(strike);
-                    return strike;
+    /** Removes and returns the fault that is to happen to a request of this kind; null if there is none. */
+    PlannedFault takePlannedFault(short apiKey) {
+        synchronized (plannedFaults) {
+            for (PlannedFault planned : plannedFaults) {
+                if (planned.request().id == apiKey) {
+                    plannedFaults.remove(planned);
+                    return planned;
                 }
             }
             return null;
         }
     }
 
-    /** A fault that waits for its request. */
-    record Strike(ApiKeys request, Fault fault, CompletableFuture<Void> done) {}
+    /** A fault that waits for a request. */
+    record PlannedFault(ApiKeys request, Fault fault, CompletableFuture<Void> done) {}
 }

@@ -1,7 +1,7 @@
 package dev.millrace.testkit.proxy;
 
 import dev.millrace.testkit.proxy.FaultProxy.Fault;
-import dev.millrace.testkit.proxy.FaultProxy.Strike;
+import dev.millrace.testkit.proxy.FaultProxy.PlannedFault;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -12,7 +12,9 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** One connection through a {@link FaultProxy}: a thread carries requests one by one, another the responses. */
+/**
+ * One connection through a {@link FaultProxy}. One thread carries requests, one by one, and another carries responses.
+ */
 final class ProxyConnection {
     private static final int SIZE_BYTES = Integer.BYTES;
     private static final int SLICES_PER_SECOND = 20;
@@ -26,7 +28,7 @@ final class ProxyConnection {
     private volatile boolean closed;
     private volatile boolean isHalfOpen;
 
-    /** Whose response, by correlation id, is to be dropped; responses come in the order of requests. */
+    /** The response to drop; responses come in the order of requests. */
     private volatile DroppedResponse dropped;
 
     ProxyConnection(FaultProxy proxy, Socket client, int targetPort) {
@@ -50,13 +52,13 @@ final class ProxyConnection {
         try {
             client.setSoLinger(true, 0);
         } catch (IOException e) {
-            // Closed already.
+            // It is closed already.
         }
         close();
     }
 
-    /** The broker sees the end of the connection; the client sees nothing, and what it sends gets lost. */
-    void halfOpen() {
+    /** The broker sees the end of the connection. The client sees nothing, and what it sends is lost. */
+    void makeHalfOpen() {
         isHalfOpen = true;
         closeQuietly(broker);
     }
@@ -69,14 +71,14 @@ final class ProxyConnection {
         closed = true;
         closeQuietly(client);
         closeQuietly(broker);
-        proxy.wakeClosed();
+        proxy.wakeWaiting();
     }
 
     private static void closeQuietly(Socket socket) {
         try {
             socket.close();
         } catch (IOException e) {
-            // It is gone, which is all we want.
+            // It is closed all the same.
         }
     }
 
@@ -93,13 +95,13 @@ final class ProxyConnection {
         try {
             carryRequests();
         } catch (IOException e) {
-            // One of the two has gone.
+            // The client or the broker has closed its connection.
         } catch (InterruptedException e) {
-            throw new IllegalStateException("Nobody interrupts this thread", e);
+            throw new IllegalStateException("Interrupted, though nothing interrupts this thread", e);
         } finally {
             close();
             join(responses);
-            proxy.ended(this);
+            proxy.onEnded(this);
         }
     }
 
@@ -121,11 +123,11 @@ final class ProxyConnection {
 
     private void carryRequest(byte[] request) throws IOException {
         ByteBuffer header = ByteBuffer.wrap(request, SIZE_BYTES, request.length - SIZE_BYTES);
-        Strike strike = dropped != null ? null : proxy.takeStrike(header.getShort(SIZE_BYTES));
-        Fault fault = strike == null ? null : strike.fault();
+        PlannedFault planned = dropped != null ? null : proxy.takePlannedFault(header.getShort(SIZE_BYTES));
+        Fault fault = planned == null ? null : planned.fault();
         if (fault == Fault.DROP_RESPONSE) {
             int correlationId = header.getInt(SIZE_BYTES + 2 * Short.BYTES);
-            dropped = new DroppedResponse(correlationId, strike);
+            dropped = new DroppedResponse(correlationId, planned);
         }
         int passing =
                 fault == Fault.RESET_BEFORE ? 0 : fault == Fault.RESET_WITHIN ? request.length / 2 : request.length;
@@ -138,7 +140,7 @@ final class ProxyConnection {
         }
         if (fault != null && fault != Fault.DROP_RESPONSE) {
             reset();
-            strike.done().complete(null);
+            planned.done().complete(null);
         }
     }
 
@@ -151,7 +153,7 @@ final class ProxyConnection {
                 if (drop != null
                         && drop.correlationId == ByteBuffer.wrap(response).getInt(SIZE_BYTES)) {
                     reset();
-                    drop.strike.done().complete(null);
+                    drop.planned.done().complete(null);
                     return;
                 }
                 proxy.awaitFlow(false, this);
@@ -162,7 +164,7 @@ final class ProxyConnection {
                 close();
             }
         } catch (InterruptedException e) {
-            throw new IllegalStateException("Nobody interrupts this thread", e);
+            throw new IllegalStateException("Interrupted, though nothing interrupts this thread", e);
         }
     }
 
@@ -170,7 +172,7 @@ final class ProxyConnection {
     private static byte[] readFrame(DataInputStream in) throws IOException {
         int size = in.readInt();
         if (size < 0) {
-            throw new EOFException("A frame of " + size + " bytes: this is not Kafka's protocol in the clear");
+            throw new EOFException("A frame of " + size + " bytes: this is not Kafka's protocol without TLS");
         }
         byte[] frame = new byte[SIZE_BYTES + size];
         ByteBuffer.wrap(frame).putInt(size);
@@ -191,5 +193,5 @@ final class ProxyConnection {
         }
     }
 
-    private record DroppedResponse(int correlationId, Strike strike) {}
+    private record DroppedResponse(int correlationId, PlannedFault planned) {}
 }

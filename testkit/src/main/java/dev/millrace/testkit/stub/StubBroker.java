@@ -15,9 +15,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A broker that acknowledges and stores nothing, in a child JVM, to measure what a producer can do by itself. It answers
- * ApiVersions, Metadata, InitProducerId and Produce, and closes the connection on any other request. Of produced records
- * it reads nothing but their number: no checksum, no sequence is checked. Transactions are not served.
+ * A broker in a child JVM that acknowledges records and stores nothing, to measure what a producer can do by itself. It
+ * answers ApiVersions, Metadata, InitProducerId and Produce, and closes the connection on any other request. It reads
+ * only the number of records in a batch and checks neither checksum nor sequence. It does not serve transactions.
  *
  * <p>Any thread may call any method. Nothing outlives {@link #close()} or the end of this JVM. Needs {@code /bin/sh}.
  */
@@ -53,7 +53,7 @@ public final class StubBroker implements AutoCloseable {
         }
     }
 
-    /** Settings of a stub to start; by default one broker without topics that answers at once. */
+    /** A builder of stubs; by default of one broker without topics that answers at once. */
     public static Builder builder() {
         return new Builder();
     }
@@ -63,7 +63,10 @@ public final class StubBroker implements AutoCloseable {
         return bootstrapServers;
     }
 
-    /** What a client needs to connect: addresses, and with TLS the trusted certificate; a new map, for the caller to add to. */
+    /**
+     * What a client needs to connect: addresses, and with TLS the certificate to trust. The map is new; the caller may
+     * add to it.
+     */
     public Map<String, Object> clientConfig() {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", bootstrapServers);
@@ -74,13 +77,13 @@ public final class StubBroker implements AutoCloseable {
         return config;
     }
 
-    /** Kills the child JVM; blocks for some milliseconds. */
+    /** Kills the child JVM; blocks until it has ended, for some milliseconds. */
     @Override
     public void close() {
         folder.close();
     }
 
-    /** Settings of a stub to start. Not for use by several threads. */
+    /** Collects the settings of a stub. Not for use by several threads. */
     public static final class Builder {
         private final Map<String, Integer> topics = new LinkedHashMap<>();
         private int brokers = 1;
@@ -89,7 +92,7 @@ public final class StubBroker implements AutoCloseable {
 
         private Builder() {}
 
-        /** A topic to have; call it again for more. Its partitions are led by the brokers in turn. */
+        /** Adds a topic; the brokers lead its partitions in turn. */
         public Builder topic(String name, int partitions) {
             if (partitions < 1) {
                 throw new IllegalArgumentException(
@@ -99,7 +102,7 @@ public final class StubBroker implements AutoCloseable {
             return this;
         }
 
-        /** How many brokers to appear as, from 1; one thread serves them all. */
+        /** The number of brokers that it appears to be, from 1; one thread serves them all. */
         public Builder brokers(int brokers) {
             if (brokers < 1) {
                 throw new IllegalArgumentException("brokers is " + brokers + ", must be 1 or more");
@@ -108,7 +111,7 @@ public final class StubBroker implements AutoCloseable {
             return this;
         }
 
-        /** How long to hold back every response, in milliseconds from 0, as a distant or busy broker would. */
+        /** Delays every response by so many milliseconds, from 0, as a distant or busy broker would. */
         public Builder delayMillis(int delayMillis) {
             if (delayMillis < 0) {
                 throw new IllegalArgumentException("delayMillis is " + delayMillis + ", must be 0 or more");
@@ -117,16 +120,16 @@ public final class StubBroker implements AutoCloseable {
             return this;
         }
 
-        /** Speaks TLS, as {@link Listener#SSL}, and nothing else. */
+        /** Serves connections with TLS only, as {@link Listener#SSL} does. */
         public Builder tls() {
             tls = true;
             return this;
         }
 
         /**
-         * Starts the stub and blocks until it serves, some 300 ms; with TLS a second or two.
+         * Starts the stub and blocks until it serves, for some 300 ms, or a second or two with TLS.
          *
-         * @throws IllegalStateException when it does not start; with the last lines of its log
+         * @throws IllegalStateException if it does not start; the message has the last lines of its log
          */
         public StubBroker start() {
             return new StubBroker(this);

@@ -7,12 +7,12 @@ import java.nio.channels.SelectionKey;
 import java.util.ArrayDeque;
 import java.util.Queue;
 
-/** One connection of a stub broker: cuts what arrives into requests, and writes responses in their order. */
+/** One connection of a stub broker: splits what arrives into requests, and writes responses in order. */
 final class StubConnection {
     private static final int SIZE_BYTES = Integer.BYTES;
     private static final int MAX_REQUEST_BYTES = 128 << 20;
 
-    /** At most so much is read beyond a request, to be moved to the front of the buffer afterwards. */
+    /** The most that is read beyond a request; it is moved to the front of the buffer afterwards. */
     private static final int READ_AHEAD_BYTES = 64 << 10;
 
     private final SelectionKey key;
@@ -29,7 +29,7 @@ final class StubConnection {
         this.responses = responses;
     }
 
-    /** Reads and writes what is possible now. A connection that breaks, or a request that makes no sense, ends it. */
+    /** Reads and writes what is possible now. Closes the connection if it breaks or a request makes no sense. */
     void handle() {
         try {
             if (key.isReadable()) {
@@ -39,14 +39,14 @@ final class StubConnection {
                 flush();
             }
         } catch (IOException e) {
-            close(); // The client is gone; it may do that.
+            close(); // The client has closed the connection, which it may.
         } catch (RuntimeException e) {
             e.printStackTrace();
             close();
         }
     }
 
-    /** Queues a response, and writes it as far as the socket takes it. */
+    /** Queues a response, and writes as much as the socket takes. */
     void write(ByteBuffer response) {
         unwritten.add(response);
         try {
@@ -77,7 +77,7 @@ final class StubConnection {
         } while (count > 0 && transport.hasBuffered());
     }
 
-    /** Returns the size that the request at the front of the buffer will have, as far as known. */
+    /** Returns how many bytes the request at the front of the buffer needs at least. */
     private int answerCompleteRequests() {
         while (in.remaining() >= SIZE_BYTES) {
             int size = in.getInt(in.position());

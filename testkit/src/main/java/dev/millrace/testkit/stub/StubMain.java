@@ -35,8 +35,8 @@ final class StubMain {
     }
 
     /**
-     * Arguments: number of brokers, delay in milliseconds, {@value #PLAIN} or the store of the certificate for TLS, then topics
-     * as {@code name=partitions}.
+     * Arguments: the number of brokers, the delay in milliseconds, {@value #PLAIN} or the key store for TLS, then the
+     * topics as {@code name=partitions}.
      */
     public static void main(String[] arguments) throws IOException {
         int brokers = Integer.parseInt(arguments[0]);

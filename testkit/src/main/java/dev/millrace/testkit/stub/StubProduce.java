@@ -9,8 +9,9 @@ import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.utils.ByteUtils;
 
 /**
- * Acknowledges Produce requests without looking at their records: reads lengths, skips what they span, and writes the
- * response while it reads. By hand, because kafka-clients' own classes would cost more than the producer measured.
+ * Acknowledges Produce requests without looking at their records: it reads lengths, skips so many bytes, and writes the
+ * response while it reads. It parses by hand, because kafka-clients' classes would cost more than the producer that is
+ * measured.
  */
 final class StubProduce {
     static final short MIN_VERSION = 3;
@@ -20,7 +21,7 @@ final class StubProduce {
     private static final short FIRST_FLEXIBLE = 9;
     private static final short FIRST_WITH_TOPIC_IDS = 13;
 
-    /** Of the header of a record batch of format 2, which is as long as this and the count itself. */
+    /** In the header of a record batch of format 2; the count is the last field of the header. */
     private static final int RECORD_COUNT_POSITION = 57;
 
     private static final int MAX_PARTITION_RESPONSE_BYTES = 64;
@@ -33,7 +34,7 @@ final class StubProduce {
         this.topics = topics;
     }
 
-    /** The response with its size in front, or nothing when the producer wants no acknowledgement. */
+    /** The response with its size in front; empty if the producer wants no acknowledgement. */
     Optional<ByteBuffer> answer(ByteBuffer in, short version) {
         boolean flexible = version >= FIRST_FLEXIBLE;
         int correlationId = in.getInt(Integer.BYTES);
@@ -63,15 +64,15 @@ final class StubProduce {
         StubTopic topic;
         Errors unknown;
         if (version >= FIRST_WITH_TOPIC_IDS) {
-            topic = topics.withId(new Uuid(in.getLong(), in.getLong()));
+            topic = topics.withIdOrNull(new Uuid(in.getLong(), in.getLong()));
             unknown = Errors.UNKNOWN_TOPIC_ID;
         } else {
             byte[] name = new byte[flexible ? ByteUtils.readUnsignedVarint(in) - 1 : in.getShort()];
             in.get(name);
-            topic = topics.named(new String(name, StandardCharsets.UTF_8));
+            topic = topics.namedOrNull(new String(name, StandardCharsets.UTF_8));
             unknown = Errors.UNKNOWN_TOPIC_OR_PARTITION;
         }
-        out.put(in.slice(start, in.position() - start)); // name or id as it came
+        out.put(in.slice(start, in.position() - start)); // the name or id as it came
 
         int partitionCount = readLength(in, flexible);
         writeLength(partitionCount, flexible);
@@ -107,7 +108,7 @@ final class StubProduce {
         writeTags(flexible);
     }
 
-    /** Null, which is −1, comes out as it is; nothing is to be skipped then. */
+    /** −1 for null. */
     private static int readLength(ByteBuffer in, boolean flexible) {
         return flexible ? ByteUtils.readUnsignedVarint(in) - 1 : in.getInt();
     }

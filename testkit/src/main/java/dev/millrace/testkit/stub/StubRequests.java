@@ -23,7 +23,9 @@ import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.protocol.ObjectSerializationCache;
 
-/** Answers the requests of a stub broker. Produce has its own class; the rest is rare, and need not be fast. */
+/**
+ * Answers the requests of a stub broker. {@link StubProduce} answers Produce; the others are rare and need not be fast.
+ */
 final class StubRequests {
     private static final Map<ApiMessageType, Versions> SERVED = Map.of(
             ApiMessageType.PRODUCE, new Versions(StubProduce.MIN_VERSION, StubProduce.MAX_VERSION),
@@ -31,7 +33,7 @@ final class StubRequests {
             ApiMessageType.INIT_PRODUCER_ID, new Versions(0, 5),
             ApiMessageType.API_VERSIONS, new Versions(0, 4));
 
-    /** What the stub claims besides: librdkafka infers record format, compression and idempotence from all of these. */
+    /** What the stub only claims to serve: librdkafka infers record format, compression and idempotence from these. */
     private static final Map<ApiMessageType, Versions> CLAIMED = Map.of(
             ApiMessageType.PRODUCE, new Versions(0, StubProduce.MAX_VERSION),
             ApiMessageType.FETCH, new Versions(0, 12),
@@ -43,21 +45,21 @@ final class StubRequests {
     private final StubProduce produce;
     private long nextProducerId = 1;
 
-    /** The brokers of the stub are numbered from 1, and listen on these ports in turn. */
+    /** @param ports of the stub's brokers 1, 2, … */
     StubRequests(StubTopics topics, List<Integer> ports) {
         this.topics = topics;
         this.ports = ports;
         produce = new StubProduce(topics);
     }
 
-    /** The response with its size in front, or nothing where the protocol wants none. */
+    /** The response with its size in front; empty if the protocol has none. */
     Optional<ByteBuffer> answer(ByteBuffer request) {
         ApiMessageType type = ApiMessageType.fromApiKey(request.getShort(0));
         short version = request.getShort(2);
         int correlationId = request.getInt(4);
         Versions served = SERVED.get(type);
         if (type == ApiMessageType.API_VERSIONS && !served.contain(version)) {
-            // The client may be newer than the stub: brokers then tell their versions in a form that all clients read.
+            // The client may be newer than the stub. Brokers then answer in version 0, which all clients read.
             return Optional.of(serialize(type, (short) 0, correlationId, apiVersions(Errors.UNSUPPORTED_VERSION)));
         }
         if (served == null || !served.contain(version)) {
@@ -114,7 +116,7 @@ final class StubRequests {
 
     private MetadataResponseTopic metadata(MetadataRequestTopic wanted) {
         boolean byName = wanted.name() != null;
-        StubTopic topic = byName ? topics.named(wanted.name()) : topics.withId(wanted.topicId());
+        StubTopic topic = byName ? topics.namedOrNull(wanted.name()) : topics.withIdOrNull(wanted.topicId());
         if (topic != null) {
             return metadata(topic);
         }

@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 
-/** Responses on their way out of a stub broker, each held back for the same time, so that they stay in order. */
+/** Sends the responses of a stub broker, each after the same delay, so that they stay in order. */
 final class StubResponses {
     private final long delayNanos;
     private final Queue<Delayed> delayed = new ArrayDeque<>();
@@ -22,7 +22,7 @@ final class StubResponses {
         }
     }
 
-    /** As {@code Selector.select} takes it: 0 means to wait for requests only. */
+    /** In the form of {@code Selector.select}: 0 means to wait for requests only. */
     long millisUntilNextIsDue() {
         if (delayed.isEmpty()) {
             return 0;

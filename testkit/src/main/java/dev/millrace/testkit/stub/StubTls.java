@@ -7,13 +7,13 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLException;
 
-/** The server's side of TLS on one connection of a stub. All buffers are ready to be read from, except while filled. */
+/** The server's side of TLS on one connection of a stub. Between calls all buffers are ready for reading. */
 final class StubTls implements StubTransport {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final SocketChannel channel;
     private final SSLEngine engine;
-    /** Several TLS records, for fewer reads of the socket. */
+    /** Holds several TLS records, so that the socket is read less often. */
     private final ByteBuffer encryptedIn;
 
     private final ByteBuffer decrypted;
@@ -37,7 +37,7 @@ final class StubTls implements StubTransport {
             SSLEngineResult.Status status =
                     engine.unwrap(encryptedIn, decrypted).getStatus();
             decrypted.flip();
-            shakeHands();
+            doHandshake();
             if (status == SSLEngineResult.Status.CLOSED) {
                 return -1;
             }
@@ -74,14 +74,14 @@ final class StubTls implements StubTransport {
         }
     }
 
-    /** Does what the handshake needs of this side, later ones (a new key) included. */
-    private void shakeHands() throws IOException {
+    /** Does what the handshake needs from this side, also later, when the client wants a new key. */
+    private void doHandshake() throws IOException {
         while (true) {
             switch (engine.getHandshakeStatus()) {
                 case NEED_TASK -> engine.getDelegatedTask().run();
                 case NEED_WRAP -> {
                     encrypt(NOTHING.duplicate());
-                    channel.write(encryptedOut); // What the socket does not take goes with the next response.
+                    channel.write(encryptedOut); // the next response sends what the socket does not take
                 }
                 default -> {
                     return;

@@ -12,7 +12,7 @@ final class StubTopics {
     private final Map<String, StubTopic> byName = new LinkedHashMap<>();
     private final Map<Uuid, StubTopic> byId = new HashMap<>();
 
-    /** Takes topics as {@code name=partitions}. */
+    /** @param specifications each in the form {@code name=partitions} */
     StubTopics(List<String> specifications) {
         for (String specification : specifications) {
             String[] parts = specification.split("=", 2);
@@ -22,13 +22,13 @@ final class StubTopics {
         }
     }
 
-    /** Null when there is no such topic. */
-    StubTopic named(String name) {
+    /** Null if there is no such topic. */
+    StubTopic namedOrNull(String name) {
         return byName.get(name);
     }
 
-    /** Null when there is no such topic. */
-    StubTopic withId(Uuid id) {
+    /** Null if there is no such topic. */
+    StubTopic withIdOrNull(Uuid id) {
         return byId.get(id);
     }
 
@@ -36,7 +36,7 @@ final class StubTopics {
         return byName.values();
     }
 
-    /** A topic, and the offset that the next record of each of its partitions gets. */
+    /** A topic, with the offset of the next record of each partition. */
     static final class StubTopic {
         private final String name;
         private final Uuid id = Uuid.randomUuid();
@@ -59,7 +59,7 @@ final class StubTopics {
             return nextOffsets.length;
         }
 
-        /** Gives offsets to so many records, and returns the first. */
+        /** Gives offsets to so many records, and returns the first offset. */
         long append(int partition, int records) {
             long first = nextOffsets[partition];
             nextOffsets[partition] = first + records;

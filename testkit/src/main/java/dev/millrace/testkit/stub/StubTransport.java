@@ -4,15 +4,15 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
-/** The socket of a stub's connection, as it is or with TLS; never blocks. */
+/** The socket of a stub's connection, without or with TLS; never blocks. */
 interface StubTransport {
-    /** Returns how many bytes have come, −1 at the end of the connection. */
+    /** Returns how many bytes were read; −1 at the end of the connection. */
     int read(ByteBuffer in) throws IOException;
 
-    /** Whether there may be more to read of which the selector does not know. */
+    /** Whether there may be more to read that the selector does not know of. */
     boolean hasBuffered();
 
-    /** Writes what the socket takes; to be called again with the same buffer until it returns that all has gone. */
+    /** Writes what the socket takes. Call it again with the same buffer until it returns that all is written. */
     boolean write(ByteBuffer out) throws IOException;
 
     static StubTransport plain(SocketChannel channel) {

@@ -10,7 +10,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Each fault is planted, and must be named; an oracle that cannot fail proves nothing. */
+/** Each test plants a fault, which the oracle must name: an oracle that cannot fail proves nothing. */
 class DeliveryOracleTest {
     private static final int RUN = 1;
 
@@ -21,7 +21,7 @@ class DeliveryOracleTest {
     void deliverWell() {
         for (int sequence = 0; sequence < 10; sequence++) {
             Stamp stamp = stamp(sequence % 2, sequence);
-            oracle.acknowledged(stamp);
+            oracle.onAcknowledged(stamp);
             topic.add(Clients.read("t", sequence % 2, stamp.encode(100)));
         }
     }
@@ -52,7 +52,7 @@ class DeliveryOracleTest {
 
         assertThat(oracle.judge(topic).read()).isEqualTo(10);
         assertThat(oracle.judge(topic).isClean()).isTrue();
-        assertThatThrownBy(() -> oracle.acknowledged(new Stamp(RUN + 1, 0, "u", 0, 3)))
+        assertThatThrownBy(() -> oracle.onAcknowledged(new Stamp(RUN + 1, 0, "u", 0, 3)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageEndingWith("is of another run than 1");
     }
@@ -119,7 +119,7 @@ class DeliveryOracleTest {
     @Test
     void shouldCompareTopicOnlyWhenPartitionIsUnknown() {
         Stamp anywhere = stamp(-1, 77);
-        oracle.acknowledged(anywhere);
+        oracle.onAcknowledged(anywhere);
         topic.add(Clients.read("t", 5, anywhere.encode(100)));
 
         assertThat(oracle.judge(topic).isClean()).isTrue();

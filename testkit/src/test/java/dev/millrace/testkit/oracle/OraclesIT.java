@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The oracles on topics of a real broker, written by the stock producer. */
+/** The oracles judge topics of a real broker that the stock producer has written. */
 class OraclesIT {
     private static final int RECORDS = 100_000;
 
@@ -86,17 +86,18 @@ class OraclesIT {
                 .hasMessage("There is no topic none");
     }
 
-    /** Sends stamps that are the same for each topic, from the given sequence on. */
+    /** Sends the same stamps to every topic, from the given sequence on. */
     private static void fill(String topic, int first, DeliveryOracle oracle) {
         Map<String, Object> config = cluster.clientConfig();
-        config.put("max.in.flight.requests.per.connection", 1); // or it may never recover in a new topic (KAFKA-15591)
+        // otherwise it may never recover in a new topic (KAFKA-15591)
+        config.put("max.in.flight.requests.per.connection", 1);
         try (Producer<byte[], byte[]> producer = Clients.bytesProducer(config)) {
             for (int i = first; i < RECORDS; i++) {
                 Stamp stamp = new Stamp(1, 0, topic.substring(topic.length() - 1), i % 4, i);
                 var unused = producer.send(
                         new ProducerRecord<>(topic, i % 4, 5L, null, stamp.encode(100)), (metadata, exception) -> {
                             if (exception == null) {
-                                oracle.acknowledged(stamp);
+                                oracle.onAcknowledged(stamp);
                             }
                         });
             }

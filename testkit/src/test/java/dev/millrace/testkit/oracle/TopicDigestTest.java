@@ -15,7 +15,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
 import org.junit.jupiter.api.Test;
 
-/** Each fault is planted, and must be named; an oracle that cannot fail proves nothing. */
+/** Each test plants a fault, which the oracle must name: an oracle that cannot fail proves nothing. */
 class TopicDigestTest {
     private static final long TIME = 1_700_000_000_000L;
 
@@ -116,7 +116,7 @@ class TopicDigestTest {
 
     @Test
     void shouldNameReorderWhenTwoWritersTakeTurns() {
-        // each writes in order: one 0 to 6, the other 2 to 9
+        // two writers, each in order: one writes 0 to 6, the other 2 to 9
         target.clear();
         for (int n : new int[] {0, 1, 2, 3, 2, 3, 4, 5, 4, 6, 7, 5, 8, 9, 6}) {
             target.add(source.get(n));
@@ -210,12 +210,12 @@ class TopicDigestTest {
         target.replaceAll(record -> copy(record, (int) (record.timestamp() % 3)));
         Collections.reverse(target);
 
-        UnorderedComparison inventory = takeStock();
+        UnorderedComparison comparison = compareUnordered();
 
         assertThat(compare().isExact()).isFalse();
-        assertThat(inventory).isEqualTo(new UnorderedComparison(20, 20, 0, 0));
-        assertThat(inventory.isExact()).isTrue();
-        assertThat(inventory).hasToString("20 records, all there once");
+        assertThat(comparison).isEqualTo(new UnorderedComparison(20, 20, 0, 0));
+        assertThat(comparison.isExact()).isTrue();
+        assertThat(comparison).hasToString("20 records, all there once");
     }
 
     @Test
@@ -224,14 +224,14 @@ class TopicDigestTest {
         target.add(copy(target.get(7), 1));
         target.add(record(0, TIME, "stranger", "value"));
 
-        UnorderedComparison inventory = takeStock();
+        UnorderedComparison comparison = compareUnordered();
 
-        assertThat(inventory).isEqualTo(new UnorderedComparison(20, 21, 1, 2));
-        assertThat(inventory.isExact()).isFalse();
-        assertThat(inventory).hasToString("20 records, 1 lost, 2 doubled or unexpected");
+        assertThat(comparison).isEqualTo(new UnorderedComparison(20, 21, 1, 2));
+        assertThat(comparison.isExact()).isFalse();
+        assertThat(comparison).hasToString("20 records, 1 lost, 2 doubled or unexpected");
     }
 
-    private UnorderedComparison takeStock() {
+    private UnorderedComparison compareUnordered() {
         return UnorderedComparison.compare(TopicDigest.of(source), TopicDigest.of(target));
     }
 
@@ -239,7 +239,7 @@ class TopicDigestTest {
         return TopicDigest.of(source).compare(TopicDigest.of(target));
     }
 
-    /** Distinct records; the arguments are triples of partition, first and end. */
+    /** Distinct records; each three arguments are a partition, the first record and the end. */
     private static List<ConsumerRecord<byte[], byte[]>> records(int... partitionFirstEnd) {
         List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
         for (int i = 0; i < partitionFirstEnd.length; i += 3) {

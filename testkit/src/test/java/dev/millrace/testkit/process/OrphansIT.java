@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Nothing may outlive the JVM that started a cluster, whatever ends it. */
+/** Nothing outlives the JVM that started a cluster, in whichever way it ends. */
 class OrphansIT {
     private static final Duration END_TIMEOUT = Duration.ofSeconds(60);
 
@@ -65,7 +65,7 @@ class OrphansIT {
         }
     }
 
-    /** A JVM with a cluster and a stub broker that are up; see {@link OrphansParent}. */
+    /** Starts a JVM with a running cluster and stub broker; see {@link OrphansParent}. */
     private Process startParent(boolean brokerIsPaused) throws IOException {
         Process parent = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -88,7 +88,7 @@ class OrphansIT {
         new ProcessBuilder("/bin/sh", "-c", command.toString()).start().waitFor();
     }
 
-    /** Where nobody collects orphans, the dead remain in the list of processes. */
+    /** On a system where no process reaps orphans, ended ones stay in the list of processes. */
     private static boolean runs(ProcessHandle process) {
         Path status = Path.of("/proc", Long.toString(process.pid()), "status");
         try {

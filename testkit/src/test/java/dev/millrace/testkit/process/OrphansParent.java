@@ -4,7 +4,7 @@ import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.stub.StubBroker;
 import java.util.concurrent.CountDownLatch;
 
-/** What the JVM to be killed by {@link OrphansIT} runs: a cluster and a stub broker, until the signal comes. */
+/** What the JVM that {@link OrphansIT} kills runs: a cluster and a stub broker, until the signal comes. */
 final class OrphansParent {
     static final String READY = "ready";
 

@@ -45,16 +45,16 @@ class FaultProxyIT {
     @ParameterizedTest
     @CsvSource({"RESET_BEFORE, 0", "RESET_WITHIN, 0", "DROP_RESPONSE, 1"})
     void shouldStrikeOnlyTheNextRequestOfItsKindBy(Fault fault, int written) throws Exception {
-        String topic = "struck-" + fault;
+        String topic = "failed-" + fault;
         cluster.createTopic(topic, 1, 1, Map.of());
         try (Producer<String, String> producer = producer("retries", 0, "enable.idempotence", false)) {
             producer.partitionsFor(topic);
-            CompletableFuture<Void> struck = proxy.atNext(ApiKeys.PRODUCE, fault);
+            CompletableFuture<Void> failed = proxy.failNext(ApiKeys.PRODUCE, fault);
 
             assertThatThrownBy(() ->
-                            producer.send(new ProducerRecord<>(topic, "struck")).get())
+                            producer.send(new ProducerRecord<>(topic, "failed")).get())
                     .hasCauseInstanceOf(NetworkException.class);
-            struck.get(20, TimeUnit.SECONDS);
+            failed.get(20, TimeUnit.SECONDS);
             RecordMetadata next =
                     producer.send(new ProducerRecord<>(topic, "next")).get();
 
@@ -66,14 +66,14 @@ class FaultProxyIT {
     void shouldBreakTheConnectionWhenResetAfterTheRequest() throws Exception {
         cluster.createTopic("after", 1, 1, Map.of());
         try (Producer<String, String> producer = producer()) {
-            CompletableFuture<Void> struck = proxy.atNext(ApiKeys.PRODUCE, Fault.RESET_AFTER);
+            CompletableFuture<Void> failed = proxy.failNext(ApiKeys.PRODUCE, Fault.RESET_AFTER);
 
             assertThat(producer.send(new ProducerRecord<>("after", "once"))
                             .get()
                             .hasOffset())
                     .isTrue();
 
-            assertThat(struck).succeedsWithin(Duration.ofSeconds(20));
+            assertThat(failed).succeedsWithin(Duration.ofSeconds(20));
         }
         assertThat(Clients.consume(cluster.clientConfig(), "after", 1)).containsExactly("once");
     }
@@ -86,17 +86,17 @@ class FaultProxyIT {
         try (Producer<String, String> producer = producer()) {
             producer.send(new ProducerRecord<>(topic, "before")).get();
 
-            proxy.flow(flow);
+            proxy.setFlow(flow);
             Future<RecordMetadata> sent = producer.send(new ProducerRecord<>(topic, "during"));
 
             assertThatThrownBy(() -> sent.get(300, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
             if (flow == Flow.REQUESTS_ONLY) {
                 assertThat(Clients.consume(cluster.clientConfig(), topic, 2)).contains("during");
             }
-            proxy.flow(Flow.BOTH);
+            proxy.setFlow(Flow.BOTH);
             assertThat(sent.get().offset()).isEqualTo(1);
         } finally {
-            proxy.flow(Flow.BOTH);
+            proxy.setFlow(Flow.BOTH);
         }
     }
 
@@ -108,7 +108,7 @@ class FaultProxyIT {
             producer.send(new ProducerRecord<>("half-open", "before")).get();
             int accepted = proxy.accepted();
 
-            proxy.halfOpenAll();
+            proxy.makeAllHalfOpen();
 
             assertThatThrownBy(() -> producer.send(new ProducerRecord<>("half-open", "lost"))
                             .get())
@@ -146,7 +146,7 @@ class FaultProxyIT {
         cluster.createTopic("slow", 1, 1, Map.of());
         try (Producer<String, String> producer = producer()) {
             producer.send(new ProducerRecord<>("slow", "before")).get();
-            proxy.bytesPerSecond(20_000);
+            proxy.limitBytesPerSecond(20_000);
             long startNs = System.nanoTime();
 
             producer.send(new ProducerRecord<>("slow", "x".repeat(10_000))).get();
@@ -154,7 +154,7 @@ class FaultProxyIT {
             // A lower bound: no machine is too slow for it.
             assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isGreaterThan(Duration.ofMillis(450));
         } finally {
-            proxy.bytesPerSecond(Long.MAX_VALUE);
+            proxy.limitBytesPerSecond(Long.MAX_VALUE);
         }
     }
 
@@ -162,7 +162,7 @@ class FaultProxyIT {
     void shouldLeadElsewhereWhenRetargeted() throws Exception {
         cluster.createTopic("elsewhere", 1, 1, Map.of());
         try (FaultProxy outer = FaultProxy.to(1)) {
-            outer.target(proxy.port());
+            outer.setTarget(proxy.port());
             Map<String, Object> config = cluster.clientConfig();
             config.put("bootstrap.servers", "127.0.0.1:" + outer.port());
 

@@ -186,7 +186,7 @@ class StubBrokerTest {
                 .putShort(ApiMessageType.API_VERSIONS.apiKey())
                 .putShort((short) 99)
                 .putInt(4711)
-                .put(new byte[] {1, 2, 3}); // of a header that the stub cannot know
+                .put(new byte[] {1, 2, 3}); // part of a header that the stub does not know
         request.putInt(0, request.position() - Integer.BYTES);
 
         ByteBuffer response = exchange(request.flip());

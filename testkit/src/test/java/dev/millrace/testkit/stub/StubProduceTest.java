@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What is read and written by hand, against kafka-clients' own classes. */
+/** Checks what {@link StubProduce} parses and writes by hand with kafka-clients' classes. */
 class StubProduceTest {
     private static final short ALL = -1;
     private static final int CORRELATION_ID = 4711;
@@ -42,7 +42,7 @@ class StubProduceTest {
     @ParameterizedTest
     @MethodSource("versions")
     void shouldAcknowledgeWithRisingOffsetsWhenRequestIsOfVersion(short version) {
-        TopicProduceData topic = topic("t", topics.named("t").id(), partition(2, 5), partition(0, 1));
+        TopicProduceData topic = topic("t", topics.namedOrNull("t").id(), partition(2, 5), partition(0, 1));
 
         answer(version, ALL, topic);
         ProduceResponseData response = answer(version, ALL, topic);
@@ -55,7 +55,7 @@ class StubProduceTest {
     @ParameterizedTest
     @MethodSource("versions")
     void shouldTellEachErrorWhenRequestNamesUnknownOnesInVersion(short version) {
-        TopicProduceData noSuchPartition = topic("t", topics.named("t").id(), partition(3, 1));
+        TopicProduceData noSuchPartition = topic("t", topics.namedOrNull("t").id(), partition(3, 1));
         TopicProduceData noSuchTopic = topic("u", Uuid.randomUuid(), partition(0, 1));
 
         ProduceResponseData response = answer(version, ALL, noSuchPartition, noSuchTopic);

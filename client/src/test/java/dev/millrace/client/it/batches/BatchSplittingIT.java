@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Topics that take less than the producer's batches: MESSAGE_TOO_LARGE. */
+/** Topics whose limit is below the size of the producer's batches: MESSAGE_TOO_LARGE. */
 class BatchSplittingIT {
     private static final int RECORDS = 600;
     private static final int MAX_MESSAGE_BYTES = 5_000;
@@ -56,7 +56,7 @@ class BatchSplittingIT {
         "STOCK, lz4"
     })
     void shouldDeliverEveryRecordInOrderWhenBatchesAreTooLarge(ProducerKind kind, String codec) throws Exception {
-        // given one batch of about twelve times what the topic takes
+        // given one batch of about twelve times the topic's limit
         String topic = topic("split-" + codec, kind);
         List<ProducerRecord<byte[], byte[]>> records = randomRecords(topic);
         List<Long> calledBack = Collections.synchronizedList(new ArrayList<>());
@@ -179,7 +179,7 @@ class BatchSplittingIT {
                 .sum();
     }
 
-    /** All records of a test go into one batch, which leaves when it is flushed or closed. */
+    /** All records of a test go into one batch, which {@code flush} or {@code close} sends. */
     private static Producer<byte[], byte[]> lingering(ProducerKind kind, Object... more) {
         Map<String, Object> configs =
                 ProducerKind.with(cluster.clientConfig(), "batch.size", 200_000, "linger.ms", 60_000);
@@ -192,7 +192,7 @@ class BatchSplittingIT {
         return topic;
     }
 
-    /** Half of each value is the same, so that codecs find something to do, but not much. */
+    /** Half of each value is the same, so that codecs can compress it by half at most. */
     private static List<ProducerRecord<byte[], byte[]>> randomRecords(String topic) {
         Random random = new Random(7);
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();

@@ -19,7 +19,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** While memory is plentiful what fits into one batch goes as one, the first of its partition too. */
+/**
+ * While enough memory is free, records that fit into one batch are sent as one batch, also the first of a partition.
+ */
 class FirstBatchIT extends SingleBrokerFixture {
     private static final int RECORDS = 100;
     private static final int VALUE_SIZE = 100;
@@ -147,7 +149,7 @@ class FirstBatchIT extends SingleBrokerFixture {
         }
     }
 
-    /** Nothing goes before it is flushed. */
+    /** Nothing is sent before {@code flush}. */
     private static Producer<byte[], byte[]> create(ProducerKind kind, Object... more) {
         return kind.create(ProducerKind.with(cluster.clientConfig(), "linger.ms", 60_000, "batch.size", 16_384), more);
     }
@@ -169,7 +171,7 @@ class FirstBatchIT extends SingleBrokerFixture {
         return futures;
     }
 
-    /** Of a producer that has sent nothing else; a request holds at most one batch of a partition. */
+    /** For a producer that has sent nothing else; a request has at most one batch per partition. */
     private static void assertOneRequest(Producer<?, ?> producer) {
         assertOneBatch(producer);
         assertThat(metric(producer, "records-per-request-avg")).isEqualTo(RECORDS);

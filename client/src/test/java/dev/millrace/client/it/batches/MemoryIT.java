@@ -18,12 +18,12 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.Test;
 
-/** Memory follows use: many partitions with little in each fit, however large {@code batch.size} is. */
+/** Memory follows use: many partitions with few records each fit, even if {@code batch.size} is large. */
 class MemoryIT {
     @Test
     void shouldBufferARecordOfEachOfTenThousandPartitionsInSixtyFourMegabytes() {
         try (StubBroker broker = StubBroker.builder().topic("wide", 10_000).start()) {
-            // a batch.size of buffer for each would be 160 MB
+            // a buffer of batch.size for each partition would take 160 MB
             bufferOneOfEach(Map.of("bootstrap.servers", broker.bootstrapServers()), "wide", 10_000, 64L << 20);
         }
     }
@@ -53,7 +53,7 @@ class MemoryIT {
                 futures.add(producer.send(new ProducerRecord<>(topic, p, null, value)));
             }
 
-            // then nobody has waited, and nothing has left
+            // then no thread has waited, and nothing was sent
             assertThat(SingleBrokerFixture.metric(producer, "bufferpool-wait-time-ns-total"))
                     .isZero();
             assertThat(SingleBrokerFixture.metric(producer, "record-send-total"))

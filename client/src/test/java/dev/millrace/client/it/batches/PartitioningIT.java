@@ -31,14 +31,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Where records go that do not name a partition, seen from the brokers' side. */
+/** Where the brokers get records that do not name a partition. */
 class PartitioningIT {
     private static final int VALUE_SIZE = 1000;
     private static KafkaCluster cluster;
 
     @BeforeAll
     static void start() {
-        // A paused broker whose session ends leads nothing any more, and so gets nothing from anybody.
+        // A paused broker whose session ends leads nothing any more, and then no producer sends to it.
         cluster = KafkaCluster.builder()
                 .brokers(3)
                 .setting("broker.session.timeout.ms", "60000")
@@ -109,7 +109,7 @@ class PartitioningIT {
             }
             int[] resumed = flow.windows();
 
-            // then, not before the timeout has passed, and not while all brokers stand still
+            // then: only after the timeout, and only while another broker answers
             producer.flush();
             assertThat(flow.sharesOf(paused, whilePaused)).contains(0.0);
             assertThat(flow.sharesOf(paused, resumed)).anyMatch(share -> share > 0.15);
@@ -148,7 +148,7 @@ class PartitioningIT {
         read.forEach(record -> bytes[record.partition()] += record.serializedValueSize());
         assertThat(read).hasSize(32_000);
         long expected = Arrays.stream(bytes).sum() / 7;
-        for (long found : bytes) { // 1,100 turns each, which chance alone would spread by 8 % at worst
+        for (long found : bytes) { // 1,100 turns each; by chance they differ by at most 8 %
             assertThat(found)
                     .as("seed %d: %s", seed, Arrays.toString(bytes))
                     .isBetween(expected * 95 / 100, expected * 105 / 100);
@@ -161,7 +161,8 @@ class PartitioningIT {
         String topic = topic("ignored-keys", kind, 3);
         try (Producer<byte[], byte[]> producer =
                 kind.create(cluster.clientConfig(), "partitioner.ignore.keys", true, "batch.size", 1000)) {
-            // Enough for 200 turns: of the 20 that the stock producer makes of 300, all fall to two in 1 run of 1,000.
+            // Enough for 200 turns. With 300 records the stock producer makes 20, and in 1 run of 1,000 two partitions
+            // get them all.
             for (int i = 0; i < 3_000; i++) {
                 producer.send(new ProducerRecord<>(topic, new byte[] {1}, new byte[100]));
             }
@@ -206,7 +207,8 @@ class PartitioningIT {
         String topic = topic("custom", kind, 3);
         String name = kind.name();
 
-        // when batches fill often: the record that finds one full must not be asked for again (KAFKA-17632)
+        // when batches fill often: for a record that finds a batch full the partitioner must not be called again
+        // (KAFKA-17632)
         try (Producer<byte[], byte[]> producer = kind.create(
                 cluster.clientConfig(), "partitioner.class", ByValue.class, "test.name", name, "batch.size", 300)) {
             for (int i = 0; i < 300; i++) {
@@ -240,7 +242,7 @@ class PartitioningIT {
         return counts;
     }
 
-    /** A steady flow of records, as fast as the brokers that work can take them. */
+    /** Sends records steadily, as fast as the running brokers take them. */
     private static final class Flow {
         private static final int MAX_UNACKNOWLEDGED = 3_000;
 
@@ -255,7 +257,7 @@ class PartitioningIT {
             this.topic = topic;
         }
 
-        /** Sends until so many more are acknowledged. */
+        /** Sends until so many more records are acknowledged. */
         void until(int more) {
             int goal = acknowledged.get() + more;
             long deadline = System.nanoTime() + 60_000_000_000L;
@@ -274,7 +276,7 @@ class PartitioningIT {
             }
         }
 
-        /** Sends in some windows of time, and returns where they begin and end among the records sent. */
+        /** Sends in some windows of time, and returns the number of records sent before each window begins and ends. */
         int[] windows() {
             int[] bounds = new int[6];
             bounds[0] = sent.size();
@@ -285,7 +287,7 @@ class PartitioningIT {
             return bounds;
         }
 
-        /** Of each window. */
+        /** One value for each window. */
         List<Double> sharesOf(int broker, int[] windows) throws Exception {
             List<Double> shares = new ArrayList<>();
             for (int i = 1; i < windows.length; i++) {
@@ -294,7 +296,7 @@ class PartitioningIT {
             return shares;
         }
 
-        /** Of the records sent as {@code from}-th and later, before the {@code to}-th. */
+        /** Counts the records from the {@code from}-th to before the {@code to}-th. */
         double shareOf(int broker, int from, int to) throws Exception {
             assertThat(failure.get()).isNull();
             int[] leaders =
@@ -307,7 +309,7 @@ class PartitioningIT {
         }
     }
 
-    /** Takes the first four bytes of the value for the partition. */
+    /** Takes the partition from the first four bytes of the value. */
     public static final class ByValue implements Partitioner {
         static final Map<String, ByValue> USED = new ConcurrentHashMap<>();
 

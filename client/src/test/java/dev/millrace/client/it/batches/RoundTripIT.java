@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is sent is what a stock consumer reads, byte for byte. */
+/** A stock consumer reads what was sent, byte for byte. */
 class RoundTripIT {
     private static KafkaCluster cluster;
 
@@ -187,7 +187,7 @@ class RoundTripIT {
         return records;
     }
 
-    /** Half random, half zeros, so that codecs have something to do. */
+    /** Half random, half zeros, so that codecs can compress it by half. */
     private static byte[] bytes(Random random, int length) {
         byte[] half = new byte[length / 2];
         random.nextBytes(half);

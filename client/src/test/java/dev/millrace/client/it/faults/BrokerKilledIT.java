@@ -21,7 +21,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The guarantee that everything else rests on: a broker dies while 32 threads send, and nobody can tell afterwards. */
+/** The most important guarantee: a broker dies while 32 threads send, and the records do not show it afterwards. */
 class BrokerKilledIT {
     private static final int THREADS = 32;
     private static final int PER_THREAD = 100_000;
@@ -55,7 +55,7 @@ class BrokerKilledIT {
                                         if (e != null) {
                                             failure.set(e);
                                         } else {
-                                            oracle.acknowledged(stamp);
+                                            oracle.onAcknowledged(stamp);
                                             acknowledged.increment();
                                         }
                                     });

@@ -31,12 +31,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What operators do to a cluster while records flow; nobody may see it in the records. */
+/** Operators change a cluster while records flow, and the records do not show it. */
 class ClusterFaultsIT {
     private static final int PARTITIONS = 4;
     private static final int THREADS = 4;
 
-    /** For what brokers do among themselves; it says nothing of producers. */
+    /** For what brokers do among themselves; no limit for producers. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final Object[] SETTINGS = {"request.timeout.ms", 3_000};
@@ -90,7 +90,7 @@ class ClusterFaultsIT {
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
         load.start(THREADS);
 
-        // when the leader moves, and then leaves: other replicas first, then two replicas only
+        // when the leader moves, and then leaves the replicas: first another order of three, then two only
         for (List<Integer> replicas : List.of(List.of(2, 3, 1), List.of(3, 1, 2), List.of(1, 2), List.of(2, 3))) {
             load.awaitMore(500, RECOVERY);
             Leaders.move(cluster, topic, 0, replicas);
@@ -155,7 +155,7 @@ class ClusterFaultsIT {
         // then
         assertThat(failure.get()).isInstanceOfAny(TimeoutException.class, UnknownTopicOrPartitionException.class);
 
-        // and when it is there again, with other leaders
+        // and when it has come back, with other leaders
         cluster.createTopic(topic, elsewhere, Map.of());
         Await.until(
                 "a record is acknowledged",
@@ -169,7 +169,7 @@ class ClusterFaultsIT {
         leaks.assertNothingLeft();
     }
 
-    /** A record that the judges of the load pass over. */
+    /** A record that the oracle of the load ignores. */
     private static ProducerRecord<byte[], byte[]> recordOfAnotherRun(String topic) {
         return new ProducerRecord<>(topic, 0, null, new Stamp(2, 0, topic, 0, 0).encode(100));
     }

@@ -3,6 +3,7 @@ package dev.millrace.client.it.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.MillraceProducer;
 import dev.millrace.client.delivery.DeliveryCallback;
 import dev.millrace.client.delivery.DeliveryCertainty;
 import dev.millrace.client.delivery.DeliveryFuture;
@@ -29,14 +30,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What is told of records that a broker refuses, and how certain it is that it has a record or has it not. */
+/**
+ * What the producer tells of records that a broker refuses, and whether it is certain that a record was written or not.
+ */
 class DeliveryCertaintyIT extends SingleBrokerFixture {
     private static final String NEEDS_A_KEY = "Compacted topic cannot accept message without key";
 
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldNameTheRecordsThatTheBrokerRefuses(ProducerKind kind) throws Exception {
-        // given a batch of which the broker refuses two records
+        // given a batch with two records that the broker refuses
         String topic = topic("refused", kind, 1, Map.of("cleanup.policy", "compact"));
         List<Future<RecordMetadata>> futures = new ArrayList<>();
         List<Exception> calledBack = new ArrayList<>();
@@ -113,7 +116,7 @@ class DeliveryCertaintyIT extends SingleBrokerFixture {
                 1)) {
             Tries.untilAcknowledged(producer, record(topic));
 
-            // given a broker that stands still with one request in its hands
+            // given a broker that is paused while it handles one request
             cluster.pause(1);
             try {
                 sent = producer.send(record(topic, 1));
@@ -160,7 +163,7 @@ class DeliveryCertaintyIT extends SingleBrokerFixture {
                 new ByteArraySerializer());
     }
 
-    /** As told to the callback, and by the future. */
+    /** What both the callback and the future were told. */
     private static DeliveryCertainty certaintyOf(
             MillraceProducer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) throws Exception {
         CompletableFuture<DeliveryCertainty> told = new CompletableFuture<>();

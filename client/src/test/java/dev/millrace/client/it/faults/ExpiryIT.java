@@ -22,7 +22,7 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Records that no broker takes within {@code delivery.timeout.ms}, and what becomes of their batches. */
+/** Records that no broker acknowledges within {@code delivery.timeout.ms}, and what happens to their batches. */
 class ExpiryIT extends SingleBrokerFixture {
     private static final int LARGE = 900_000;
 
@@ -44,19 +44,19 @@ class ExpiryIT extends SingleBrokerFixture {
                 cluster.resume(1);
             }
 
-            // then the partition goes on, as soon as the broker is quick enough again
+            // then the partition goes on as soon as the broker answers in time again
             Tries.untilAcknowledged(producer, record(topic));
         }
     }
 
     /**
      * KAFKA-19012, CVE-2026-35554. The batch expires while part of it waits to be written to a broker that has stopped
-     * reading; then records of another topic want memory, and the broker reads on.
+     * reading. Then records of another topic need memory, and the broker reads on.
      */
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldPutNoRecordIntoTheWrongTopicWhenABatchExpiresWhileItIsWritten(ProducerKind kind) throws Exception {
-        // given one request in flight at a time, so that the second batch goes when half of its time is over
+        // given one request in flight at a time, so that the second batch is sent after half of its time
         String expiring = topic("expires-in-flight", kind, 1);
         String other = topic("reuses-memory", kind, 1);
         DeliveryOracle oracle = new DeliveryOracle(1);
@@ -79,7 +79,8 @@ class ExpiryIT extends SingleBrokerFixture {
                     pausedAgain.complete(null);
                 });
                 Future<RecordMetadata> expired = send(producer, expiring, 2, LARGE, oracle);
-                TimeUnit.SECONDS.sleep(1); // the second batch grows old; too long or too short, the test only sees less
+                // lets the second batch age; if this is too long or too short, the test finds less but does not fail
+                TimeUnit.SECONDS.sleep(1);
 
                 // when
                 cluster.resume(1);
@@ -102,7 +103,7 @@ class ExpiryIT extends SingleBrokerFixture {
             Producer<byte[], byte[]> producer, String topic, int sequence, int size, DeliveryOracle oracle) {
         return producer.send(new ProducerRecord<>(topic, stamp(topic, sequence, size)), (m, e) -> {
             if (e == null) {
-                oracle.acknowledged(new Stamp(1, 0, topic, 0, sequence));
+                oracle.onAcknowledged(new Stamp(1, 0, topic, 0, sequence));
             }
         });
     }

@@ -19,14 +19,14 @@ import org.apache.kafka.common.metrics.MetricsReporter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An {@code Error} where nobody expects one: the stock producer's records then never end, ours all do. */
+/** An {@code Error} in an I/O thread: the stock producer's records then have no outcome, ours all have one. */
 class IoThreadErrorIT extends SingleBrokerFixture {
     private static final String FATAL = "fatal-topic";
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void shouldFailEveryRecordAndRefuseMoreWhenAnIoThreadMeetsAnError(int ioThreads) throws Exception {
-        // given a record that is in flight, to a broker that does not answer
+        // given a record in flight to a broker that does not answer
         String calm = topic("calm-" + ioThreads, ProducerKind.MILLRACE, 4);
         String fatal = topic(FATAL + "-" + ioThreads, ProducerKind.MILLRACE, 1);
         Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
@@ -64,7 +64,7 @@ class IoThreadErrorIT extends SingleBrokerFixture {
         leaks.assertNothingLeftByForce();
     }
 
-    /** Fails when it is told of the first metric of the fatal topic, which an I/O thread does. */
+    /** Throws when an I/O thread tells it of the first metric of the fatal topic. */
     public static final class ErrorReporter implements MetricsReporter {
         @Override
         public void metricChange(KafkaMetric metric) {

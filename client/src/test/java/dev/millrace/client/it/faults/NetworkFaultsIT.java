@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What the network does to connections, and what must not become of records. */
+/** Network faults must neither lose, double nor reorder records. */
 class NetworkFaultsIT {
     private static final int PARTITIONS = 3;
     private static final Object[] QUICK = {"request.timeout.ms", 600};
@@ -64,7 +64,7 @@ class NetworkFaultsIT {
     @AfterEach
     void heal() {
         flow(Flow.BOTH);
-        proxies.forEach(proxy -> proxy.bytesPerSecond(Long.MAX_VALUE));
+        proxies.forEach(proxy -> proxy.limitBytesPerSecond(Long.MAX_VALUE));
         proxies.forEach(FaultProxy::accept);
     }
 
@@ -85,9 +85,9 @@ class NetworkFaultsIT {
 
         // when
         for (int i = 0; i < 5; i++) {
-            CompletableFuture<Void> struck = proxies.get(i % 3).atNext(ApiKeys.PRODUCE, fault);
+            CompletableFuture<Void> failed = proxies.get(i % 3).failNext(ApiKeys.PRODUCE, fault);
             List<Future<RecordMetadata>> futures = load.send(300, 100);
-            struck.get(RECOVERY.toMillis(), TimeUnit.MILLISECONDS);
+            failed.get(RECOVERY.toMillis(), TimeUnit.MILLISECONDS);
             awaitAcknowledged(futures, Deadlines.recovery(settings));
         }
         producer.close(Deadlines.recovery(settings));
@@ -129,7 +129,7 @@ class NetworkFaultsIT {
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
 
-        proxies.forEach(FaultProxy::halfOpenAll);
+        proxies.forEach(FaultProxy::makeAllHalfOpen);
         List<Future<RecordMetadata>> futures = load.send(300, 100);
         awaitAcknowledged(futures, RECOVERY);
         producer.close(RECOVERY);
@@ -149,10 +149,10 @@ class NetworkFaultsIT {
         int accepted = accepted();
 
         // when
-        proxies.forEach(proxy -> proxy.bytesPerSecond(20_000));
+        proxies.forEach(proxy -> proxy.limitBytesPerSecond(20_000));
         List<Future<RecordMetadata>> futures = load.send(3, 15_000);
         Await.until("the producer reconnects", RECOVERY, () -> accepted() > accepted);
-        proxies.forEach(proxy -> proxy.bytesPerSecond(Long.MAX_VALUE));
+        proxies.forEach(proxy -> proxy.limitBytesPerSecond(Long.MAX_VALUE));
         awaitAcknowledged(futures, RECOVERY);
         producer.close(RECOVERY);
 
@@ -187,7 +187,7 @@ class NetworkFaultsIT {
         flow(Flow.NOTHING);
         List<Future<RecordMetadata>> futures = load.send(6, 15_000);
 
-        // then what found no memory has failed already, and what did fails when its time is up
+        // then records without memory have failed already, and those with memory fail when their time is up
         assertThat(futures.get(5)).isDone();
         for (Future<RecordMetadata> future : futures) {
             assertThatThrownBy(() -> get(future, Deadlines.outcome(settings)))
@@ -217,9 +217,9 @@ class NetworkFaultsIT {
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
 
-        // when the other brokers go on without trouble
+        // when the other brokers go on undisturbed
         int unreachable = cluster.leader(topic, 0);
-        proxies.get(unreachable - 1).flow(Flow.NOTHING);
+        proxies.get(unreachable - 1).setFlow(Flow.NOTHING);
         List<Future<RecordMetadata>> futures = load.send(300, 100);
         for (int p = 0; p < PARTITIONS; p++) {
             if (cluster.leader(topic, p) == unreachable) {
@@ -245,11 +245,11 @@ class NetworkFaultsIT {
                 .flatMap(kind -> Stream.of(Outage.values()).map(outage -> Arguments.of(kind, outage)));
     }
 
-    /** KAFKA-1642. A bound against spinning: on a busy machine a thread gets less CPU, never more. */
+    /** KAFKA-1642. The bound detects spinning. On a busy machine a thread gets less CPU, never more. */
     @ParameterizedTest
     @MethodSource("outages")
     void shouldHardlyUseTheCpuWhileTheNetworkIsGone(ProducerKind kind, Outage outage) throws Exception {
-        // given a record under way, and a thread that waits for memory
+        // given a record in flight, and a thread that waits for memory
         String topic = topic("gone-" + outage, kind);
         String clientId = topic;
         Producer<byte[], byte[]> producer = create(
@@ -270,7 +270,7 @@ class NetworkFaultsIT {
                 proxies.forEach(FaultProxy::resetAll);
             }
             case BLACK_HOLE -> flow(Flow.NOTHING);
-            case HALF_OPEN -> proxies.forEach(FaultProxy::halfOpenAll);
+            case HALF_OPEN -> proxies.forEach(FaultProxy::makeAllHalfOpen);
         }
         load.send(3, 15_000);
         BlockedCall blocked = BlockedCall.of(() -> load.send(15_000));
@@ -307,7 +307,7 @@ class NetworkFaultsIT {
     }
 
     private static void flow(Flow flow) {
-        proxies.forEach(proxy -> proxy.flow(flow));
+        proxies.forEach(proxy -> proxy.setFlow(flow));
     }
 
     private static int accepted() {

@@ -26,11 +26,14 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** After which transactions a producer goes on under a new epoch: after the same ones as the stock producer, by either protocol. */
+/**
+ * A transaction raises the producer epoch exactly if it does so with the stock producer, in both versions of the
+ * protocol.
+ */
 class ProducerEpochsIT {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    /** How a transaction ends, and by how many epochs that takes the producer on. */
+    /** How a transaction ends, and by how much that raises the epoch. */
     private enum Ending {
         COMMITTED(0, 1),
         ABORTED(0, 1),
@@ -103,7 +106,7 @@ class ProducerEpochsIT {
         return newEpochs;
     }
 
-    /** What the partition's leader knows of the producer while its transaction is open. */
+    /** What the partition's leader knows about the producer while its transaction is open. */
     private static int epochOfACommit(KafkaCluster cluster, Producer<byte[], byte[]> producer, TopicPartition partition)
             throws Exception {
         producer.beginTransaction();
@@ -165,7 +168,7 @@ class ProducerEpochsIT {
         return cluster.leader(partition.topic(), partition.partition());
     }
 
-    @SuppressWarnings("removal") // there is no other way without a consumer in a group
+    @SuppressWarnings("removal") // the only way without a consumer in a group
     private static ConsumerGroupMetadata goneMember() {
         return new ConsumerGroupMetadata("group", 5, "gone", Optional.empty());
     }

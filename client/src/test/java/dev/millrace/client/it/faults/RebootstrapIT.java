@@ -20,8 +20,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The brokers that a producer knows have gone, and {@code bootstrap.servers} names others (KIP-899, KIP-1102): a
- * cluster that has moved, played by two clusters with the same topics.
+ * The brokers that a producer knows are gone, and {@code bootstrap.servers} names others (KIP-899, KIP-1102). Two
+ * clusters with the same topics stand for one cluster that has moved.
  */
 class RebootstrapIT {
     private static KafkaCluster before;
@@ -127,7 +127,7 @@ class RebootstrapIT {
         return producer.send(new ProducerRecord<>(topic, new byte[10]));
     }
 
-    /** It may take longer than one record's time to be delivered, on a busy machine. */
+    /** Tries several records: on a busy machine this may take longer than the delivery timeout of one. */
     private static void sendUntilItSucceeds(Producer<byte[], byte[]> producer, String topic) throws Exception {
         for (int attempt = 0; attempt < 5; attempt++) {
             try {

@@ -33,8 +33,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Topics that are deleted, created anew under another id and with another leader, and given more partitions while a
- * producer uses them.
+ * Topics are deleted, created again with another id and another leader, and given more partitions while a producer uses
+ * them.
  */
 class TopicLifecycleIT {
     private static final Object[] SETTINGS = {"request.timeout.ms", 3_000};
@@ -55,7 +55,7 @@ class TopicLifecycleIT {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldSendToTheNewTopicWhenItIsCreatedAnewWhileIdle(ProducerKind kind) throws Exception {
-        // given sequences that the new topic's leader does not know
+        // given sequences that the leader of the new topic does not know
         String topic = topic("recreated-idle", kind);
         try (Producer<byte[], byte[]> producer =
                 kind.create(ProducerKind.with(cluster.clientConfig(), SETTINGS), "batch.size", 300)) {
@@ -208,7 +208,7 @@ class TopicLifecycleIT {
         return topic;
     }
 
-    /** Of one partition, with a leader that another topic of the name did not have. */
+    /** Creates a topic of one partition, with another leader than the deleted topic of the same name had. */
     private static void create(String topic, int leader) {
         cluster.createTopic(topic, Map.of(0, Leaders.from(leader)), Map.of());
     }

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Kafka Streams keeps its promise of exactly once with our producer, however its process ends. */
+/** Kafka Streams is exactly-once with our producer, also when its process is killed. */
 class KafkaStreamsIT {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final int PARTITIONS = 2;
@@ -58,7 +58,7 @@ class KafkaStreamsIT {
         cluster.createTopic(counts, PARTITIONS, 1, Map.of());
         Map<String, Integer> words;
         try (Feed feed = Feed.start(WordCount.topic(WordCount.LINES, kind))) {
-            // when it is killed with a transaction open, once in a while by mistake between two
+            // when it is killed with a transaction open, or sometimes, by accident, between two transactions
             int kills = 0;
             do {
                 try (JavaProgram program = start(kind)) {
@@ -70,7 +70,7 @@ class KafkaStreamsIT {
                     == TopicContents.end(cluster, counts, IsolationLevel.READ_COMMITTED));
             System.out.println("KafkaStreamsIT: " + kind + " killed " + kills + " time(s)");
 
-            // and goes on after a restart, and everything is counted
+            // and goes on after a restart, until all words are counted
             try (JavaProgram program = start(kind)) {
                 awaitProgress(program, counts);
                 words = feed.finish();
@@ -83,7 +83,7 @@ class KafkaStreamsIT {
             }
         }
 
-        // then each word was counted from one to its number, nothing left out and nothing twice
+        // then the counts of each word are 1, 2, … to its number, none missing and none twice
         Map<String, List<Long>> expected = new TreeMap<>();
         words.forEach((word, count) ->
                 expected.put(word, LongStream.rangeClosed(1, count).boxed().toList()));
@@ -100,7 +100,7 @@ class KafkaStreamsIT {
                 state.toString());
     }
 
-    /** Until it has committed many more counts, and written some in a transaction that is still open. */
+    /** Waits until it has committed many more counts, and has written some in a transaction that is still open. */
     private static void awaitProgress(JavaProgram program, String counts) {
         long before = TopicContents.end(cluster, counts, IsolationLevel.READ_COMMITTED);
         Await.until("transactions are committed, and another is open", PATIENCE, () -> {
@@ -120,7 +120,7 @@ class KafkaStreamsIT {
                                 record -> ByteBuffer.wrap(record.value()).getLong(), Collectors.toList())));
     }
 
-    /** Sends lines without a pause for the program to be idle in, until told to finish. */
+    /** Sends lines without a pause, so that the program is never idle, until it is told to finish. */
     private static final class Feed implements AutoCloseable {
         private static final int VOCABULARY = 200;
         private static final int WORDS_PER_LINE = 5;
@@ -162,7 +162,7 @@ class KafkaStreamsIT {
             return String.join(" ", line);
         }
 
-        /** How often it has sent each word; blocks until all are written. */
+        /** Returns how often it has sent each word; blocks until all are written. */
         Map<String, Integer> finish() throws InterruptedException {
             finishing = true;
             thread.join();

@@ -9,7 +9,7 @@ import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.core.ProducerPostProcessor;
 
-/** All that Spring Kafka needs in order to use our producer: whatever Spring adds to a producer, it adds to ours. */
+/** All that Spring Kafka needs to use our producer; Spring adds its features to it as to the stock producer. */
 final class MillraceProducerFactory<K, V> extends DefaultKafkaProducerFactory<K, V> {
     private final ProducerKind kind;
 
@@ -30,7 +30,7 @@ final class MillraceProducerFactory<K, V> extends DefaultKafkaProducerFactory<K,
         return producer;
     }
 
-    /** For a template with a configuration of its own; Spring's method would return a factory of stock producers. */
+    /** For a template with its own configuration; Spring's method would return a factory of stock producers. */
     @Override
     public ProducerFactory<K, V> copyWithConfigurationOverride(Map<String, Object> override) {
         Map<String, Object> configs = new HashMap<>(getConfigurationProperties());

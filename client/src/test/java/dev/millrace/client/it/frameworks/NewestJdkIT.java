@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What the build, on JDK 17, cannot see of newer ones; it looks for an installed JDK of at least 25. */
+/** What a build on JDK 17 cannot test of newer JDKs; runs on an installed JDK of at least 25. */
 class NewestJdkIT {
     private static final int FEATURE = 25;
     private static final String ROUND_TRIP_TESTS = "dev.millrace.client.it.batches.RoundTripIT";
@@ -35,7 +35,7 @@ class NewestJdkIT {
         assertThat(result).matches("[1-9]\\d* tests passed");
     }
 
-    /** Its last line; whatever is wrong ends it with another exit code than 0, and with the reason in its output. */
+    /** Returns the last line of its output. A failure gives another exit code than 0, and the output has the reason. */
     private static String run(JavaRuntime runtime, Class<?> main, String... arguments) {
         try (JavaProgram program = JavaProgram.start(runtime, List.of("-Xmx1g"), main, arguments)) {
             int exitCode = program.awaitEnd(Duration.ofMinutes(4));

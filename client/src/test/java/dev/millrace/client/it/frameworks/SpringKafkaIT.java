@@ -42,7 +42,7 @@ import org.springframework.kafka.support.SendResult;
 import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.util.backoff.FixedBackOff;
 
-/** Spring Kafka works with our producer as with the stock one, given a {@link MillraceProducerFactory}. */
+/** With a {@link MillraceProducerFactory} Spring Kafka works with our producer as with the stock one. */
 class SpringKafkaIT {
     private static KafkaCluster cluster;
 

@@ -7,7 +7,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** Runs the test class of the given name; the exit code says whether it passed. */
+/** Runs the test class with the given name; the exit code is 0 if it passes. */
 final class TestRunner {
     private TestRunner() {}
 

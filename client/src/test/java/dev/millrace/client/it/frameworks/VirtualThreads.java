@@ -27,8 +27,9 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
- * 10,000 virtual threads with one producer. Topics unknown at first, and memory for fewer batches than there are
- * partitions, make them wait in every place there is; the JVM records which of them kept its carrier thread while it waited. Needs a JDK of at least 21.
+ * Sends from 10,000 virtual threads with one producer. At first topics are unknown, and memory is for fewer batches
+ * than there are partitions, so that threads wait in every place where {@code send} can. The JVM records which of them
+ * kept its carrier thread while it waited. Needs a JDK of at least 21.
  */
 final class VirtualThreads {
     static final List<String> TOPICS = List.of("virtual-1", "virtual-2", "virtual-3");
@@ -51,7 +52,7 @@ final class VirtualThreads {
 
     private void run() throws Exception {
         ExecutorService threads = virtualThreads();
-        sendFrom(0, WARM_UP_THREADS, threads); // Loading a class pins, whoever waits for it.
+        sendFrom(0, WARM_UP_THREADS, threads); // Loading a class pins any thread that waits for it.
         List<RecordedEvent> pinned;
         try (Recording recording = new Recording()) {
             recording.enable(PINNED).withThreshold(Duration.ZERO).withStackTrace();
@@ -77,7 +78,7 @@ final class VirtualThreads {
         assertThat(verdict.read()).isEqualTo(sent);
     }
 
-    /** A producer of its own, for which all topics are unknown again. */
+    /** A new producer, which knows no topic. */
     private void sendFrom(int first, int end, ExecutorService threads) throws Exception {
         try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
                 client, "buffer.memory", 100_000L, "batch.size", 16_384, "max.block.ms", 120_000L)) {
@@ -99,7 +100,7 @@ final class VirtualThreads {
             last = producer.send(
                     new ProducerRecord<>(stamp.topic(), stamp.partition(), null, stamp.encode(100)), (metadata, e) -> {
                         if (e == null) {
-                            oracle.acknowledged(stamp);
+                            oracle.onAcknowledged(stamp);
                         }
                     });
         }
@@ -110,7 +111,7 @@ final class VirtualThreads {
         return null;
     }
 
-    /** By reflection: the tests are compiled for JDK 17. */
+    /** Uses reflection, because the tests are compiled for JDK 17. */
     private static ExecutorService virtualThreads() throws ReflectiveOperationException {
         return (ExecutorService)
                 Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
@@ -129,7 +130,7 @@ final class VirtualThreads {
                 .anyMatch(frame -> frame.getMethod().getType().getName().startsWith(namePrefix));
     }
 
-    /** Waiting while a class is initialized pins on any JDK: the frame below is native. */
+    /** Waiting while a class is initialized pins a thread on any JDK, because a native frame is below. */
     private static final class PinsOnPurpose {
         static {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));

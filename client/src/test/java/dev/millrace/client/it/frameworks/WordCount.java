@@ -21,14 +21,14 @@ import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.Grouped;
 import org.apache.kafka.streams.kstream.Produced;
 
-/** The word count of every introduction to Kafka Streams, exactly once, with a producer of ours; runs until it is ended. */
+/** The word count of introductions to Kafka Streams, exactly-once, with the given producer; runs until it is killed. */
 final class WordCount {
     static final String LINES = "lines";
     static final String COUNTS = "counts";
 
     private WordCount() {}
 
-    /** Arguments: the kind of producer, bootstrap servers, the folder for state. */
+    /** Arguments: the kind of producer, the bootstrap servers, the folder for state. */
     public static void main(String[] arguments) {
         ProducerKind kind = ProducerKind.valueOf(arguments[0]);
         KafkaStreams streams =
@@ -68,13 +68,14 @@ final class WordCount {
         config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
         config.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 500);
         config.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, 2);
-        config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0); // Every single count is written.
-        config.put("group.instance.id", "the-one"); // Whoever restarts need not wait until the group misses the dead.
-        config.put("producer.transaction.timeout.ms", 60_000); // Fenced, not timed out.
+        config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0); // every count is written
+        // a restart then replaces the dead member at once
+        config.put("group.instance.id", "the-one");
+        config.put("producer.transaction.timeout.ms", 60_000); // a restart fences transactions before they time out
         return config;
     }
 
-    /** What Streams reckons its threads were blocked by their producers, from the producers' metrics. */
+    /** How long producers blocked the threads of Streams, which Streams computes from the producers' metrics. */
     private static double blockedNs(KafkaStreams streams) {
         return streams.metrics().entrySet().stream()
                 .filter(metric -> metric.getKey().name().equals("blocked-time-ns-total"))

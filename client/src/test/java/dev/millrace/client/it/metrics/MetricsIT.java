@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The stock producer's metrics: the same names, groups and tags, and what they say after the same load. */
+/** The stock producer's metrics: the same names, groups and tags, and the same values after the same load. */
 class MetricsIT {
     private static final int RECORDS = 3000;
     private static final int PARTITIONS = 3;
@@ -91,7 +91,7 @@ class MetricsIT {
 
             assertThat(client).containsEntry("record-send-total", (double) RECORDS);
             assertThat(topic).containsEntry("record-send-total", (double) RECORDS);
-            assertThat(client).containsEntry("record-error-total", 1.0); // the one too large
+            assertThat(client).containsEntry("record-error-total", 1.0); // the record that is too large
             assertThat(topic).containsEntry("record-error-total", 0.0);
             assertThat(client).containsEntry("record-retry-total", 0.0);
             assertThat(client).containsEntry("batch-split-total", 0.0);
@@ -217,7 +217,7 @@ class MetricsIT {
 
         Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "client.id", clientId);
         try {
-            // when, then: once the broker has heard of it
+            // when, then: as soon as the broker knows the quota
             Await.until("a request is throttled", Duration.ofSeconds(20), () -> {
                 boolean written = Tries.isAcknowledged(producer.send(new ProducerRecord<>("load", new byte[50_000])));
                 Double throttled =
@@ -234,7 +234,7 @@ class MetricsIT {
     void shouldShowEverythingInJmxAndNothingAfterClose(ProducerKind kind) throws Exception {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         ObjectName pattern = new ObjectName("kafka.producer:*");
-        // A stock producer of another test, interrupted in close(), may have left some behind.
+        // A stock producer of another test, interrupted in close(), may have left beans behind.
         Set<ObjectName> before = server.queryNames(pattern, null);
         Producer<byte[], byte[]> producer = loaded(kind);
         Set<String> inJmx = attributes(server, pattern);
@@ -277,7 +277,7 @@ class MetricsIT {
                 "topic", valuesOf(producer, "producer-topic-metrics", Map.of("topic", "load")));
     }
 
-    /** A producer that has sent {@code RECORDS} records of 100 bytes, was flushed twice, and has refused a record. */
+    /** A producer that has sent {@code RECORDS} records of 100 bytes, was flushed twice, and has refused one record. */
     private static Producer<byte[], byte[]> loaded(ProducerKind kind) throws Exception {
         Producer<byte[], byte[]> producer = kind.create(
                 cluster.clientConfig(), "client.id", CLIENT_ID, "compression.type", "lz4", "max.request.size", 100_000);
@@ -304,7 +304,7 @@ class MetricsIT {
         return name.group() + "/" + name.name() + new TreeMap<>(name.tags());
     }
 
-    /** What a group of metrics says, by name; of those that have exactly these tags besides the client's id. */
+    /** The values of a group of metrics by name; only those that have exactly these tags and the client's id. */
     static Map<String, Double> valuesOf(Producer<?, ?> producer, String group, Map<String, String> tags) {
         Map<String, Double> values = new TreeMap<>();
         for (Map.Entry<MetricName, ? extends Metric> entry : producer.metrics().entrySet()) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Client telemetry (KIP-714) to a broker that wants it. */
+/** Client telemetry (KIP-714) to a broker that subscribes to it. */
 class TelemetryIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -67,7 +67,7 @@ class TelemetryIT {
     @EnumSource(ProducerKind.class)
     void shouldPushWhatTheBrokerSubscribesTo(ProducerKind kind) throws Exception {
         try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig())) {
-            // given a metric of the application beside the producer's own
+            // given a metric of the application in addition to the producer's
             KafkaMetric mine = gauge();
             producer.registerMetricForSubscription(mine);
             producer.send(new ProducerRecord<>("t", new byte[10])).get();
@@ -80,7 +80,7 @@ class TelemetryIT {
             awaitPush(id + " false .*app\\.mine.*producer\\.record\\.queue\\.time\\.max.*");
             assertThat(producer.metrics()).doesNotContainKey(mine.metricName());
 
-            // and when it is taken back
+            // and when the metric is unregistered
             producer.unregisterMetricFromSubscription(mine);
             awaitPush(id + " false (?!.*app\\.mine).*producer.*");
         }

@@ -17,9 +17,12 @@ import org.apache.kafka.common.metrics.MetricsReporter;
 import org.apache.kafka.server.telemetry.ClientTelemetryExporter;
 import org.apache.kafka.server.telemetry.ClientTelemetryExporterProvider;
 
-/** A broker's plugin that writes each push of a client into a file: who it is, whether it is the last, and its metrics. */
+/**
+ * A plugin of the broker that writes each push of a client to a file: the client, whether it is the last push, and the
+ * metrics.
+ */
 public final class TelemetrySink implements MetricsReporter, ClientTelemetryExporterProvider {
-    /** The broker's setting that names the file. */
+    /** The broker setting that names the file. */
     static final String FILE = "millrace.test.telemetry.file";
 
     private static final Pattern METRIC = Pattern.compile("org\\.apache\\.kafka\\.[a-z.]+");
@@ -43,7 +46,7 @@ public final class TelemetrySink implements MetricsReporter, ClientTelemetryExpo
         };
     }
 
-    /** The names stand in the message as they are. */
+    /** The names are plain text in the message. */
     private static String metrics(ByteBuffer data) {
         String text = StandardCharsets.ISO_8859_1.decode(data.duplicate()).toString();
         return METRIC.matcher(text)

@@ -50,7 +50,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.LoggerFactory;
 
-/** Whom brokers let in, and what they let them do: the same with the stock producer and with ours. */
+/** Authentication and ACLs: the stock producer and ours succeed and fail in the same way. */
 class SecurityIT {
     private static final String OWNER = "owner";
     private static final String GUEST = "guest";
@@ -110,11 +110,12 @@ class SecurityIT {
             futures.add(producer.send(
                     new ProducerRecord<>(topic, i % PARTITIONS, null, stamp.encode(100)), (metadata, e) -> {
                         if (e == null) {
-                            oracle.acknowledged(stamp);
+                            oracle.onAcknowledged(stamp);
                         }
                     }));
             if (i < PARTITIONS) {
-                futures.get(i).get(); // or the stock producer may meet KAFKA-15591 in a new partition and never recover
+                // otherwise the stock producer may never recover (KAFKA-15591)
+                futures.get(i).get();
             }
         }
         producer.close();
@@ -170,7 +171,7 @@ class SecurityIT {
         }
     }
 
-    /** Both ways of asking fail for what is wrong, not because time is up; the second as the first. */
+    /** Both calls fail with the cause and not with a time-out; the second in the same way as the first. */
     private static void assertRefused(
             ProducerKind kind, Map<String, Object> client, Class<? extends Exception> expected) throws Exception {
         Producer<byte[], byte[]> producer = kind.create(client, "max.block.ms", 60_000, "reconnect.backoff.ms", 10);
@@ -232,7 +233,7 @@ class SecurityIT {
             }
             leaks.awaitFreeMemory();
 
-            // and when it may be written
+            // and when the user may write it
             allow("User:" + GUEST, AclOperation.WRITE, closed);
             assertThat(producer.send(record(closed)).get().offset()).isZero();
         }
@@ -269,7 +270,7 @@ class SecurityIT {
         leaks.assertNothingLeft();
     }
 
-    /** The stock producer fails its records a moment before it leaves the error state in which {@code send} throws. */
+    /** The stock producer fails its records just before it leaves the error state in which {@code send} throws. */
     private static Future<RecordMetadata> sendWhenRecovered(
             ProducerKind kind, Producer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) {
         if (kind == ProducerKind.MILLRACE) {
@@ -290,7 +291,7 @@ class SecurityIT {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldKeepPasswordsOutOfTheLog(ProducerKind kind) throws Exception {
-        // given everything that can be logged
+        // given all levels of logging
         String storePassword = cluster.clientConfig(Listener.SSL)
                 .get("ssl.truststore.password")
                 .toString();

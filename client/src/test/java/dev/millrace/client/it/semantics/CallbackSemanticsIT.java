@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Callbacks, futures and {@code flush}: who comes first, who waits for whom, and who may not. */
+/** Callbacks, futures and {@code flush}: which comes first, what waits for what, and what must not wait. */
 class CallbackSemanticsIT extends SingleBrokerFixture {
     @ParameterizedTest
     @CsvSource({"MILLRACE, true", "STOCK, true", "MILLRACE, false", "STOCK, false"})
@@ -151,7 +151,7 @@ class CallbackSemanticsIT extends SingleBrokerFixture {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldFlushAllEarlierRecordsAndNotThrowWhenSomeOfThemFail(ProducerKind kind) throws Exception {
-        // given a topic that takes less than the producer
+        // given a topic with a smaller limit than the producer's
         String small = topic("flush-failing", kind, 1, Map.of("max.message.bytes", "2000"));
         String large = topic("flush-other", kind, 3);
         Map<String, Object> configs = ProducerKind.with(cluster.clientConfig(), "linger.ms", 60_000, "batch.size", 0);

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** {@code close}: what is still sent, what fails, and who is woken. */
+/** {@code close}: what it still sends, what it fails, and which threads it wakes. */
 class CloseSemanticsIT extends SingleBrokerFixture {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
@@ -138,7 +138,7 @@ class CloseSemanticsIT extends SingleBrokerFixture {
         }
     }
 
-    /** KAFKA-4235, KAFKA-6897, KAFKA-12841: whichever way a record and {@code close} meet, it ends exactly once. */
+    /** KAFKA-4235, KAFKA-6897, KAFKA-12841: a record that is sent during {@code close} ends exactly once. */
     @ParameterizedTest
     @CsvSource({"MILLRACE, 0", "STOCK, 0", "MILLRACE, 30000", "STOCK, 30000"})
     void shouldEndEveryRecordExactlyOnceWhenManySendWhileItCloses(ProducerKind kind, int timeoutMs) throws Exception {
@@ -164,14 +164,14 @@ class CloseSemanticsIT extends SingleBrokerFixture {
             // when
             producer.close(Duration.ofMillis(timeoutMs));
 
-            // then nobody blocks, and each future has its outcome and had one callback
+            // then no thread blocks, and each record has an outcome and had one callback
             for (CloseRaceSender thread : threads) {
                 thread.join(PATIENCE.toMillis());
                 assertThat(thread.isAlive()).isFalse();
                 acknowledged += thread.countOutcomes(timeoutMs > 0);
             }
         }
-        // what failed may be in the log or not; what was acknowledged is
+        // a record that failed may be in the log or not; one that was acknowledged is there
         assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSizeGreaterThanOrEqualTo(acknowledged);
     }
 
@@ -204,7 +204,7 @@ class CloseSemanticsIT extends SingleBrokerFixture {
             }
         }
 
-        /** How many records were acknowledged; after the thread's end. */
+        /** The number of acknowledged records; call it after the thread has ended. */
         int countOutcomes(boolean allMustBeAcknowledged) throws Exception {
             assertThat(thrown).hasMessageContaining("closed");
             int acknowledged = 0;

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 
-/** Whatever a program calls, in whatever order, it observes of our producer what it observes of the stock one. */
+/** A program that makes random calls in random order observes the same with our producer as with the stock producer. */
 class DifferentialIT {
     private static final Map<String, Integer> TOPICS =
             Map.of(Script.KEYED, Script.PARTITIONS, Script.SINGLE, 1, Script.SMALL, 1, Script.COMPACTED, 1);
@@ -115,7 +115,7 @@ class DifferentialIT {
                 .toList();
     }
 
-    /** What the group has committed, by partition. */
+    /** The offsets that the group has committed, by partition. */
     private static Map<Integer, Long> offsets(String suffix, ProducerKind kind) throws Exception {
         return cluster
                 .admin()

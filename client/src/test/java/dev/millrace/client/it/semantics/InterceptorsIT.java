@@ -33,9 +33,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Interceptors see the same, in the same order, with the stock producer and with ours. */
+/** Interceptors are told the same, in the same order, by the stock producer and by ours. */
 class InterceptorsIT {
-    /** What interceptors, serializers and callbacks were told, in the order in which it happened. */
+    /** The calls of interceptors, serializers and callbacks, in order. */
     private static final List<String> EVENTS = new CopyOnWriteArrayList<>();
 
     private static KafkaCluster cluster;
@@ -241,7 +241,7 @@ class InterceptorsIT {
         }
     }
 
-    /** Throws whenever it can. */
+    /** Throws in every method. */
     public static final class Throwing extends First {
         @Override
         public ProducerRecord<Object, Object> onSend(ProducerRecord<Object, Object> record) {
@@ -262,10 +262,10 @@ class InterceptorsIT {
         }
     }
 
-    /** The same, to be told from the first. */
+    /** The same under another name. */
     public static final class Last extends First {}
 
-    /** Wants to know the cluster's id, and leaves records alone. */
+    /** Listens for the cluster's id, and does not change records. */
     public static final class Listening implements ProducerInterceptor<Object, Object>, ClusterResourceListener {
         @Override
         public void configure(Map<String, ?> configs) {}
@@ -284,7 +284,7 @@ class InterceptorsIT {
         public void close() {}
     }
 
-    /** Says when it serializes. */
+    /** Records when it is called. */
     public static final class NotingSerializer implements Serializer<Object> {
         @Override
         public byte[] serialize(String topic, Object value) {

@@ -17,7 +17,9 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A thread is interrupted wherever the producer may block: it throws, keeps its flag, and leaves nothing behind. */
+/**
+ * A thread is interrupted where the producer may block: the call throws, keeps the interrupt flag, and leaks nothing.
+ */
 class InterruptSemanticsIT extends SingleBrokerFixture {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
@@ -61,7 +63,7 @@ class InterruptSemanticsIT extends SingleBrokerFixture {
             for (Future<RecordMetadata> future : accepted) {
                 assertThat(future.get().hasOffset()).isTrue();
             }
-            // all of the memory is there for one record, and nobody stands in the queue before it
+            // then one record gets all of the memory, and no waiter is in the queue before it
             assertThat(producer.send(record(topic, 59_000)).get().offset()).isEqualTo(4);
         }
     }

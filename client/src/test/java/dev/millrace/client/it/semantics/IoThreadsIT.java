@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** {@code millrace.io.threads} above 1: partitions are shared out, and everything promised of callbacks still holds. */
+/** {@code millrace.io.threads} above 1: the threads share the partitions, and callbacks keep their guarantees. */
 @Timeout(120)
 class IoThreadsIT {
     private static final int IO_THREADS = 3;
@@ -56,7 +56,7 @@ class IoThreadsIT {
                 producer.send(
                         new ProducerRecord<>(topic, stamp.partition(), null, stamp.encode(100)), (metadata, e) -> {
                             if (e == null) {
-                                oracle.acknowledged(stamp);
+                                oracle.onAcknowledged(stamp);
                             }
                             threads.computeIfAbsent(metadata.partition(), p -> ConcurrentHashMap.newKeySet())
                                     .add(Thread.currentThread());
@@ -101,7 +101,7 @@ class IoThreadsIT {
             CountDownLatch returned = new CountDownLatch(1);
             Producer<byte[], byte[]> producer = create();
 
-            for (int before = 0; before < p; before++) { // they are given their threads in the order of their first use
+            for (int before = 0; before < p; before++) { // partitions get their threads in the order of first use
                 producer.send(new ProducerRecord<>(topic, before, null, new byte[10]))
                         .get();
             }

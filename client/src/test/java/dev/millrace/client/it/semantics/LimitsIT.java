@@ -79,7 +79,7 @@ class LimitsIT extends SingleBrokerFixture {
     @ParameterizedTest
     @CsvSource({"MILLRACE, 0", "STOCK, 0", "MILLRACE, 1", "STOCK, 1", "MILLRACE, 100", "STOCK, 100"})
     void shouldTakeRecordsOfAllSizesWhenBatchesAreTiny(ProducerKind kind, int batchSize) throws Exception {
-        // given records without key, so that the partitioner works with batch.size, too
+        // given records without keys, so that the partitioner uses batch.size too
         String topic = topic("tiny-batches-" + batchSize, kind, 3);
         List<Future<RecordMetadata>> futures = new ArrayList<>();
 
@@ -129,7 +129,7 @@ class LimitsIT extends SingleBrokerFixture {
             for (Future<RecordMetadata> accepted : futures.subList(0, 3)) {
                 assertThat(accepted.get().hasOffset()).isTrue();
             }
-            // who gave up waiting left the queue: all of the memory is to be had again
+            // the waiter that gave up has left the queue: all of the memory is available again
             LeakOracle.of(producer).awaitFreeMemory();
             assertThat(producer.send(record(topic, 63_000)).get().hasOffset()).isTrue();
         }
@@ -138,7 +138,7 @@ class LimitsIT extends SingleBrokerFixture {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldSendWhatLingersWhenMemoryIsShort(ProducerKind kind) throws Exception {
-        // given open batches that would stay so for an hour
+        // given open batches that linger for an hour
         String topic = topic("pressure", kind, 10);
         List<Future<RecordMetadata>> futures = new ArrayList<>();
         Map<String, Object> lingering =
@@ -163,7 +163,7 @@ class LimitsIT extends SingleBrokerFixture {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldFailOnlyTheRecordThatTheBrokerFindsTooLarge(ProducerKind kind) throws Exception {
-        // given a topic that takes less than the producer
+        // given a topic with a smaller limit than the producer's
         String topic = topic("small-messages", kind, 1, Map.of("max.message.bytes", "2000"));
 
         // when

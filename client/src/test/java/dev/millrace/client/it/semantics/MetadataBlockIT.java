@@ -36,7 +36,7 @@ import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.utils.Utils;
 import org.junit.jupiter.api.Test;
 
-/** {@code millrace.metadata.block=false}: records wait for their topic, their senders do not. */
+/** {@code millrace.metadata.block=false}: records wait for their topic, and {@code send} does not. */
 class MetadataBlockIT extends SingleBrokerFixture {
     private static final int THREADS = 4;
     private static final int BEFORE = 500;
@@ -62,7 +62,7 @@ class MetadataBlockIT extends SingleBrokerFixture {
                 }));
             }
 
-            // when: it is created only after they have sent, which would take a blocking producer a minute
+            // when: the topic is created only after all are sent; a blocking producer would wait for a minute
             threads.forEach(Thread::start);
             assertThat(waiting.await(30, TimeUnit.SECONDS)).isTrue();
             cluster.createTopic(topic, 3, 1, Map.of());
@@ -91,7 +91,7 @@ class MetadataBlockIT extends SingleBrokerFixture {
         }
     }
 
-    /** As with a producer that blocks: its callers may use their arrays again once {@code send} has returned. */
+    /** As with a producer that blocks, a caller may reuse its arrays after {@code send} has returned. */
     @Test
     void shouldWriteTheBytesThatWereThereWhenSendReturned() throws Exception {
         String topic = "reused-arrays";
@@ -112,7 +112,7 @@ class MetadataBlockIT extends SingleBrokerFixture {
             producer.flush();
         }
 
-        // then each is there, where the stock producer would have put it
+        // then each is in the partition that the stock producer would have chosen
         for (int i = 0; i < futures.size(); i++) {
             int partition = Utils.toPositive(Utils.murmur2(bytes(i))) % 7;
             assertThat(futures.get(i).get().partition()).isEqualTo(partition);
@@ -169,7 +169,7 @@ class MetadataBlockIT extends SingleBrokerFixture {
 
     @Test
     void shouldFailAtOnceWhenMemoryIsUsedUpAndSendTheOthersAllTheSame() throws Exception {
-        // given records that take all memory, so that there is none for a batch
+        // given records that take all memory, so that none is left for a batch
         try (Producer<byte[], byte[]> producer = create("buffer.memory", 64_000L, "batch.size", 16_000)) {
             List<Future<RecordMetadata>> accepted = new ArrayList<>();
             Future<RecordMetadata> future = producer.send(record("fills-memory", 1_000));

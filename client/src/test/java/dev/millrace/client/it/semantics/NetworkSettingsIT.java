@@ -25,12 +25,12 @@ import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The keys of connections and their times do what they say. */
+/** The keys of connections and their times have their documented effect. */
 class NetworkSettingsIT extends SingleBrokerFixture {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldNotConnectAgainBeforeTheReconnectBackoff(ProducerKind kind) throws Exception {
-        // given a server that hangs up at once
+        // given a server that closes each connection at once
         List<Long> connectedNs = new CopyOnWriteArrayList<>();
         try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             Thread acceptor = new Thread(() -> hangUpOnEach(server, connectedNs));
@@ -50,7 +50,7 @@ class NetworkSettingsIT extends SingleBrokerFixture {
             }
         }
 
-        // then: 20 % less at most, by the jitter; a busy machine only makes it later
+        // then: jitter shortens it by at most 20 %; a busy machine only makes it longer
         long thirdNs = connectedNs.get(3) - connectedNs.get(0);
         assertThat(TimeUnit.NANOSECONDS.toMillis(thirdNs)).isGreaterThan(3 * 400 * 75 / 100);
     }
@@ -69,7 +69,7 @@ class NetworkSettingsIT extends SingleBrokerFixture {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldTryTheNextBrokerWhenAConnectionIsNotSetUpInTime(ProducerKind kind) throws Exception {
-        // given three addresses where a connection is neither accepted nor refused, and one that works
+        // given three addresses that neither accept nor refuse connections, and one that works
         String topic = topic("connection-set-up", kind, 1);
         List<AutoCloseable> open = new ArrayList<>();
         StringBuilder bootstrap = new StringBuilder(cluster.bootstrapServers());
@@ -83,7 +83,7 @@ class NetworkSettingsIT extends SingleBrokerFixture {
                 bootstrap.append(",127.0.0.1:").append(full.getLocalPort());
             }
 
-            // when, then: with the default of 10 s it would take longer, three times out of four
+            // when, then: with the default of 10 s it would take longer in three of four runs
             try (Producer<byte[], byte[]> producer = kind.create(
                     Map.of("bootstrap.servers", bootstrap.toString()),
                     "socket.connection.setup.timeout.ms",
@@ -109,7 +109,7 @@ class NetworkSettingsIT extends SingleBrokerFixture {
                 kind.create(cluster.clientConfig(), "connections.max.idle.ms", 300, "request.timeout.ms", 500)) {
             producer.send(record(topic)).get();
 
-            // then: it may connect again at once to refresh its metadata, so that none is left only for a moment
+            // then: the producer may reconnect at once for metadata, so there may be no connection only for a moment
             Await.until("an idle connection is closed", PATIENCE, () -> closedConnections(producer) > 0);
 
             assertThat(producer.send(record(topic)).get().offset()).isEqualTo(1);
@@ -141,7 +141,7 @@ class NetworkSettingsIT extends SingleBrokerFixture {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldKeepToItsQuota(ProducerKind kind) throws Exception {
-        // given 20 kB/s, measured over eleven seconds: the first 220 kB are free
+        // given 20 kB/s, measured over 11 s: the broker does not throttle the first 220 kB
         String topic = topic("quota", kind, 1);
         String client = "client-" + topic;
         ClientQuotaEntity entity = new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, client));

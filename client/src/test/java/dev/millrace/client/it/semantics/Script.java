@@ -18,9 +18,9 @@ import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /**
- * A random configuration and a random list of calls, sensible ones and mistakes. Which partition a record goes to, and
- * what is in flight when something fails, never depends on chance: keyless records go to one topic of one partition, and
- * whatever fails at the broker is sent alone.
+ * A random configuration and a random list of calls, correct ones and mistakes. The partition of a record, and what is
+ * in flight when a call fails, never depend on timing: keyless records go to a topic with one partition, and a record
+ * that the broker will refuse is sent alone.
  */
 final class Script {
     static final String KEYED = "keyed";
@@ -38,10 +38,10 @@ final class Script {
     private final Map<String, Object> configs = new HashMap<>();
     private final List<Step> steps = new ArrayList<>();
 
-    /** One call; its name tells enough to find it in a report. */
+    /** One call; its name identifies it in a report. */
     record Step(String name, Call call) {}
 
-    /** Returns what is to be compared. */
+    /** Returns what to compare. */
     interface Call {
         Object on(ScriptRun run) throws Exception;
     }
@@ -55,7 +55,7 @@ final class Script {
         configs.put("max.request.size", MAX_REQUEST_SIZE);
     }
 
-    /** Without transactions; waiting is short, and now and then in vain. */
+    /** Without transactions. Waits are short, and sometimes time out. */
     static Script plain(Random random) {
         Script script = new Script(random);
         script.configs.put("max.block.ms", 1000);
@@ -77,9 +77,9 @@ final class Script {
     }
 
     /**
-     * Transactions ended either way, and such as a mistake leaves nothing but the abort. What a record sees of an abort must
-     * not depend on whether it was sent before, so all are sent; and nothing is sent outside of a transaction, which the
-     * stock producer would refuse and write all the same.
+     * Transactions that end in a commit or an abort; after a mistake, an abort is all that is left. All records are
+     * sent before an abort, because the outcome of a record depends on that. No record is sent outside a transaction,
+     * because the stock producer would refuse such a record and still write it.
      */
     static Script transactional(Random random) {
         Script script = new Script(random);
@@ -146,7 +146,7 @@ final class Script {
         addSendOffsets(Map.of(0, random.nextInt(1_000)), -1);
     }
 
-    /** By partitions of a topic; a generation without a member is a mistake. */
+    /** For each partition of a topic; a generation without a member is a mistake. */
     private void addSendOffsets(Map<Integer, Integer> offsets, int generation) {
         add("send offsets " + offsets + ", generation " + generation, run -> {
             Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
@@ -157,7 +157,7 @@ final class Script {
         });
     }
 
-    @SuppressWarnings("removal") // only consumers will make one then
+    @SuppressWarnings("removal") // later only consumers will create one
     private static ConsumerGroupMetadata group(ScriptRun run, int generation) {
         return new ConsumerGroupMetadata(run.topic(GROUP), generation, "", Optional.empty());
     }
@@ -166,7 +166,7 @@ final class Script {
         addOneOf(this::addCommit, this::addFlushedAbort, this::addSendOffsets, this::addFlush);
     }
 
-    /** Whether the mistake leaves the transaction as it was or not: the two ways to end it show. */
+    /** Both ends of a transaction show whether the mistake has changed its state. */
     private void addMistakeAndEnd() {
         addFlush();
         addOneOf(
@@ -191,7 +191,7 @@ final class Script {
         addFlushedAbort();
     }
 
-    /** The stock producer ends a flush a moment before its transaction knows of the failure. */
+    /** The stock producer ends a flush just before its transaction learns of the failure. */
     private void addWaitForTheError() {
         add("wait for the error", run -> {
             Await.until("the transaction has failed", Duration.ofSeconds(30), () -> {
@@ -278,7 +278,7 @@ final class Script {
 
     private void addSendThatTheBrokerRefuses() {
         addFlush();
-        // Too large, however it is compressed.
+        // Too large with any compression.
         addOneOf(
                 () -> addSend(SMALL, null, bytes(10), bytesOf(10_000)),
                 () -> addSend(COMPACTED, null, null, bytes(10)));
@@ -318,7 +318,7 @@ final class Script {
         return bytesOf(random.nextInt(maxLength));
     }
 
-    /** Half random, half zeros, so that codecs have something to do. */
+    /** Half random, half zeros, so that codecs can compress it by half. */
     private byte[] bytesOf(int length) {
         byte[] half = new byte[length / 2];
         random.nextBytes(half);

@@ -15,9 +15,9 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.Serializer;
 
-/** Plays a {@link Script} with a producer, and puts into words whatever its user could observe. */
+/** Plays a {@link Script} with a producer, and writes down in words what a user could observe. */
 final class ScriptRun {
-    /** Records with timestamps up to this one have it from the script, others from the clock. */
+    /** Timestamps up to this one are from the script, later ones from the clock. */
     static final long OLD = 1_000_000_000_000L;
 
     private final Producer<byte[], Object> producer;
@@ -37,7 +37,7 @@ final class ScriptRun {
         return name + topicSuffix;
     }
 
-    /** A line for each call, then one for each record. The script closes the producer. */
+    /** Returns a line for each call, then one for each record. The script closes the producer. */
     List<String> play(Script script) throws Exception {
         List<String> observed = new ArrayList<>();
         for (Script.Step step : script.steps()) {
@@ -63,7 +63,7 @@ final class ScriptRun {
         return "a future";
     }
 
-    /** Where it was found, and what it holds; of the time only what the script has chosen. */
+    /** The place and the content of a record; its timestamp only if the script has chosen it. */
     static String inWords(ConsumerRecord<byte[], byte[]> record) {
         StringBuilder words = new StringBuilder();
         words.append(record.partition()).append('-').append(record.offset());
@@ -83,7 +83,7 @@ final class ScriptRun {
         return " at " + (timestamp <= OLD ? timestamp : "any time");
     }
 
-    /** A record handed to the producer, and what it has told about it. */
+    /** A record that was sent, and what its future and its callback told. */
     private static final class Sent implements Callback {
         private final ProducerRecord<byte[], Object> record;
         private final Thread sender = Thread.currentThread();
@@ -134,7 +134,7 @@ final class ScriptRun {
         }
     }
 
-    /** Of bytes; what is an exception instead, it throws. */
+    /** Returns bytes, and throws a value that is an exception. */
     static final class BytesSerializer implements Serializer<Object> {
         @Override
         public byte[] serialize(String topic, Object value) {

@@ -34,7 +34,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What {@code send} itself does: which mistakes fail the future, which are thrown, and what the record looks like after. */
+/** What {@code send} itself does: which mistakes fail the future, which are thrown, and how it leaves the record. */
 class SendSemanticsIT extends SingleBrokerFixture {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
@@ -281,7 +281,9 @@ class SendSemanticsIT extends SingleBrokerFixture {
         return kind == ProducerKind.STOCK ? new KafkaProducer<>(configs) : new MillraceProducer<>(configs);
     }
 
-    /** A record that {@code send} refuses by a failed future, its callback run meanwhile by the caller. */
+    /**
+     * Sends a record that {@code send} refuses by a failed future, after running its callback in the calling thread.
+     */
     private static final class Refusal {
         private Exception reason;
         private RecordMetadata metadata;
@@ -309,7 +311,7 @@ class SendSemanticsIT extends SingleBrokerFixture {
         }
     }
 
-    /** Chooses what no topic has. */
+    /** Chooses a partition that no topic has. */
     public static final class NegativePartitioner implements Partitioner {
         @Override
         public int partition(String topic, Object key, byte[] k, Object value, byte[] v, Cluster cluster) {

@@ -19,7 +19,10 @@ import org.apache.kafka.common.header.Headers;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** At the first of these Errors the stock producer's I/O thread ends, and {@code flush} waits for ever. */
+/**
+ * The application's code throws Errors. The first of them ends the stock producer's I/O thread, and its {@code flush}
+ * then waits forever; ours goes on.
+ */
 class ThrowingApplicationIT extends SingleBrokerFixture {
     private static final int RECORDS = 200;
     private static final AtomicInteger INTERCEPTED = new AtomicInteger();

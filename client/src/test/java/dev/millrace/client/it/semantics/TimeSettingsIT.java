@@ -26,18 +26,20 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every setting of a time, at its smallest and its largest: a record is sent, and the producer closes. With the stock producer
- * as well, but for what is too large for it.
+ * With every setting of a time at its smallest and its largest value, a record is sent, and the producer closes. The
+ * stock producer does so too, except with values that are too large for it.
  */
 class TimeSettingsIT {
     private static final String TOPIC = "t";
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** With either producer: no answer comes in time, or the settings contradict each other. */
+    /** Fails with both producers: no answer comes in time, or the settings contradict each other. */
     private static final Map<String, Object> UNUSABLE =
             Map.of("request.timeout.ms", 0, "delivery.timeout.ms", 0, "metadata.recovery.rebootstrap.trigger.ms", 0L);
 
-    /** The stock producer then closes each connection at once, or waits that long to ask for metadata again. */
+    /**
+     * With these the stock producer closes each connection at once, or waits that long for the next metadata request.
+     */
     private static final List<String> TOO_LONG_FOR_STOCK = List.of("connections.max.idle.ms", "retry.backoff.ms");
 
     private static StubBroker broker;
@@ -52,7 +54,7 @@ class TimeSettingsIT {
         broker.close();
     }
 
-    /** All of {@link ProducerConfig} but those of OAuth and Kerberos; new ones come in by themselves. */
+    /** All of {@link ProducerConfig}, also those that a later version adds, except those of OAuth and Kerberos. */
     static Stream<ConfigDef.ConfigKey> times() {
         return ProducerConfig.configDef().configKeys().values().stream()
                 .filter(key -> key.name.endsWith(".ms") && !key.name.startsWith("sasl."));
@@ -82,7 +84,7 @@ class TimeSettingsIT {
         return values;
     }
 
-    /** The least of those that are not negative; below 0 some have a meaning of their own. */
+    /** The smallest value that is not negative; negative values have special meanings. */
     private static Object smallest(ConfigDef.ConfigKey key) {
         return Stream.of("0", "1", "5000")
                 .map(least -> ConfigDef.parseType(key.name, least, key.type))
@@ -116,7 +118,7 @@ class TimeSettingsIT {
         }
     }
 
-    /** What limits the setting is set as high. */
+    /** Settings that limit this one get the same value. */
     private static Object[] settings(String key, Object value) {
         String limit = key.replace(".ms", ".max.ms");
         return ProducerConfig.configNames().contains(limit)
@@ -124,7 +126,7 @@ class TimeSettingsIT {
                 : new Object[] {key, value};
     }
 
-    /** With {@code max.block.ms=0} the first are refused. */
+    /** With {@code max.block.ms=0} the first records are refused. */
     private static void sendUntilAcknowledged(Producer<byte[], byte[]> producer) {
         Await.until("a record is acknowledged", PATIENCE, () -> {
             var future = producer.send(new ProducerRecord<>(TOPIC, new byte[10]));
@@ -155,7 +157,7 @@ class TimeSettingsIT {
         assertThat(done).as(what).succeedsWithin(PATIENCE.plusSeconds(10));
     }
 
-    /** Programs linger for ever to send on {@code flush} only. */
+    /** A program that sends on {@code flush} only sets the longest linger. */
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldSendOnFlushOnlyWhenLingeringForEver(ProducerKind kind) throws Exception {

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The transaction's coordinator, which leads partitions too, dies and comes back while threads send: every transaction
- * that is to be committed is, in time, and is there, whole, and nothing else.
+ * The transaction coordinator, which also leads partitions, dies and comes back while threads send. Every transaction
+ * that is to be committed is committed in time, and the topics hold these transactions, whole, and nothing else.
  */
 class TransactionFailoverIT {
     private static final int SENDERS = 8;
@@ -39,14 +39,14 @@ class TransactionFailoverIT {
     private static final String TOPIC = "survives";
     private static final String ID = "failover";
 
-    /** What every call and every record is given; {@code delivery.timeout.ms} stays longer, so no record may fail. */
+    /** The time-out of every call; {@code delivery.timeout.ms} is longer, so that no record may fail. */
     private static final Object[] SETTINGS = {"request.timeout.ms", 3_000, "millrace.io.threads", 2};
 
     private static final Duration FAILOVER = Deadlines.failover(SETTINGS);
 
     private final ExecutorService senders = Executors.newFixedThreadPool(SENDERS);
 
-    /** Exceptions of {@code send} that came before its transaction's end had begun. */
+    /** Exceptions of {@code send} from before the end of its transaction had begun. */
     private final Queue<Exception> unexpected = new ConcurrentLinkedQueue<>();
 
     @AfterEach
@@ -101,7 +101,7 @@ class TransactionFailoverIT {
 
     /**
      * Sends from many threads, and commits while they still send, or aborts every fifth time. A commit or an abort that
-     * fails, or takes longer than was promised, fails the test. Returns what was committed.
+     * fails or takes too long fails the test. Returns what was committed.
      */
     private List<String> play(Producer<byte[], byte[]> producer, int transaction, Runnable meanwhile)
             throws InterruptedException {

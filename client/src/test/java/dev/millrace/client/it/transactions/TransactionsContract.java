@@ -54,7 +54,10 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What transactions do, by either version of the protocol: the same scripts, the same outcome as the stock producer's. */
+/**
+ * What transactions do in both versions of the protocol: the same calls have the same outcome as with the stock
+ * producer.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class TransactionsContract {
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -75,9 +78,8 @@ abstract class TransactionsContract {
                 .setting("super.users", "User:ANONYMOUS")
                 .setting("allow.everyone.if.no.acl.found", "true")
                 .setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", "200")
-                // A paused broker whose session ends loses its partitions' leaders for a moment; a coordinator that
-                // ends
-                // a transaction just then takes them for deleted, and leaves it open in them for ever.
+                // A paused broker whose session ends leads nothing for a moment. A coordinator that ends a transaction
+                // then takes its partitions for deleted, and leaves the transaction open in them forever.
                 .setting("broker.session.timeout.ms", "60000")
                 .start();
     }
@@ -107,7 +109,7 @@ abstract class TransactionsContract {
                     }
                 }
                 if (transaction % 3 == 1) {
-                    producer.flush(); // so that there is something in the log to hide
+                    producer.flush(); // so that the log has a record to hide
                     producer.abortTransaction();
                 } else {
                     producer.commitTransaction();
@@ -138,7 +140,7 @@ abstract class TransactionsContract {
                     .hasCauseInstanceOf(TransactionAbortedException.class);
             producer.beginTransaction();
             Future<RecordMetadata> next = producer.send(record(topic, 0, "next"));
-            producer.commitTransaction(); // whatever linger.ms says
+            producer.commitTransaction(); // does not wait for linger.ms
             assertThat(next.get(0, TimeUnit.SECONDS).hasOffset()).isTrue();
         }
         assertThat(committed(topic)).containsExactly("0:next");
@@ -523,7 +525,7 @@ abstract class TransactionsContract {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldOnlyAbortAfterATopicWasForbidden(ProducerKind kind) throws Exception {
-        // given a topic that one may see, but not write
+        // given a topic that the user may describe, but not write
         String topic = topic("allowed", kind, 1);
         String forbidden = topic("forbidden", kind, 1);
         forbid(ResourceType.TOPIC, forbidden);
@@ -566,7 +568,7 @@ abstract class TransactionsContract {
 
     // ---- helpers ----
 
-    /** The stock producer now and then lets a commit begin that it then fails with the error itself. */
+    /** The stock producer sometimes begins a commit, which then fails with the error itself. */
     private static void assertCommitRefused(Producer<byte[], byte[]> producer, Class<? extends KafkaException> why) {
         assertThatThrownBy(producer::commitTransaction)
                 .satisfiesAnyOf(
@@ -580,7 +582,7 @@ abstract class TransactionsContract {
         return member(name, -1, "");
     }
 
-    @SuppressWarnings("removal") // there is no other way without a consumer in a group
+    @SuppressWarnings("removal") // the only way without a consumer in a group
     private static ConsumerGroupMetadata member(String group, int generation, String id) {
         return new ConsumerGroupMetadata(group, generation, id, Optional.empty());
     }
@@ -633,7 +635,7 @@ abstract class TransactionsContract {
         });
     }
 
-    /** Not tried with the stock producer: it throws as well, but keeps the record, and writes it in the next transaction. */
+    /** Not with the stock producer: it throws too, but keeps the record and writes it in the next transaction. */
     private static void assertRefused(
             ProducerKind kind, Producer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) {
         if (kind == ProducerKind.MILLRACE) {
@@ -660,7 +662,7 @@ abstract class TransactionsContract {
                 .get();
     }
 
-    /** They are visible when the group's coordinator has got the transaction's marker, a little after the commit. */
+    /** They are visible when the group coordinator has the transaction's marker, a little after the commit. */
     private void awaitOffsets(String group, Map<TopicPartition, OffsetAndMetadata> expected) {
         Await.until("the offsets are " + expected, LONG, () -> {
             try {
@@ -685,7 +687,7 @@ abstract class TransactionsContract {
         }
     }
 
-    /** Leaves the resource to somebody else. */
+    /** Does not close the resource: its owner does. */
     private void forbid(ResourceType type, String name) throws ExecutionException, InterruptedException {
         acl(type, name, "User:somebody-else", AclOperation.ALL);
     }

@@ -1,6 +1,6 @@
 package dev.millrace.client.it.transactions;
 
-/** Transactions as older clusters have them: partitions and groups are added before they are written to. */
+/** Transactions with older clusters: the producer adds partitions and groups before it writes to them. */
 class TransactionsVersion1IT extends TransactionsContract {
     TransactionsVersion1IT() {
         super(1);

@@ -1,4 +1,4 @@
-package dev.millrace.client.architecture;
+package dev.millrace.client;
 
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;

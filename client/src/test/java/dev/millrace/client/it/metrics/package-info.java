@@ -1,0 +1,4 @@
+/**
+ * Integration tests of metrics and telemetry.
+ */
+package dev.millrace.client.it.metrics;

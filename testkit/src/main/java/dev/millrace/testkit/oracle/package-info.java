@@ -1,0 +1,10 @@
+/**
+ * Judges what arrived in topics. {@link dev.millrace.testkit.oracle.DeliveryOracle} judges a producer by the {@link
+ * dev.millrace.testkit.oracle.Stamp}s in its records; {@link dev.millrace.testkit.oracle.TopicDigest} judges a mirror
+ * by comparing two topics.
+ *
+ * <p><b>In:</b> the configuration of a consumer, or records that the caller has read. Nothing else of the test kit.
+ *
+ * <p><b>Out:</b> numbers of records that are lost, doubled, reordered or misrouted, with examples in words.
+ */
+package dev.millrace.testkit.oracle;

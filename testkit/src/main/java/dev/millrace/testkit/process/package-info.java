@@ -1,0 +1,9 @@
+/**
+ * Child JVMs that never outlive this JVM: {@link dev.millrace.testkit.process.ChildJvm} for the test kit's own, {@link
+ * dev.millrace.testkit.process.JavaProgram} for a program under test.
+ *
+ * <p><b>In:</b> the JDK and {@code /bin/sh}; no class of Kafka.
+ *
+ * <p><b>Out:</b> start, signals, output and end of a process.
+ */
+package dev.millrace.testkit.process;
