@@ -107,7 +107,7 @@ func options() []kgo.Opt {
 		options = append(options, kgo.RequiredAcks(kgo.LeaderAck()), kgo.DisableIdempotentWrite(),
 			kgo.MaxProduceRequestsInflightPerBroker(5)) // as the Java clients
 	}
-	if text("path") == "partition" {
+	if text("partition_choice") == "partition" {
 		options = append(options, kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	}
 	return options
@@ -117,7 +117,7 @@ func seeds() kgo.Opt {
 	return kgo.SeedBrokers(strings.Split(text("config.bootstrap.servers"), ",")...)
 }
 
-// Counts what has arrived as dev.millrace.race.Arrivals does, by a client of its own.
+// Counts what has arrived as dev.millrace.race.ArrivalCounter does, by a client of its own.
 type arrivals struct {
 	client *kgo.Client
 	own    int
@@ -170,7 +170,7 @@ func prepare() [][]kgo.Record {
 			value := []byte(strings.Repeat("m", size))
 			_, _ = random.Read(value[:size/2])
 			records[i].Value = value
-			switch text("path") {
+			switch text("partition_choice") {
 			case "partition":
 				records[i].Partition = int32((thread + i*step) % partitions)
 			case "key":

@@ -202,7 +202,7 @@ static void produce(int32_t partition, void *key, void *value, size_t size, stru
     }
 }
 
-/* As dev.millrace.race.Arrivals. */
+/* As dev.millrace.race.ArrivalCounter. */
 static int64_t count_arrivals(void) {
     static int64_t probes_before;
     int64_t partitions = number("partitions"), all = 0;
@@ -253,7 +253,7 @@ static char *random_bytes(uint64_t *random, size_t size, size_t random_size) {
 /* As many and made as dev.millrace.race.PreparedRecords does. */
 static struct sender *prepare(void) {
     int64_t threads = number("threads"), partitions = number("partitions"), size = number("size"), step = number("step");
-    bool by_partition = !strcmp(text("path"), "partition"), by_key = !strcmp(text("path"), "key");
+    bool by_partition = !strcmp(text("partition_choice"), "partition"), by_key = !strcmp(text("partition_choice"), "key");
     int64_t most = strcmp(text("config.compression.type"), "none") ? 32768 : 4096;
     int64_t most_by_size = (64 << 20) / (size > 0 ? size : 1);
     int64_t rounds = (most < most_by_size ? most : most_by_size) / threads / partitions;

@@ -56,7 +56,7 @@ public class PartitionerBenchmark {
 
     /** What a thread sends. */
     @State(Scope.Thread)
-    public static class Sent {
+    public static class ThreadRecord {
         @Param({"true", "false"})
         boolean keyed;
 
@@ -106,7 +106,7 @@ public class PartitionerBenchmark {
         /** Keys must go where the stock client puts them, and keyless records to every partition. */
         @Setup
         public void check() {
-            Sent sent = new Sent();
+            ThreadRecord sent = new ThreadRecord();
             sent.keyed = true;
             sent.make();
             check(choose(sent) == BuiltInPartitioner.partitionForKey(sent.key, PARTITIONS));
@@ -128,7 +128,7 @@ public class PartitionerBenchmark {
             }
         }
 
-        int choose(Sent sent) {
+        int choose(ThreadRecord sent) {
             return chooser.choose(sent.record, sent.key, sent.value, NO_HEADERS_SIZE, image, topic);
         }
     }
@@ -160,7 +160,7 @@ public class PartitionerBenchmark {
                 .cluster();
         private final BuiltInPartitioner partitioner = new BuiltInPartitioner(new LogContext(), TOPIC, BATCH_SIZE);
 
-        int choose(Sent sent) throws Throwable {
+        int choose(ThreadRecord sent) throws Throwable {
             if (sent.key != null) {
                 return BuiltInPartitioner.partitionForKey(
                         sent.key, cluster.partitionsForTopic(TOPIC).size());
@@ -173,13 +173,13 @@ public class PartitionerBenchmark {
 
     /** {@code PartitionChooser}. */
     @Benchmark
-    public int millrace(Millrace state, Sent sent) {
+    public int millrace(Millrace state, ThreadRecord sent) {
         return state.choose(sent);
     }
 
     /** {@code BuiltInPartitioner}. */
     @Benchmark
-    public int kafka431(Kafka431 state, Sent sent) throws Throwable {
+    public int kafka431(Kafka431 state, ThreadRecord sent) throws Throwable {
         return state.choose(sent);
     }
 }

@@ -100,7 +100,7 @@ public class SendBenchmark {
 
     /** What a thread sends; each begins elsewhere. */
     @State(Scope.Thread)
-    public static class Sending {
+    public static class RecordSource {
         private static final AtomicInteger THREADS = new AtomicInteger();
 
         @Param
@@ -220,13 +220,13 @@ public class SendBenchmark {
 
     /** Ours. */
     @Benchmark
-    public Future<RecordMetadata> millrace(Millrace to, Sending from) {
+    public Future<RecordMetadata> millrace(Millrace to, RecordSource from) {
         return to.producer.send(from.next());
     }
 
     /** The stock producer. */
     @Benchmark
-    public Future<RecordMetadata> kafka431(Kafka431 to, Sending from) {
+    public Future<RecordMetadata> kafka431(Kafka431 to, RecordSource from) {
         return to.producer.send(from.next());
     }
 }

@@ -66,7 +66,7 @@ public class AppendBenchmark {
 
     /** What a thread sends: the same value to each partition in turn, beginning at a partition of its own. */
     @State(Scope.Thread)
-    public static class Sending {
+    public static class RecordSource {
         private static final AtomicInteger THREADS = new AtomicInteger();
 
         final byte[] value = new byte[VALUE_SIZE];
@@ -90,14 +90,14 @@ public class AppendBenchmark {
         int partitions;
 
         Accumulator accumulator;
-        private BatchSink sink;
+        private MillraceBatchSink sink;
 
         @Setup
         public void start() {
             ReadyQueue ready = new ReadyQueue();
             BufferPool pool = new BufferPool(MEMORY, BATCH_SIZE, ready::wake);
             accumulator = new Accumulator(pool, ReadyQueues.of(ready), BatchCodec.NONE, IoLoop::nowMs, LINGER_MS);
-            sink = new BatchSink(ready, Millrace::take);
+            sink = new MillraceBatchSink(ready, Millrace::take);
             sink.start();
         }
 
@@ -122,14 +122,14 @@ public class AppendBenchmark {
         int partitions;
 
         OneLockAccumulator accumulator;
-        private BatchSink sink;
+        private MillraceBatchSink sink;
 
         @Setup
         public void start() {
             ReadyQueue ready = new ReadyQueue();
             BufferPool pool = new BufferPool(MEMORY, BATCH_SIZE, ready::wake);
             accumulator = new OneLockAccumulator(pool, ready, IoLoop::nowMs, LINGER_MS, TOPIC, partitions);
-            sink = new BatchSink(ready, accumulator::take);
+            sink = new MillraceBatchSink(ready, accumulator::take);
             sink.start();
         }
 
@@ -147,7 +147,7 @@ public class AppendBenchmark {
 
         RecordAccumulator accumulator;
         Cluster cluster;
-        KafkaSink sink;
+        KafkaBatchSink sink;
         private Metrics metrics;
 
         @Setup
@@ -169,7 +169,7 @@ public class AppendBenchmark {
                     null,
                     new org.apache.kafka.clients.producer.internals.BufferPool(
                             MEMORY, BATCH_SIZE, metrics, Time.SYSTEM, "producer-metrics"));
-            sink = new KafkaSink(accumulator, snapshot);
+            sink = new KafkaBatchSink(accumulator, snapshot);
             sink.start();
         }
 
@@ -182,20 +182,20 @@ public class AppendBenchmark {
 
     /** Append to our accumulator. */
     @Benchmark
-    public Future<RecordMetadata> millrace(Millrace to, Sending from) throws InterruptedException {
+    public Future<RecordMetadata> millrace(Millrace to, RecordSource from) throws InterruptedException {
         int partition = from.partition(to.partitions);
         return to.accumulator.append(TOPIC, 0, partition, from.record(), null, MAX_BLOCK_MS);
     }
 
     /** Append to the control. */
     @Benchmark
-    public Future<RecordMetadata> oneLock(OneLock to, Sending from) throws InterruptedException {
+    public Future<RecordMetadata> oneLock(OneLock to, RecordSource from) throws InterruptedException {
         return to.accumulator.append(TOPIC, from.partition(to.partitions), from.record(), MAX_BLOCK_MS);
     }
 
     /** Append to the stock accumulator; as in {@code KafkaProducer}, a full or new batch wakes the I/O thread. */
     @Benchmark
-    public Future<RecordMetadata> kafka431(Kafka431 to, Sending from) throws InterruptedException {
+    public Future<RecordMetadata> kafka431(Kafka431 to, RecordSource from) throws InterruptedException {
         long nowMs = System.currentTimeMillis();
         RecordAccumulator.RecordAppendResult result = to.accumulator.append(
                 TOPIC,

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Stands in for an I/O thread: does rounds while there is something to do, else parks until it is woken or its time is up.
  *
- * <p><b>Threads:</b> {@code round} runs on the loop's own thread; {@code wake} and {@code stop} may be called by any.
+ * <p><b>Threads:</b> {@code runOnce} runs on the loop's own thread; {@code wake} and {@code stop} may be called by any.
  * <p><b>Ordering:</b> {@code wake} leaves a permit, as a selector's wake-up does, so none is lost.
  */
 abstract class IoLoop {
@@ -18,10 +18,10 @@ abstract class IoLoop {
      *
      * @return milliseconds that may be spent parked before the next round; 0 to go on at once
      */
-    abstract long round();
+    abstract long runOnce();
 
     /** Called after each wait. */
-    void awake() {}
+    void onAwake() {}
 
     final void start() {
         thread.setDaemon(true);
@@ -34,10 +34,10 @@ abstract class IoLoop {
 
     private void run() {
         while (!stopped) {
-            long waitMs = round();
+            long waitMs = runOnce();
             if (waitMs > 0) {
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(waitMs));
-                awake();
+                onAwake();
             }
         }
     }

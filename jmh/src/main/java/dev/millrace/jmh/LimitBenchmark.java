@@ -38,28 +38,28 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 @Measurement(iterations = 5, time = 1)
 @Fork(2)
 public class LimitBenchmark {
-    private static final int BATCH = 64 << 10;
-    private static final int VALUE = 100;
+    private static final int BATCH_SIZE = 64 << 10;
+    private static final int VALUE_SIZE = 100;
 
     /** With its length, offset, timestamp and the lengths of key, value and headers. */
-    private static final int RECORD = 107;
+    private static final int RECORD_SIZE = 107;
 
-    private static final int RECORDS = BATCH / RECORD;
+    private static final int RECORDS_PER_BATCH = BATCH_SIZE / RECORD_SIZE;
 
     /** {@code buffer.memory}, of all threads together. */
     @State(Scope.Benchmark)
     public static class Memory {
-        private final byte[][] batches = new byte[(32 << 20) / BATCH][BATCH];
+        private final byte[][] batches = new byte[(32 << 20) / BATCH_SIZE][BATCH_SIZE];
         private final AtomicInteger threads = new AtomicInteger();
     }
 
     /** One thread's way through the memory. */
     @State(Scope.Thread)
-    public static class Walk {
-        private static final int FAR = 37;
+    public static class Cursor {
+        private static final int START_STRIDE = 37;
 
-        private final byte[] value = new byte[VALUE];
-        private final ByteBuffer direct = ByteBuffer.allocateDirect(BATCH);
+        private final byte[] value = new byte[VALUE_SIZE];
+        private final ByteBuffer direct = ByteBuffer.allocateDirect(BATCH_SIZE);
         private byte[][] batches;
         private int last;
         private int lastPartition;
@@ -67,7 +67,7 @@ public class LimitBenchmark {
         @Setup
         public void start(Memory memory) {
             batches = memory.batches;
-            last = memory.threads.getAndIncrement() * FAR % batches.length;
+            last = memory.threads.getAndIncrement() * START_STRIDE % batches.length;
         }
 
         byte[] next() {
@@ -100,7 +100,7 @@ public class LimitBenchmark {
 
         private static void readAll(SocketChannel in) {
             try (in) {
-                ByteBuffer buffer = ByteBuffer.allocateDirect(BATCH);
+                ByteBuffer buffer = ByteBuffer.allocateDirect(BATCH_SIZE);
                 while (in.read(buffer) >= 0) {
                     buffer.clear();
                 }
@@ -120,21 +120,21 @@ public class LimitBenchmark {
     private static final class Partitions {
         private static final int COUNT = 32;
         private static final int SIZE = 1 << 20;
-        private static final int LINE = 64 / Long.BYTES;
+        private static final int WORDS_PER_CACHE_LINE = 64 / Long.BYTES;
 
         private final byte[][] batches;
         private final int mask;
-        private final AtomicLongArray words = new AtomicLongArray((COUNT + 1) * 2 * LINE);
+        private final AtomicLongArray words = new AtomicLongArray((COUNT + 1) * 2 * WORDS_PER_CACHE_LINE);
 
         Partitions(int size) {
-            batches = new byte[COUNT][size + VALUE];
+            batches = new byte[COUNT][size + VALUE_SIZE];
             mask = size - 1;
         }
 
         byte[] write(int partition, byte[] value) {
-            int word = (2 * partition + 1) * LINE;
-            int position = (int) words.getAndAdd(word, RECORD) & mask;
-            System.arraycopy(value, 0, batches[partition], position, VALUE);
+            int word = (2 * partition + 1) * WORDS_PER_CACHE_LINE;
+            int position = (int) words.getAndAdd(word, RECORD_SIZE) & mask;
+            System.arraycopy(value, 0, batches[partition], position, VALUE_SIZE);
             words.getAndIncrement(word + 1);
             return batches[partition];
         }
@@ -165,48 +165,48 @@ public class LimitBenchmark {
 
     /** Values into a batch. */
     @Benchmark
-    @OperationsPerInvocation(RECORDS)
-    public byte[] copy(Walk walk) {
-        byte[] batch = walk.next();
-        for (int i = 0; i < RECORDS; i++) {
-            System.arraycopy(walk.value, 0, batch, i * RECORD, VALUE);
+    @OperationsPerInvocation(RECORDS_PER_BATCH)
+    public byte[] copy(Cursor cursor) {
+        byte[] batch = cursor.next();
+        for (int i = 0; i < RECORDS_PER_BATCH; i++) {
+            System.arraycopy(cursor.value, 0, batch, i * RECORD_SIZE, VALUE_SIZE);
         }
         return batch;
     }
 
     /** A record each into batches that all threads write to. */
     @Benchmark
-    public byte[] writeToShared(Shared shared, Walk walk) {
-        return shared.partitions.write(walk.nextPartition(), walk.value);
+    public byte[] writeToShared(Shared shared, Cursor cursor) {
+        return shared.partitions.write(cursor.nextPartition(), cursor.value);
     }
 
     /** A record each into batches that no other thread writes to. */
     @Benchmark
-    public byte[] writeToOwn(Own own, Walk walk) {
-        return own.partitions.write(walk.nextPartition(), walk.value);
+    public byte[] writeToOwn(Own own, Cursor cursor) {
+        return own.partitions.write(cursor.nextPartition(), cursor.value);
     }
 
     /** One pass over a batch. */
     @Benchmark
-    @OperationsPerInvocation(RECORDS)
-    public long checksum(Walk walk) {
+    @OperationsPerInvocation(RECORDS_PER_BATCH)
+    public long checksum(Cursor cursor) {
         CRC32C crc = new CRC32C();
-        crc.update(walk.next(), 0, RECORDS * RECORD);
+        crc.update(cursor.next(), 0, RECORDS_PER_BATCH * RECORD_SIZE);
         return crc.getValue();
     }
 
     /** A batch to memory outside the heap. */
     @Benchmark
-    @OperationsPerInvocation(RECORDS)
-    public ByteBuffer copyToDirect(Walk walk) {
-        return walk.direct.clear().put(walk.next(), 0, RECORDS * RECORD);
+    @OperationsPerInvocation(RECORDS_PER_BATCH)
+    public ByteBuffer copyToDirect(Cursor cursor) {
+        return cursor.direct.clear().put(cursor.next(), 0, RECORDS_PER_BATCH * RECORD_SIZE);
     }
 
     /** A batch from there to whoever reads it; the CPU is that of both ends. */
     @Benchmark
-    @OperationsPerInvocation(RECORDS)
-    public void loopback(Walk walk, Connection connection) throws IOException {
-        ByteBuffer batch = walk.direct.clear().limit(RECORDS * RECORD);
+    @OperationsPerInvocation(RECORDS_PER_BATCH)
+    public void loopback(Cursor cursor, Connection connection) throws IOException {
+        ByteBuffer batch = cursor.direct.clear().limit(RECORDS_PER_BATCH * RECORD_SIZE);
         while (batch.hasRemaining()) {
             connection.out.write(batch);
         }

@@ -23,7 +23,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * topic's partitions from it. The stock client marks the topic as used besides; ours leaves that to the I/O thread, once a
  * batch. All threads share the topics. No side reads a clock: {@code ProducerMetadata.add} is handed one reading.
  *
- * <p>Versions that cannot be on the class path are reached through {@link PublishedClasses}. That this costs them nothing
+ * <p>Versions that cannot be on the class path are reached through {@link PublishedKafkaClasses}. That this costs them nothing
  * is why 4.3.1 is here twice: {@code kafka431} is called directly, {@code kafka431ByHandle} as the others are.
  */
 @BenchmarkMode(Mode.Throughput)
@@ -53,10 +53,10 @@ public class MetadataBenchmark {
         @Setup
         public void fill(Topics topics) {
             images = MillraceMetadata.images(topics.names, PARTITIONS);
-            topics.names.forEach(topic -> checkPartitions(look(topic)));
+            topics.names.forEach(topic -> checkPartitions(countPartitions(topic)));
         }
 
-        int look(String topic) {
+        int countPartitions(String topic) {
             return images.current().topic(topic).partitions();
         }
     }
@@ -64,20 +64,20 @@ public class MetadataBenchmark {
     /** kafka-clients 0.9.0.1. */
     @State(Scope.Benchmark)
     public static class Kafka0901 {
-        private static final ContainsTopicHandles HANDLES = ContainsTopicHandles.of("kafka-0.9.0.1");
+        private static final Kafka0901MetadataHandles HANDLES = Kafka0901MetadataHandles.of("kafka-0.9.0.1");
 
         private Object metadata;
 
         @Setup
         public void fill(Topics topics) throws Throwable {
-            metadata = HANDLES.filled(topics.names, PARTITIONS);
+            metadata = HANDLES.newMetadata(topics.names, PARTITIONS);
             for (String topic : topics.names) {
-                checkPartitions(look(topic));
+                checkPartitions(countPartitions(topic));
             }
         }
 
-        int look(String topic) throws Throwable {
-            return HANDLES.look(metadata, topic);
+        int countPartitions(String topic) throws Throwable {
+            return HANDLES.countPartitions(metadata, topic);
         }
     }
 
@@ -91,10 +91,10 @@ public class MetadataBenchmark {
         public void fill(Topics topics) {
             topics.names.forEach(topic -> metadata.add(topic, NOW_MS));
             metadata.updateWithCurrentRequestVersion(KafkaMetadata.response(topics.names, PARTITIONS), false, NOW_MS);
-            topics.names.forEach(topic -> checkPartitions(look(topic)));
+            topics.names.forEach(topic -> checkPartitions(countPartitions(topic)));
         }
 
-        int look(String topic) {
+        int countPartitions(String topic) {
             Cluster cluster = metadata.fetch();
             metadata.add(topic, NOW_MS);
             return cluster.partitionCountForTopic(topic);
@@ -110,14 +110,14 @@ public class MetadataBenchmark {
 
         @Setup
         public void fill(Topics topics) throws Throwable {
-            metadata = HANDLES.filled(topics.names, PARTITIONS, NOW_MS);
+            metadata = HANDLES.newMetadata(topics.names, PARTITIONS, NOW_MS);
             for (String topic : topics.names) {
-                checkPartitions(look(topic));
+                checkPartitions(countPartitions(topic));
             }
         }
 
-        int look(String topic) throws Throwable {
-            return HANDLES.look(metadata, topic, NOW_MS);
+        int countPartitions(String topic) throws Throwable {
+            return HANDLES.countPartitions(metadata, topic, NOW_MS);
         }
     }
 
@@ -130,44 +130,44 @@ public class MetadataBenchmark {
 
         @Setup
         public void fill(Topics topics) throws Throwable {
-            metadata = HANDLES.filled(topics.names, PARTITIONS, NOW_MS);
+            metadata = HANDLES.newMetadata(topics.names, PARTITIONS, NOW_MS);
             for (String topic : topics.names) {
-                checkPartitions(look(topic));
+                checkPartitions(countPartitions(topic));
             }
         }
 
-        int look(String topic) throws Throwable {
-            return HANDLES.look(metadata, topic, NOW_MS);
+        int countPartitions(String topic) throws Throwable {
+            return HANDLES.countPartitions(metadata, topic, NOW_MS);
         }
     }
 
     /** As our {@code send} does it: a volatile read and one look-up. */
     @Benchmark
-    public int millrace(Millrace metadata, Topics.Walk walk) {
-        return metadata.look(walk.next());
+    public int millrace(Millrace metadata, Topics.Cursor cursor) {
+        return metadata.countPartitions(cursor.next());
     }
 
     /** {@code containsTopic} and {@code fetch}, both synchronized. */
     @Benchmark
-    public int kafka0901(Kafka0901 metadata, Topics.Walk walk) throws Throwable {
-        return metadata.look(walk.next());
+    public int kafka0901(Kafka0901 metadata, Topics.Cursor cursor) throws Throwable {
+        return metadata.countPartitions(cursor.next());
     }
 
     /** {@code fetch}, and {@code add}, which is synchronized. */
     @Benchmark
-    public int kafka431(Kafka431 metadata, Topics.Walk walk) {
-        return metadata.look(walk.next());
+    public int kafka431(Kafka431 metadata, Topics.Cursor cursor) {
+        return metadata.countPartitions(cursor.next());
     }
 
     /** The same through handles. */
     @Benchmark
-    public int kafka431ByHandle(Kafka431ByHandle metadata, Topics.Walk walk) throws Throwable {
-        return metadata.look(walk.next());
+    public int kafka431ByHandle(Kafka431ByHandle metadata, Topics.Cursor cursor) throws Throwable {
+        return metadata.countPartitions(cursor.next());
     }
 
     /** {@code fetch}, and {@code add}, which locks a bin of a concurrent map. */
     @Benchmark
-    public int kafka440(Kafka440 metadata, Topics.Walk walk) throws Throwable {
-        return metadata.look(walk.next());
+    public int kafka440(Kafka440 metadata, Topics.Cursor cursor) throws Throwable {
+        return metadata.countPartitions(cursor.next());
     }
 }

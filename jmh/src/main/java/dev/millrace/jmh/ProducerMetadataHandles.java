@@ -19,16 +19,16 @@ import org.apache.kafka.common.protocol.MessageUtil;
  * @param partitions {@code (cluster, topic) -> int}
  */
 record ProducerMetadataHandles(
-        PublishedClasses classes, MethodHandle add, MethodHandle fetch, MethodHandle partitions) {
+        PublishedKafkaClasses classes, MethodHandle add, MethodHandle fetch, MethodHandle partitions) {
     private static final List<Long> BACKOFFS_AND_AGES_MS = List.of(100L, 1000L, 300_000L, 300_000L);
 
     static ProducerMetadataHandles of(String racer) {
         try {
-            PublishedClasses classes = new PublishedClasses(racer);
+            PublishedKafkaClasses classes = new PublishedKafkaClasses(racer);
             Class<?> metadata = classes.find("clients.producer.internals.ProducerMetadata");
             return new ProducerMetadataHandles(
                     classes,
-                    PublishedClasses.method(
+                    PublishedKafkaClasses.method(
                             metadata,
                             "add",
                             void.class,
@@ -41,14 +41,14 @@ record ProducerMetadataHandles(
     }
 
     /** What {@code waitOnMetadata} asks, in its order. */
-    int look(Object metadata, String topic, long nowMs) throws Throwable {
+    int countPartitions(Object metadata, String topic, long nowMs) throws Throwable {
         Object cluster = (Object) fetch.invokeExact(metadata);
         add.invokeExact(metadata, topic, nowMs);
         return (int) partitions.invokeExact(cluster, topic);
     }
 
     /** A metadata object that knows these topics, all led by one broker: it gets them in the bytes that a broker would send. */
-    Object filled(List<String> topics, int partitionsEach, long nowMs) throws ReflectiveOperationException {
+    Object newMetadata(List<String> topics, int partitionsEach, long nowMs) throws ReflectiveOperationException {
         Class<?> type = classes.find("clients.producer.internals.ProducerMetadata");
         Object metadata = construct(type);
         for (String topic : topics) {

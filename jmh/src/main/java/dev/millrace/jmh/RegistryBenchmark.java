@@ -55,19 +55,19 @@ public class RegistryBenchmark {
 
     /** {@code TopicRegistry.add}. */
     @Benchmark
-    public boolean millrace(Registries registries, Topics.Walk walk) {
-        return registries.registry.add(walk.next());
+    public boolean millrace(Registries registries, Topics.Cursor cursor) {
+        return registries.registry.add(cursor.next());
     }
 
     /** A {@code HashMap} behind a monitor, as up to 4.3.1. */
     @Benchmark
-    public Long synchronizedPut(Registries registries, Topics.Walk walk) {
-        return registries.put(walk.next());
+    public Long synchronizedPut(Registries registries, Topics.Cursor cursor) {
+        return registries.put(cursor.next());
     }
 
     /** {@code ConcurrentHashMap.replace}, as from 4.4.0 on. */
     @Benchmark
-    public Long concurrentReplace(Registries registries, Topics.Walk walk) {
-        return registries.concurrent.replace(walk.next(), EXPIRES_MS);
+    public Long concurrentReplace(Registries registries, Topics.Cursor cursor) {
+        return registries.concurrent.replace(cursor.next(), EXPIRES_MS);
     }
 }

@@ -23,9 +23,9 @@ public class Topics {
 
     /** Goes through the topics in turn; each thread begins elsewhere, so that they do not march in step. */
     @State(Scope.Thread)
-    public static class Walk {
-        private static final AtomicInteger WALKS = new AtomicInteger();
-        private static final int FAR = 37;
+    public static class Cursor {
+        private static final AtomicInteger CURSORS = new AtomicInteger();
+        private static final int START_STRIDE = 37;
 
         private String[] names;
         private int last;
@@ -33,7 +33,7 @@ public class Topics {
         @Setup
         public void start(Topics topics) {
             names = topics.names.toArray(String[]::new);
-            last = WALKS.getAndIncrement() * FAR % names.length;
+            last = CURSORS.getAndIncrement() * START_STRIDE % names.length;
         }
 
         String next() {

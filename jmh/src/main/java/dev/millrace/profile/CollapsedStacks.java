@@ -37,7 +37,7 @@ record CollapsedStacks(List<Stack> stacks) {
     }
 
     /** Those whose frames satisfy a condition. */
-    CollapsedStacks only(Predicate<List<String>> condition) {
+    CollapsedStacks filter(Predicate<List<String>> condition) {
         return new CollapsedStacks(
                 stacks.stream().filter(stack -> condition.test(stack.frames())).toList());
     }

@@ -15,7 +15,7 @@ final class FlameTree {
     static FlameTree of(Profile profile) {
         var root = new FlameTree();
         for (CollapsedStacks.Stack stack : profile.stacks().stacks()) {
-            root.add(FrameNames.simplify(stack.frames(), profile.mode()), stack.weight());
+            root.add(StackSimplifier.simplify(stack.frames(), profile.mode()), stack.weight());
         }
         return root;
     }

@@ -35,11 +35,12 @@ record Frame(String name, Kind kind) {
             return colour;
         }
 
-        private static final List<Stage> METADATA_STAGES = List.of(Stage.METADATA, Stage.ADD, Stage.FETCH);
+        private static final List<SendStage> METADATA_STAGES =
+                List.of(SendStage.METADATA, SendStage.ADD, SendStage.FETCH);
 
         /** Of a method written in Java, by its full name with slashes. */
         static Kind of(String method) {
-            if (METADATA_STAGES.stream().anyMatch(stage -> stage.isPlace(method))) {
+            if (METADATA_STAGES.stream().anyMatch(stage -> stage.isMethod(method))) {
                 return METADATA;
             }
             if (method.startsWith("java/util/concurrent/locks/")) {

@@ -1,8 +1,8 @@
 package dev.millrace.profile;
 
-import dev.millrace.race.Load;
 import dev.millrace.race.RaceException;
 import dev.millrace.race.RacerJvm;
+import dev.millrace.race.RacerRunner;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -112,35 +112,35 @@ public final class ProfileCommand implements Callable<Integer> {
                 "--threads=" + threads,
                 "--records=" + records));
         raceOptions.addAll(moreOptions);
-        try (Load load = Load.start(raceOptions, warning -> System.err.print("\n  " + warning))) {
-            profile(load);
+        try (RacerRunner runner = RacerRunner.start(raceOptions, warning -> System.err.print("\n  " + warning))) {
+            profile(runner);
         } catch (ParameterException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }
         return ExitCode.OK;
     }
 
-    private void profile(Load load) throws IOException {
+    private void profile(RacerRunner runner) throws IOException {
         Files.createDirectories(out);
-        ProfileRun run = new ProfileRun(load, threads, out, ProfileRun.bestEngine());
-        StringBuilder table = new StringBuilder(head(load));
+        ProducerProfiler run = new ProducerProfiler(runner, threads, out, ProducerProfiler.bestEngine());
+        StringBuilder table = new StringBuilder(head(runner));
         for (ProfileMode mode : modes) {
             List<Profile> profiles = new ArrayList<>();
-            for (RacerJvm racer : load.racers()) {
-                System.err.print(mode.word() + " of " + racer.name() + ": ");
+            for (RacerJvm racer : runner.racers()) {
+                System.err.print(mode.lowerCaseName() + " of " + racer.name() + ": ");
                 Profile profile = run.profile(racer, mode);
                 System.err.printf(Locale.ROOT, "%,d samples%n", profile.samples());
                 profiles.add(profile);
             }
             table.append('\n').append(ProfileTable.of(mode, profiles));
             List<Profile> pair = profiles.subList(Math.max(0, profiles.size() - 2), profiles.size());
-            Files.writeString(out.resolve(mode.word() + ".svg"), FlamePicture.of(pair));
+            Files.writeString(out.resolve(mode.lowerCaseName() + ".svg"), FlameGraphSvg.of(pair));
         }
         Files.writeString(out.resolve("table.md"), table);
         System.out.print(table);
     }
 
-    private String head(Load load) {
+    private String head(RacerRunner runner) {
         return String.format(
                 Locale.ROOT,
                 """
@@ -149,7 +149,7 @@ public final class ProfileCommand implements Callable<Integer> {
                 %d threads on one producer, %s. JDK %s, %d processors, %s.
                 """,
                 threads,
-                load.describe(),
+                runner.describe(),
                 Runtime.version(),
                 Runtime.getRuntime().availableProcessors(),
                 LocalDate.now(ZoneOffset.UTC));

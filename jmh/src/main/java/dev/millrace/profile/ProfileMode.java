@@ -15,16 +15,16 @@ enum ProfileMode {
 
     private final String options;
     private final String unit;
-    private final String of;
+    private final String costLabel;
 
-    ProfileMode(String options, String unit, String of) {
+    ProfileMode(String options, String unit, String costLabel) {
         this.options = options;
         this.unit = unit;
-        this.of = of;
+        this.costLabel = costLabel;
     }
 
     /** As of the command line, and in names of files. */
-    String word() {
+    String lowerCaseName() {
         return name().toLowerCase(Locale.ROOT);
     }
 
@@ -42,12 +42,12 @@ enum ProfileMode {
      * What a record costs, in words: nanoseconds or bytes; of lock waits, milliseconds a million records, which is the same
      * number as nanoseconds a record.
      */
-    String cost(double perRecord) {
+    String formatCost(double perRecord) {
         return String.format(Locale.ROOT, perRecord >= 9.95 ? "%,.0f %s" : "%.1f %s", perRecord, unit);
     }
 
-    /** What {@link #cost} is a cost of. */
-    String of() {
-        return of;
+    /** What {@link #formatCost} is a cost of. */
+    String costLabel() {
+        return costLabel;
     }
 }

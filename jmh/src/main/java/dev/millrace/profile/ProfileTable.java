@@ -1,13 +1,13 @@
 package dev.millrace.profile;
 
-import dev.millrace.table.Table;
+import dev.millrace.command.Table;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
-/** The profiles of one mode as an aligned Markdown table: a column a producer, a row a {@link Stage} of {@code send}. */
+/** The profiles of one mode as an aligned Markdown table: a column a producer, a row a {@link SendStage} of {@code send}. */
 final class ProfileTable {
     private final ProfileMode mode;
     private final List<Profile> profiles;
@@ -46,7 +46,7 @@ final class ProfileTable {
         }
         profiles.forEach(profile -> header.add(profile.producer()));
         rows.add(header);
-        for (Stage stage : Stage.values()) {
+        for (SendStage stage : SendStage.values()) {
             String jira = stage.percentInJira().isPresent()
                     ? String.format(
                             Locale.ROOT, "%.1f %%", stage.percentInJira().getAsDouble())
@@ -70,7 +70,7 @@ final class ProfileTable {
     }
 
     private static long inSendButMemory(CollapsedStacks stacks) {
-        return stacks.weightOf(frames -> Stage.SEND.contains(frames) && !Stage.MEMORY.contains(frames));
+        return stacks.weightOf(frames -> SendStage.SEND.contains(frames) && !SendStage.MEMORY.contains(frames));
     }
 
     private static String share(Profile profile, ToLongFunction<CollapsedStacks> part) {
@@ -88,6 +88,6 @@ final class ProfileTable {
     }
 
     private static String amount(Profile profile, long weight) {
-        return profile.mode().cost(profile.perRecord(weight));
+        return profile.mode().formatCost(profile.perRecord(weight));
     }
 }

@@ -1,7 +1,7 @@
 package dev.millrace.profile;
 
+import dev.millrace.race.MeasurementListener;
 import dev.millrace.race.Racer;
-import dev.millrace.race.Span;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
@@ -14,36 +14,36 @@ import one.profiler.AsyncProfiler;
  * <p>Besides the racer's arguments it is told by system properties what to profile and where to write it.
  */
 public final class ProfiledRacer {
-    private static final String START = "millrace.profile.start";
-    private static final String STACKS = "millrace.profile.stacks";
-    private static final String GRAPH = "millrace.profile.graph";
+    private static final String START_COMMAND = "millrace.profile.start";
+    private static final String STACKS_COMMAND = "millrace.profile.stacks";
+    private static final String GRAPH_COMMAND = "millrace.profile.graph";
 
     /** That nothing was sampled is good news, not a warning. */
-    private static final String QUIETLY = ",loglevel=warn";
+    private static final String WARNINGS_ONLY = ",loglevel=warn";
 
     private ProfiledRacer() {}
 
     public static void main(String[] arguments) throws Exception {
         AsyncProfiler profiler = AsyncProfiler.getInstance();
-        Racer.watch(arguments, new Span() {
+        Racer.runMeasured(arguments, new MeasurementListener() {
             @Override
-            public void begin() {
-                execute(profiler, System.getProperty(START));
+            public void onBegin() {
+                execute(profiler, System.getProperty(START_COMMAND));
             }
 
             @Override
-            public void end() {
+            public void onEnd() {
                 execute(profiler, "stop");
             }
         });
-        execute(profiler, System.getProperty(STACKS));
-        execute(profiler, System.getProperty(GRAPH));
+        execute(profiler, System.getProperty(STACKS_COMMAND));
+        execute(profiler, System.getProperty(GRAPH_COMMAND));
         System.out.println(profiler.getSamples());
     }
 
     private static void execute(AsyncProfiler profiler, String command) {
         try {
-            profiler.execute(command + QUIETLY);
+            profiler.execute(command + WARNINGS_ONLY);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -58,9 +58,9 @@ public final class ProfiledRacer {
      */
     static List<String> options(String start, String stacks, String graph) {
         return List.of(
-                "-D" + START + "=" + start,
-                "-D" + STACKS + "=" + stacks,
-                "-D" + GRAPH + "=" + graph,
+                "-D" + START_COMMAND + "=" + start,
+                "-D" + STACKS_COMMAND + "=" + stacks,
+                "-D" + GRAPH_COMMAND + "=" + graph,
                 // Without these, inlined methods count as their callers.
                 "-XX:+UnlockDiagnosticVMOptions",
                 "-XX:+DebugNonSafepoints");

@@ -15,7 +15,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
  */
 final class AckMeter {
     /** One send in so many, on average. */
-    static final int SAMPLED = 1000;
+    static final int SENDS_PER_SAMPLE = 1000;
 
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(1);
 
@@ -23,29 +23,29 @@ final class AckMeter {
     private final LongAdder acknowledged = new LongAdder();
     private final AtomicReference<Exception> failure = new AtomicReference<>();
     private final boolean always;
-    private final Callback usual;
+    private final Callback callback;
 
     /** @param always whether sends that are not sampled have a callback too */
     AckMeter(boolean always) {
         this.always = always;
-        usual = always ? this::acknowledged : null;
+        callback = always ? this::onCompletion : null;
     }
 
     /** For a send that is not sampled; may be null. */
-    Callback usual() {
-        return usual;
+    Callback callback() {
+        return callback;
     }
 
     /** For one send, to be called right before. */
-    Callback sampled() {
+    Callback startSample() {
         long start = System.nanoTime();
         return (metadata, exception) -> {
             times.recordValue(Math.min(System.nanoTime() - start, LONGEST_NANOS));
-            acknowledged(metadata, exception);
+            onCompletion(metadata, exception);
         };
     }
 
-    private void acknowledged(RecordMetadata metadata, Exception exception) {
+    private void onCompletion(RecordMetadata metadata, Exception exception) {
         if (exception == null) {
             acknowledged.increment();
         } else {

@@ -14,9 +14,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Counts system calls by {@code perf stat}: the kernel counts, and the process hardly notices. Needs its tracepoints. */
-final class PerfStat implements SystemCalls {
-    private static final String TOTAL = "raw_syscalls:sys_enter";
-    private static final String ENTER = "syscalls:sys_enter_";
+final class PerfStat implements SystemCallCounter {
+    private static final String ALL_CALLS = "raw_syscalls:sys_enter";
+    private static final String ENTER_PREFIX = "syscalls:sys_enter_";
     private static final List<String> CALLS = List.of(
             "futex",
             "epoll_wait",
@@ -30,7 +30,7 @@ final class PerfStat implements SystemCalls {
             "recvmsg");
 
     /** Two events of one name, the first of which is limited to the wake-ups. */
-    private static final String WRITE = ENTER + "write";
+    private static final String WRITE = ENTER_PREFIX + "write";
 
     private static final String IS_WAKE_UP = "count == 8";
     private static final String IS_OTHER_WRITE = "count != 8";
@@ -65,12 +65,12 @@ final class PerfStat implements SystemCalls {
 
     /** Whether perf is there, and may count all of these. */
     static boolean isUsable() throws IOException, InterruptedException {
-        return SystemCalls.onPath("perf") && perf("true").waitFor() == 0;
+        return SystemCallCounter.isOnPath("perf") && perf("true").waitFor() == 0;
     }
 
     private static Process perf(String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of("perf", "stat", "-x", ",", "-e", TOTAL));
-        CALLS.forEach(call -> command.addAll(List.of("-e", ENTER + call)));
+        List<String> command = new ArrayList<>(List.of("perf", "stat", "-x", ",", "-e", ALL_CALLS));
+        CALLS.forEach(call -> command.addAll(List.of("-e", ENTER_PREFIX + call)));
         command.addAll(List.of("-e", WRITE, "--filter", IS_WAKE_UP, "-e", WRITE, "--filter", IS_OTHER_WRITE));
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command)
@@ -81,7 +81,7 @@ final class PerfStat implements SystemCalls {
 
     @Override
     public Map<String, Long> stop() throws IOException, InterruptedException {
-        SystemCalls.interrupt(process);
+        SystemCallCounter.endAndAwait(process);
         try (Stream<String> lines = Files.lines(counts)) {
             return parse(lines);
         }
@@ -95,10 +95,10 @@ final class PerfStat implements SystemCalls {
             String event = line.group(2);
             // In a process that made no call at all in an interval nothing was counted.
             long count = line.group(1).startsWith("<") ? 0 : Long.parseLong(line.group(1));
-            if (event.equals(TOTAL)) {
+            if (event.equals(ALL_CALLS)) {
                 calls.merge("other", count, Long::sum);
             } else {
-                String call = event.substring(ENTER.length());
+                String call = event.substring(ENTER_PREFIX.length());
                 if (event.equals(WRITE)) {
                     call = wakeUpIsNext[0] ? WAKE_UP : call;
                     wakeUpIsNext[0] = !wakeUpIsNext[0];

@@ -19,7 +19,7 @@ final class PreparedRecords {
     private static final int MAX_BYTES = 64 << 20;
     private static final int KEY_BYTES = 16;
 
-    private final List<List<ProducerRecord<byte[], byte[]>>> ofThreads = new ArrayList<>();
+    private final List<List<ProducerRecord<byte[], byte[]>>> byThread = new ArrayList<>();
 
     PreparedRecords(RacerArguments arguments) {
         String topic = arguments.text("topic");
@@ -27,36 +27,38 @@ final class PreparedRecords {
         int threads = arguments.integer("threads");
         int step = arguments.integer("step");
         int size = arguments.integer("size");
-        Path path = Path.valueOf(arguments.text("path").toUpperCase(Locale.ROOT));
+        PartitionChoice choice =
+                PartitionChoice.valueOf(arguments.text("partition_choice").toUpperCase(Locale.ROOT));
         boolean compressed =
                 !arguments.config().getOrDefault("compression.type", "none").equals("none");
         int count = compressed ? COUNT_TO_COMPRESS : COUNT;
         int rounds = Math.max(1, count / threads / partitions);
         byte[][] values = values(rounds * partitions * threads, size);
-        int given = 0;
+        int made = 0;
         for (int thread = 0; thread < threads; thread++) {
             SplittableRandom random = new SplittableRandom(thread);
             List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
             for (int i = 0; i < rounds * partitions; i++) {
                 // Each thread begins with a partition of its own, and all go on by the same step.
-                Integer partition = path == Path.PARTITION ? Integer.valueOf((thread + i * step) % partitions) : null;
-                byte[] key = path == Path.KEY ? bytes(random, KEY_BYTES, KEY_BYTES) : null;
-                records.add(new ProducerRecord<>(topic, partition, key, values[given++ % values.length]));
+                Integer partition =
+                        choice == PartitionChoice.PARTITION ? Integer.valueOf((thread + i * step) % partitions) : null;
+                byte[] key = choice == PartitionChoice.KEY ? bytes(random, KEY_BYTES, KEY_BYTES) : null;
+                records.add(new ProducerRecord<>(topic, partition, key, values[made++ % values.length]));
             }
-            ofThreads.add(records);
+            byThread.add(records);
         }
     }
 
     /** What decides on a record's partition. */
-    enum Path {
+    enum PartitionChoice {
         PARTITION,
         KEY,
         STICKY
     }
 
     /** To be sent in turn, and then again. */
-    List<ProducerRecord<byte[], byte[]>> of(int thread) {
-        return ofThreads.get(thread);
+    List<ProducerRecord<byte[], byte[]>> forThread(int thread) {
+        return byThread.get(thread);
     }
 
     private static byte[][] values(int records, int size) {

@@ -13,7 +13,7 @@ import java.util.Map;
 /** Runs every racer in every round; each round in another order, so that nobody always runs first. */
 final class Race {
     /** The share of the rate that counts as all of it: the last records wait for their acknowledgement. */
-    private static final double HELD = 0.97;
+    private static final double RATE_HELD_SHARE = 0.97;
 
     private final RaceCommand options;
     private final List<RacerProgram> racers;
@@ -30,9 +30,9 @@ final class Race {
      *
      * @throws RaceException when a racer fails, with what it said
      */
-    Standings run() {
-        Standings standings = new Standings(options.describe());
-        try (Load load = new Load(options, warning -> progress.print("\n  " + warning))) {
+    RaceResults run() {
+        RaceResults results = new RaceResults(options.describe());
+        try (RacerRunner runner = new RacerRunner(options, warning -> progress.print("\n  " + warning))) {
             for (int round = 0; round < options.rounds(); round++) {
                 List<RacerProgram> order = new ArrayList<>(racers);
                 Collections.rotate(order, round);
@@ -45,35 +45,35 @@ final class Race {
                                 options.rounds(),
                                 threads,
                                 racer.name());
-                        Map<Figure, Double> figures = run(racer, threads, load);
-                        Figure first = figures.keySet().iterator().next();
-                        progress.println(first.show(figures.get(first)) + " " + first.heading() + notice(figures));
-                        standings.add(racer.name(), threads, figures);
+                        Map<RaceMetric, Double> metrics = run(racer, threads, runner);
+                        RaceMetric first = metrics.keySet().iterator().next();
+                        progress.println(first.show(metrics.get(first)) + " " + first.heading() + notice(metrics));
+                        results.add(racer.name(), threads, metrics);
                     }
                 }
             }
         }
-        return standings;
+        return results;
     }
 
-    private String notice(Map<Figure, Double> figures) {
-        boolean held = options.rate() == 0 || figures.get(Figure.RECORDS_PER_S) >= HELD * options.rate();
+    private String notice(Map<RaceMetric, Double> metrics) {
+        boolean held = options.rate() == 0 || metrics.get(RaceMetric.RECORDS_PER_S) >= RATE_HELD_SHARE * options.rate();
         return held ? "" : ", less than --rate: its times are those of a producer that cannot keep up";
     }
 
-    private Map<Figure, Double> run(RacerProgram racer, int threads, Load load) {
+    private Map<RaceMetric, Double> run(RacerProgram racer, int threads, RacerRunner runner) {
         return options.isTraced() && racer instanceof RacerJvm jvm
-                ? trace(jvm, threads, load)
-                : Figure.fromJson(load.run(racer, threads));
+                ? trace(jvm, threads, runner)
+                : RaceMetric.fromJson(runner.run(racer, threads));
     }
 
-    private Map<Figure, Double> trace(RacerJvm racer, int threads, Load load) {
+    private Map<RaceMetric, Double> trace(RacerJvm racer, int threads, RacerRunner runner) {
         try (TracedRun run = new TracedRun(options.clockSource());
-                JavaProgram program = run.start(racer, load.arguments(racer, threads))) {
-            Map<Figure, Double> figures = run.trace(program, options.records());
+                JavaProgram program = run.start(racer, runner.arguments(racer, threads))) {
+            Map<RaceMetric, Double> metrics = run.trace(program, options.records());
             // Its own figures mean nothing: to count its clock reads slows it down.
-            load.awaitEnd(racer, program);
-            return figures;
+            runner.awaitEnd(racer, program);
+            return metrics;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {

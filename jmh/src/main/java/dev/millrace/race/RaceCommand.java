@@ -37,7 +37,7 @@ import picocli.CommandLine.Spec;
             "2:the command line is wrong"
         })
 public final class RaceCommand implements Callable<Integer> {
-    private static final long WARM_UP = 1_000_000;
+    private static final long WARM_UP_RECORDS = 1_000_000;
 
     /**
      * How long the JVM's compiler needs until it is nearly done, on two cores that 32 threads want too. After 8 s its CPU was
@@ -46,7 +46,7 @@ public final class RaceCommand implements Callable<Integer> {
     private static final long WARM_UP_MILLIS = 20_000;
 
     /** What a broker takes by default, less what a record needs around its value. */
-    private static final int LARGEST = 1_000_000;
+    private static final int MAX_VALUE_BYTES = 1_000_000;
 
     @Spec
     private CommandSpec spec;
@@ -193,7 +193,7 @@ public final class RaceCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        check();
+        checkOptions();
         if (syscalls && !canCountSystemCalls()) {
             return ExitCode.OK;
         }
@@ -201,8 +201,8 @@ public final class RaceCommand implements Callable<Integer> {
         if (racers.isEmpty()) {
             throw new RaceException("nobody is left to race");
         }
-        Standings standings = new Race(this, racers, System.err).run();
-        System.out.print(json ? standings.json() : standings.table());
+        RaceResults results = new Race(this, racers, System.err).run();
+        System.out.print(json ? results.json() : results.table());
         return ExitCode.OK;
     }
 
@@ -214,7 +214,7 @@ public final class RaceCommand implements Callable<Integer> {
             }
             notice("perf cannot be used: strace counts, which slows the producers down and makes them wait more often");
         }
-        if (!SystemCalls.onPath("cc")) {
+        if (!SystemCallCounter.isOnPath("cc")) {
             notice("clock reads skipped: there is no C compiler (cc)");
         }
         return true;
@@ -225,12 +225,14 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     /** @throws ParameterException when an option is wrong */
-    void check() {
+    void checkOptions() {
         threads.forEach(n -> check(n >= 1, "--threads " + n + ": at least 1 is needed"));
         check(records >= 1, "--records " + records + ": at least 1 is needed");
         check(warmup() >= 0, "--warmup " + warmup() + ": at least 0 is needed");
         check(rounds >= 1, "--rounds " + rounds + ": at least 1 is needed");
-        check(size >= 0 && size <= LARGEST, "--size " + size + ": from 0 to " + LARGEST + " is possible");
+        check(
+                size >= 0 && size <= MAX_VALUE_BYTES,
+                "--size " + size + ": from 0 to " + MAX_VALUE_BYTES + " is possible");
         check(partitions >= 1, "--partitions " + partitions + ": at least 1 is needed");
         check(rate >= 0, "--rate " + rate + ": at least 0 is needed");
         check(
@@ -250,8 +252,8 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     /** @throws ParameterException when an option is wrong, or is about the race and not about its load, or a producer is no JVM */
-    void checkLoad() {
-        check();
+    void checkForProfile() {
+        checkOptions();
         check(!syscalls, "--syscalls: only race can do that");
         check(!json, "--json: only race can do that");
         checkProducers(RacerJvm.names());
@@ -268,8 +270,8 @@ public final class RaceCommand implements Callable<Integer> {
      * @throws ParameterException when one is unknown
      */
     private List<RacerProgram> racers() {
-        Path sources = RacerJvm.peersFolder();
-        List<String> peers = Peer.names(sources);
+        Path sources = RacerJvm.nonJavaSources();
+        List<String> peers = NonJavaRacer.names(sources);
         checkProducers(Stream.concat(RacerJvm.names().stream(), peers.stream()).toList());
         List<RacerProgram> racers = new ArrayList<>();
         for (String name : producers) {
@@ -279,7 +281,7 @@ public final class RaceCommand implements Callable<Integer> {
                 notice(name + " skipped: it does not race with "
                         + (tls ? "--tls" : rate > 0 ? "--rate" : "--syscalls"));
             } else {
-                Peer.build(name, sources, RacerJvm.builtPeersFolder(), this::notice)
+                NonJavaRacer.build(name, sources, RacerJvm.nonJavaPrograms(), this::notice)
                         .ifPresent(racers::add);
             }
         }
@@ -323,16 +325,16 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     private long warmup() {
-        return warmup == null ? WARM_UP : warmup;
+        return warmup == null ? WARM_UP_RECORDS : warmup;
     }
 
     boolean isTraced() {
         return syscalls;
     }
 
-    /** Of the library for {@link ClockReads}. */
+    /** Of the library for {@link ClockReadCounter}. */
     Path clockSource() {
-        return RacerJvm.peersFolder().resolve("clock-reads.c");
+        return RacerJvm.clockReadsSource();
     }
 
     RaceBrokers startBrokers() {
@@ -340,7 +342,7 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     /** What a racer is told, but for where the brokers are. */
-    RacerArguments racer(String name, int threadCount) {
+    RacerArguments racerArguments(String name, int threadCount) {
         RacerArguments arguments = new RacerArguments()
                 .set("threads", threadCount)
                 .set("records", records)
@@ -349,7 +351,7 @@ public final class RaceCommand implements Callable<Integer> {
                 .set("size", size)
                 .set("partitions", partitions)
                 .set("step", own ? threadCount : 1)
-                .set("path", keys ? "key" : unkeyed ? "sticky" : "partition")
+                .set("partition_choice", keys ? "key" : unkeyed ? "sticky" : "partition")
                 .set("rate", rate)
                 .set("callbacks", callbacks)
                 .config("linger.ms", 5)

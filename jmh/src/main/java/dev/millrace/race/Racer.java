@@ -15,7 +15,7 @@ import org.apache.kafka.common.serialization.Serializer;
 
 /**
  * One producer in a JVM of its own: many threads send through it, first to warm up, then measured from the barrier on
- * which all start to the end of {@code flush()}. Its last line on standard output is the JSON of {@link Figure}; on any
+ * which all start to the end of {@code flush()}. Its last line on standard output is the JSON of {@link RaceMetric}; on any
  * failure, a refused send or a record that did not arrive included, it ends with code 1.
  *
  * <p>It needs nothing but the JDK, HdrHistogram and the {@code kafka-clients} that it races, any version of which will do.
@@ -26,13 +26,13 @@ import org.apache.kafka.common.serialization.Serializer;
  *     {@code dev.millrace.client.MillraceProducer}
  * <li>{@code config.KEY}: a setting of the producer, as often as needed; {@code bootstrap.servers} is one
  * <li>{@code topic}, {@code partitions}: where to send, and how many partitions that has
- * <li>{@code path}: {@code partition} (each record names one, in turn), {@code key} or {@code sticky} (neither)
+ * <li>{@code partition_choice}: {@code partition} (each record names one, in turn), {@code key} or {@code sticky} (neither)
  * <li>{@code step}: from one partition that a thread names to the next
  * <li>{@code threads}, {@code records} (of all threads together), {@code size} (bytes of a value), {@code warmup} (records
  *     before the measured ones), {@code warmup_ms} (for so long they are sent again and again)
  * <li>{@code rate}: records a second of all threads together; 0 for as fast as it goes
- * <li>{@code gate}: empty, or a {@link Gate} to wait at right before and after what is measured; then nothing is timed
- * <li>{@code callbacks}: whether every send has a callback, not only one in {@value AckMeter#SAMPLED}
+ * <li>{@code pause_file}: empty, or a {@link PauseFile} to wait at right before and after what is measured; then nothing is timed
+ * <li>{@code callbacks}: whether every send has a callback, not only one in {@value AckMeter#SENDS_PER_SAMPLE}
  * </ul>
  */
 public final class Racer {
@@ -49,17 +49,17 @@ public final class Racer {
     }
 
     public static void main(String[] arguments) throws Exception {
-        System.out.println(Figure.toJson(run(new RacerArguments(arguments), Span.UNWATCHED)));
+        System.out.println(RaceMetric.toJson(run(new RacerArguments(arguments), MeasurementListener.NONE)));
     }
 
     /** Sends as {@link #main} does, tells when the measured part begins and ends, and prints nothing. */
-    public static void watch(String[] arguments, Span measured) throws Exception {
-        run(new RacerArguments(arguments), measured);
+    public static void runMeasured(String[] arguments, MeasurementListener listener) throws Exception {
+        run(new RacerArguments(arguments), listener);
     }
 
-    static Map<Figure, Double> run(RacerArguments arguments, Span measured) throws Exception {
+    static Map<RaceMetric, Double> run(RacerArguments arguments, MeasurementListener listener) throws Exception {
         try (Producer<byte[], byte[]> producer = producer(arguments.text("class"), arguments.config())) {
-            return new Racer(arguments, producer).race(measured);
+            return new Racer(arguments, producer).race(listener);
         }
     }
 
@@ -72,8 +72,9 @@ public final class Racer {
                 .newInstance(config, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
-    private Map<Figure, Double> race(Span measured) throws Exception {
-        Arrivals arrivals = new Arrivals(producer, arguments.text("topic"), arguments.integer("partitions"));
+    private Map<RaceMetric, Double> race(MeasurementListener listener) throws Exception {
+        ArrivalCounter arrivals =
+                new ArrivalCounter(producer, arguments.text("topic"), arguments.integer("partitions"));
         long warmup = arguments.whole("warmup");
         long records = arguments.whole("records");
         double rate = arguments.whole("rate");
@@ -82,32 +83,32 @@ public final class Racer {
         long leastNanos = TimeUnit.MILLISECONDS.toNanos(arguments.whole("warmup_ms"));
         long warmed = 0;
         do {
-            send(warmup, Sender.UNLIMITED, Span.UNWATCHED);
+            send(warmup, Sender.UNLIMITED, MeasurementListener.NONE);
             warmed += warmup;
         } while (System.nanoTime() - start < leastNanos);
         long warm = arrivals.count();
         check(warmed, warm - before);
         if (rate > 0) {
             // A second of it: pacing is code too.
-            send((long) rate, rate, Span.UNWATCHED);
+            send((long) rate, rate, MeasurementListener.NONE);
             warm = arrivals.count();
         }
         System.gc();
-        waitAtGate();
-        Map<Figure, Double> figures = send(records, rate, measured);
-        waitAtGate();
+        pauseIfTraced();
+        Map<RaceMetric, Double> metrics = send(records, rate, listener);
+        pauseIfTraced();
         check(records, arrivals.count() - warm);
-        return figures;
+        return metrics;
     }
 
-    private void waitAtGate() throws Exception {
+    private void pauseIfTraced() throws Exception {
         if (isTraced()) {
-            Gate.waitAt(Path.of(arguments.text("gate")));
+            PauseFile.pause(Path.of(arguments.text("pause_file")));
         }
     }
 
     private boolean isTraced() {
-        return !arguments.text("gate").isEmpty();
+        return !arguments.text("pause_file").isEmpty();
     }
 
     private static void check(long sent, long arrived) {
@@ -116,7 +117,7 @@ public final class Racer {
         }
     }
 
-    private Map<Figure, Double> send(long records, double rate, Span span) throws Exception {
+    private Map<RaceMetric, Double> send(long records, double rate, MeasurementListener listener) throws Exception {
         AckMeter acks = new AckMeter(arguments.flag("callbacks"));
         List<Sender> senders = new ArrayList<>();
         AtomicLong start = new AtomicLong();
@@ -124,10 +125,10 @@ public final class Racer {
         for (int i = 0; i < threads; i++) {
             long share = records / threads + (i < records % threads ? 1 : 0);
             Sender.Pace pace = new Sender.Pace(rate / threads, (double) i / threads);
-            senders.add(new Sender(producer, prepared.of(i), share, pace, acks, !isTraced()));
+            senders.add(new Sender(producer, prepared.forThread(i), share, pace, acks, !isTraced()));
         }
         // Before the threads are made: the JVM decides then when it takes their first sample of allocations.
-        span.begin();
+        listener.onBegin();
         List<Thread> running = new ArrayList<>();
         for (Sender sender : senders) {
             Thread thread = new Thread(() -> sender.run(barrier), "sender-" + running.size());
@@ -142,33 +143,33 @@ public final class Racer {
         producer.flush();
         long nanos = System.nanoTime() - start.get();
         ProcessMeter.Usage usage = meter.stop();
-        span.end();
+        listener.onEnd();
 
         for (Sender sender : senders) {
             sender.rethrow();
         }
         acks.check(records);
-        return figures(records, nanos, usage, senders, acks);
+        return metrics(records, nanos, usage, senders, acks);
     }
 
-    private static Map<Figure, Double> figures(
+    private static Map<RaceMetric, Double> metrics(
             long records, long nanos, ProcessMeter.Usage usage, List<Sender> senders, AckMeter acks) {
         Histogram sends = Sender.histogram();
         senders.forEach(sender -> sends.add(sender.times()));
         double senderBytes = senders.stream().mapToLong(Sender::allocatedBytes).sum();
-        Map<Figure, Double> figures = new EnumMap<>(Figure.class);
-        figures.put(Figure.RECORDS_PER_S, records * 1e9 / nanos);
-        figures.put(Figure.CPU_NS_PER_RECORD, (double) usage.cpuNanos() / records);
-        figures.put(Figure.SEND_P50_US, sends.getValueAtPercentile(50) / 1e3);
-        figures.put(Figure.SEND_P99_US, sends.getValueAtPercentile(99) / 1e3);
-        figures.put(Figure.SEND_P999_US, sends.getValueAtPercentile(99.9) / 1e3);
-        figures.put(Figure.SEND_MAX_US, sends.getMaxValue() / 1e3);
-        figures.put(Figure.ACK_P50_MS, acks.nanosAt(50) / (double) TimeUnit.MILLISECONDS.toNanos(1));
-        figures.put(Figure.ACK_P99_MS, acks.nanosAt(99) / (double) TimeUnit.MILLISECONDS.toNanos(1));
-        figures.put(Figure.BYTES_PER_RECORD, (senderBytes + usage.otherBytes()) / records);
-        figures.put(Figure.SENDER_BYTES_PER_RECORD, senderBytes / records);
-        figures.put(Figure.GC_MS, (double) usage.gcMillis());
-        figures.put(Figure.GC_COUNT, (double) usage.gcCount());
-        return figures;
+        Map<RaceMetric, Double> metrics = new EnumMap<>(RaceMetric.class);
+        metrics.put(RaceMetric.RECORDS_PER_S, records * 1e9 / nanos);
+        metrics.put(RaceMetric.CPU_NS_PER_RECORD, (double) usage.cpuNanos() / records);
+        metrics.put(RaceMetric.SEND_P50_US, sends.getValueAtPercentile(50) / 1e3);
+        metrics.put(RaceMetric.SEND_P99_US, sends.getValueAtPercentile(99) / 1e3);
+        metrics.put(RaceMetric.SEND_P999_US, sends.getValueAtPercentile(99.9) / 1e3);
+        metrics.put(RaceMetric.SEND_MAX_US, sends.getMaxValue() / 1e3);
+        metrics.put(RaceMetric.ACK_P50_MS, acks.nanosAt(50) / (double) TimeUnit.MILLISECONDS.toNanos(1));
+        metrics.put(RaceMetric.ACK_P99_MS, acks.nanosAt(99) / (double) TimeUnit.MILLISECONDS.toNanos(1));
+        metrics.put(RaceMetric.BYTES_PER_RECORD, (senderBytes + usage.otherBytes()) / records);
+        metrics.put(RaceMetric.SENDER_BYTES_PER_RECORD, senderBytes / records);
+        metrics.put(RaceMetric.GC_MS, (double) usage.gcMillis());
+        metrics.put(RaceMetric.GC_COUNT, (double) usage.gcCount());
+        return metrics;
     }
 }

@@ -33,7 +33,7 @@ public record RacerJvm(String name, String producerClass, String classPath) impl
 
     /** The names that {@link #named} knows. */
     static List<String> names() {
-        try (Stream<Path> folders = Files.list(stockFolder())) {
+        try (Stream<Path> folders = Files.list(stockClientsFolder())) {
             return Stream.concat(
                             Stream.of(MILLRACE),
                             folders.map(f -> f.getFileName().toString()).sorted())
@@ -52,10 +52,10 @@ public record RacerJvm(String name, String producerClass, String classPath) impl
                     JavaRuntime.ofThisJvm().classPath());
         }
         List<Path> path = new ArrayList<>();
-        path.add(home(Racer.class));
-        path.add(home(Histogram.class));
-        path.add(home(ChildLog.class)); // Prints the warnings of child JVMs.
-        try (Stream<Path> jars = Files.list(stockFolder().resolve(name))) {
+        path.add(locationOf(Racer.class));
+        path.add(locationOf(Histogram.class));
+        path.add(locationOf(ChildLog.class)); // Prints the warnings of child JVMs.
+        try (Stream<Path> jars = Files.list(stockClientsFolder().resolve(name))) {
             jars.sorted().forEach(path::add);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -87,22 +87,27 @@ public record RacerJvm(String name, String producerClass, String classPath) impl
         }
     }
 
-    private static Path stockFolder() {
-        return home(Racer.class).resolveSibling("racers");
+    private static Path stockClientsFolder() {
+        return locationOf(Racer.class).resolveSibling("racers");
+    }
+
+    /** The source of the library for {@link ClockReadCounter}. */
+    static Path clockReadsSource() {
+        return locationOf(Racer.class).resolve("../../lib/clock-reads.c").normalize();
     }
 
     /** The sources of what is not Java. */
-    static Path peersFolder() {
-        return home(Racer.class).resolve("../../peers").normalize();
+    static Path nonJavaSources() {
+        return locationOf(Racer.class).resolve("../../peers").normalize();
     }
 
     /** What is built of them. */
-    static Path builtPeersFolder() {
-        return home(Racer.class).resolveSibling("peers");
+    static Path nonJavaPrograms() {
+        return locationOf(Racer.class).resolveSibling("peers");
     }
 
     /** The jar or folder that a class comes from. */
-    private static Path home(Class<?> type) {
+    private static Path locationOf(Class<?> type) {
         try {
             return Path.of(
                     type.getProtectionDomain().getCodeSource().getLocation().toURI());

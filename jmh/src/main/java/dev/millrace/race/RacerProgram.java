@@ -2,8 +2,8 @@ package dev.millrace.race;
 
 import java.time.Duration;
 
-/** One who races, in a process of its own. Its output ends with a line of {@link Figure}s as JSON. */
-sealed interface RacerProgram permits RacerJvm, Peer {
+/** One who races, in a process of its own. Its output ends with a line of {@link RaceMetric}s as JSON. */
+sealed interface RacerProgram permits RacerJvm, NonJavaRacer {
     /** As the table names it. */
     String name();
 

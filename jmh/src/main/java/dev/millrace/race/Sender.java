@@ -14,7 +14,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * What one thread sends. As fast as it goes, one send in {@value #TIMED} on average is timed, at random: reading the clock
+ * What one thread sends. As fast as it goes, one send in {@value #SENDS_PER_TIMED} on average is timed, at random: reading the clock
  * twice for each would cost as much as some of what is measured.
  *
  * <p>At a given rate each send has an intended start, and all are timed. One that comes due while its thread is held up in
@@ -27,7 +27,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  */
 final class Sender {
     static final double UNLIMITED = 0;
-    private static final int TIMED = 16;
+    private static final int SENDS_PER_TIMED = 16;
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(1);
     private static final ThreadMXBean THREADS = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
@@ -107,7 +107,7 @@ final class Sender {
                 long start = System.nanoTime();
                 send();
                 record(System.nanoTime() - start);
-                untilTimed = random.nextInt(1, 2 * TIMED);
+                untilTimed = random.nextInt(1, 2 * SENDS_PER_TIMED);
             }
         }
     }
@@ -141,10 +141,10 @@ final class Sender {
     private void send() {
         ProducerRecord<byte[], byte[]> record = records[next];
         next = next + 1 == records.length ? 0 : next + 1;
-        Callback callback = acks.usual();
+        Callback callback = acks.callback();
         if (--untilSampled == 0) {
-            callback = acks.sampled();
-            untilSampled = random.nextInt(1, 2 * AckMeter.SAMPLED);
+            callback = acks.startSample();
+            untilSampled = random.nextInt(1, 2 * AckMeter.SENDS_PER_SAMPLE);
         }
         producer.send(record, callback);
     }

@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Counts the system calls of a running process with {@code strace}, which must be installed and allowed to attach. */
-final class Strace implements SystemCalls {
+final class Strace implements SystemCallCounter {
     /** Share of time, seconds, µs a call, calls, perhaps errors, name. */
     private static final Pattern LINE =
             Pattern.compile("\\s*[\\d.]+\\s+[\\d.]+\\s+\\d+\\s+(\\d+)\\s+(?:\\d+\\s+)?(\\w+)\\s*");
@@ -39,7 +39,7 @@ final class Strace implements SystemCalls {
 
     @Override
     public Map<String, Long> stop() throws IOException, InterruptedException {
-        SystemCalls.interrupt(process);
+        SystemCallCounter.endAndAwait(process);
         return parse(Files.readString(summary));
     }
 
@@ -55,6 +55,6 @@ final class Strace implements SystemCalls {
     }
 
     static boolean isInstalled() {
-        return SystemCalls.onPath("strace");
+        return SystemCallCounter.isOnPath("strace");
     }
 }

@@ -14,52 +14,56 @@ import java.util.stream.Stream;
 /** A run of which the system calls and clock reads are counted, from after the warm-up to the end of {@code flush()}. */
 final class TracedRun implements AutoCloseable {
     private final Path folder;
-    private final Path gate;
-    private final Optional<ClockReads> clock;
+    private final Path pauseFile;
+    private final Optional<ClockReadCounter> clock;
 
     /** @param clockSource of the library that counts clock reads */
     TracedRun(Path clockSource) throws IOException, InterruptedException {
         folder = Files.createTempDirectory("millrace-race-");
-        gate = folder.resolve("gate");
-        clock = ClockReads.prepare(clockSource, folder);
+        pauseFile = folder.resolve("pause_file");
+        clock = ClockReadCounter.prepare(clockSource, folder);
     }
 
     /** Starts the racer so that it waits to be traced. */
     JavaProgram start(RacerJvm racer, RacerArguments arguments) {
-        Map<String, String> environment = clock.map(ClockReads::environment).orElse(Map.of());
+        Map<String, String> environment =
+                clock.map(ClockReadCounter::environment).orElse(Map.of());
         return racer.start(
-                Racer.class, List.of(), environment, arguments.set("gate", gate).commandLine());
+                Racer.class,
+                List.of(),
+                environment,
+                arguments.set("pause_file", pauseFile).commandLine());
     }
 
     /** Returns the figures; none when the racer ended before its time. */
-    Map<Figure, Double> trace(JavaProgram program, long records) throws IOException, InterruptedException {
-        Map<Figure, Double> figures = new EnumMap<>(Figure.class);
-        if (!Gate.awaitRacer(gate, program::isAlive)) {
-            return figures;
+    Map<RaceMetric, Double> trace(JavaProgram program, long records) throws IOException, InterruptedException {
+        Map<RaceMetric, Double> metrics = new EnumMap<>(RaceMetric.class);
+        if (!PauseFile.awaitPaused(pauseFile, program::isAlive)) {
+            return metrics;
         }
-        SystemCalls counter = SystemCalls.attach(program.pid(), folder);
+        SystemCallCounter counter = SystemCallCounter.attach(program.pid(), folder);
         long clockBefore = clockReads();
-        Gate.open(gate);
-        if (!Gate.awaitRacer(gate, program::isAlive)) {
-            return figures;
+        PauseFile.resume(pauseFile);
+        if (!PauseFile.awaitPaused(pauseFile, program::isAlive)) {
+            return metrics;
         }
         long clockReads = clockReads() - clockBefore;
         Map<String, Long> calls = counter.stop();
-        Gate.open(gate);
+        PauseFile.resume(pauseFile);
 
         double thousands = records / 1e3;
-        figures.put(Figure.SYSCALLS, sum(calls.values().stream()) / thousands);
-        figures.put(Figure.FUTEX, sum(calls, "futex") / thousands);
-        figures.put(Figure.EPOLL_WAIT, sum(calls, "epoll_wait", "epoll_pwait") / thousands);
-        figures.put(Figure.WRITE, sum(calls, "write", "writev", "sendto", "sendmsg") / thousands);
-        if (calls.containsKey(SystemCalls.WAKE_UP)) {
-            figures.put(Figure.WAKE_UPS, sum(calls, SystemCalls.WAKE_UP) / thousands);
+        metrics.put(RaceMetric.SYSCALLS, sum(calls.values().stream()) / thousands);
+        metrics.put(RaceMetric.FUTEX, sum(calls, "futex") / thousands);
+        metrics.put(RaceMetric.EPOLL_WAIT, sum(calls, "epoll_wait", "epoll_pwait") / thousands);
+        metrics.put(RaceMetric.WRITE, sum(calls, "write", "writev", "sendto", "sendmsg") / thousands);
+        if (calls.containsKey(SystemCallCounter.WAKE_UP)) {
+            metrics.put(RaceMetric.WAKE_UPS, sum(calls, SystemCallCounter.WAKE_UP) / thousands);
         }
-        figures.put(Figure.READ, sum(calls, "read", "readv", "recvfrom", "recvmsg") / thousands);
+        metrics.put(RaceMetric.READ, sum(calls, "read", "readv", "recvfrom", "recvmsg") / thousands);
         if (clock.isPresent()) {
-            figures.put(Figure.CLOCK_READS, clockReads / thousands);
+            metrics.put(RaceMetric.CLOCK_READS, clockReads / thousands);
         }
-        return figures;
+        return metrics;
     }
 
     private long clockReads() throws IOException {

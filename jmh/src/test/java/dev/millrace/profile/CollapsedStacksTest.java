@@ -22,7 +22,7 @@ class CollapsedStacksTest {
     void shouldLeaveOutTheRestWhenOnlySomeStacksAreWanted() {
         CollapsedStacks stacks = CollapsedStacks.parse("a/A.run;b/B.go 1\na/A.run 7");
 
-        assertThat(stacks.only(frames -> frames.contains("b/B.go")).total()).isEqualTo(1);
+        assertThat(stacks.filter(frames -> frames.contains("b/B.go")).total()).isEqualTo(1);
     }
 
     @Test

@@ -39,7 +39,7 @@ class PreparedRecordsTest {
 
         assertThat(IntStream.range(0, 100)
                         .boxed()
-                        .flatMap(thread -> prepared.of(thread).stream())
+                        .flatMap(thread -> prepared.forThread(thread).stream())
                         .map(ProducerRecord::value)
                         .distinct())
                 .hasSize(64)
@@ -52,7 +52,7 @@ class PreparedRecordsTest {
 
         assertThat(IntStream.range(0, 3)
                         .boxed()
-                        .flatMap(thread -> prepared.of(thread).stream())
+                        .flatMap(thread -> prepared.forThread(thread).stream())
                         .map(ProducerRecord::value))
                 .doesNotHaveDuplicates()
                 .hasSizeGreaterThan(4_000);
@@ -63,7 +63,7 @@ class PreparedRecordsTest {
     }
 
     private static PreparedRecords prepared(int threads, int step, int size) {
-        return new PreparedRecords(new RacerArguments("topic=race", "path=partition")
+        return new PreparedRecords(new RacerArguments("topic=race", "partition_choice=partition")
                 .set("size", size)
                 .set("partitions", PARTITIONS)
                 .set("threads", threads)
@@ -71,7 +71,7 @@ class PreparedRecordsTest {
     }
 
     private static int[] partitions(PreparedRecords prepared, int thread) {
-        return prepared.of(thread).stream()
+        return prepared.forThread(thread).stream()
                 .mapToInt(record -> record.partition())
                 .distinct()
                 .toArray();

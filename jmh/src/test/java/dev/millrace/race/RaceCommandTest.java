@@ -44,10 +44,11 @@ class RaceCommandTest {
         RaceCommand command = new RaceCommand();
         new CommandLine(command).parseArgs("--io-threads", "2", "--acks", "1", "--keys");
 
-        assertThat(command.racer("millrace", 8).config()).containsEntry("millrace.io.threads", "2");
-        assertThat(command.racer("kafka-4.4.0", 8).config())
+        assertThat(command.racerArguments("millrace", 8).config()).containsEntry("millrace.io.threads", "2");
+        assertThat(command.racerArguments("kafka-4.4.0", 8).config())
                 .containsEntry("enable.idempotence", "false")
                 .doesNotContainKey("millrace.io.threads");
-        assertThat(command.racer("kafka-4.4.0", 8).text("path")).isEqualTo("key");
+        assertThat(command.racerArguments("kafka-4.4.0", 8).text("partition_choice"))
+                .isEqualTo("key");
     }
 }

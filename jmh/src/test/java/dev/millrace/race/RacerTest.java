@@ -39,20 +39,25 @@ class RacerTest {
     })
     void shouldMeasureEveryFigureWhenAllRecordsArrive(String producer, String path, long rate, boolean callbacks)
             throws Exception {
-        Map<Figure, Double> figures = Racer.run(
-                arguments(producer).set("path", path).set("rate", rate).set("callbacks", callbacks), Span.UNWATCHED);
+        Map<RaceMetric, Double> metrics = Racer.run(
+                arguments(producer)
+                        .set("partition_choice", path)
+                        .set("rate", rate)
+                        .set("callbacks", callbacks),
+                MeasurementListener.NONE);
 
-        assertThat(figures.keySet()).containsExactlyElementsOf(EnumSet.range(Figure.RECORDS_PER_S, Figure.GC_COUNT));
-        assertThat(figures.get(Figure.RECORDS_PER_S)).isPositive();
-        assertThat(figures.get(Figure.SEND_MAX_US)).isPositive();
-        assertThat(figures.get(Figure.ACK_P50_MS)).isPositive();
+        assertThat(metrics.keySet())
+                .containsExactlyElementsOf(EnumSet.range(RaceMetric.RECORDS_PER_S, RaceMetric.GC_COUNT));
+        assertThat(metrics.get(RaceMetric.RECORDS_PER_S)).isPositive();
+        assertThat(metrics.get(RaceMetric.SEND_MAX_US)).isPositive();
+        assertThat(metrics.get(RaceMetric.ACK_P50_MS)).isPositive();
     }
 
     @Test
     void shouldFailWhenSendIsRefused() {
         RacerArguments arguments = arguments(MILLRACE).config("max.request.size", 50);
 
-        assertThatThrownBy(() -> Racer.run(arguments, Span.UNWATCHED))
+        assertThatThrownBy(() -> Racer.run(arguments, MeasurementListener.NONE))
                 .hasStackTraceContaining(RecordTooLargeException.class.getName());
     }
 
@@ -61,10 +66,10 @@ class RacerTest {
                         "class=" + producer,
                         "topic=race",
                         "partitions=3",
-                        "path=partition",
+                        "partition_choice=partition",
                         "step=1",
                         "callbacks=false",
-                        "gate=")
+                        "pause_file=")
                 .set("threads", 4)
                 .set("records", 3001)
                 .set("size", 100)

@@ -51,7 +51,7 @@ public class CompletionBenchmark {
 
     /** What the callbacks of a thread's records do. */
     @State(Scope.Thread)
-    public static class Told {
+    public static class Callbacks {
         @Param({"true", "false"})
         boolean callbacks;
 
@@ -79,15 +79,15 @@ public class CompletionBenchmark {
         private EncodableRecord record;
 
         @Setup
-        public void send(Told told) throws Exception {
+        public void send(Callbacks callbacks) throws Exception {
             BufferPool pool = new BufferPool(BATCH_SIZE, BATCH_SIZE, () -> {});
             queue = new PartitionQueue(
                     new Accumulator(pool, ReadyQueues.of(new ReadyQueue()), BatchCodec.NONE, () -> 0, 0), PARTITION, 0);
             record = new EncodableRecord(0, null, VALUE, RecordEncoder.NO_HEADERS);
-            for (int i = 0; told.callbacks && i < RECORDS; i++) {
-                slots.put(i, new RecordFuture.WithCallback(firstResult, i, record, told.callback()));
+            for (int i = 0; callbacks.callbacks && i < RECORDS; i++) {
+                slots.put(i, new RecordFuture.WithCallback(firstResult, i, record, callbacks.callback()));
             }
-            told.check(complete());
+            callbacks.check(complete());
         }
 
         RecordMetadata complete() throws InterruptedException, ExecutionException {
@@ -119,7 +119,7 @@ public class CompletionBenchmark {
         private FutureRecordMetadata lastFuture;
 
         @Setup
-        public void send(Told told) throws Exception {
+        public void send(Callbacks callbacks) throws Exception {
             batch = new ProducerBatch(
                     PARTITION,
                     MemoryRecords.builder(
@@ -130,10 +130,10 @@ public class CompletionBenchmark {
                             0),
                     0);
             for (int i = 0; i < RECORDS; i++) {
-                lastFuture = batch.tryAppend(0, null, VALUE, NO_HEADERS, told.callback(), 0);
+                lastFuture = batch.tryAppend(0, null, VALUE, NO_HEADERS, callbacks.callback(), 0);
             }
             finalState = (AtomicReference<?>) FINAL_STATE.get(batch);
-            told.check(complete());
+            callbacks.check(complete());
         }
 
         RecordMetadata complete() throws InterruptedException, ExecutionException {
@@ -146,14 +146,14 @@ public class CompletionBenchmark {
     /** Ours: futures ask the batch, so that only callbacks are visited. */
     @Benchmark
     @OperationsPerInvocation(RECORDS)
-    public RecordMetadata millrace(MillraceBatch batch, Told told) throws Exception {
+    public RecordMetadata millrace(MillraceBatch batch, Callbacks callbacks) throws Exception {
         return batch.complete();
     }
 
     /** {@code ProducerBatch.complete}, which visits every record. */
     @Benchmark
     @OperationsPerInvocation(RECORDS)
-    public RecordMetadata kafka431(Kafka431Batch batch, Told told) throws Exception {
+    public RecordMetadata kafka431(Kafka431Batch batch, Callbacks callbacks) throws Exception {
         return batch.complete();
     }
 }

@@ -26,7 +26,7 @@ public class OpenBatchStress {
         private final OpenBatch open;
 
         Batch(int room) {
-            int size = BatchHeader.SIZE + room * Letters.RECORD_SIZE;
+            int size = BatchHeader.SIZE + room * StressRecords.RECORD_SIZE;
             BufferPool pool = new BufferPool(size, size, () -> {});
             Accumulator accumulator = new Accumulator(pool, ReadyQueues.of(ready), BatchCodec.NONE, () -> 0, 0);
             PartitionQueue queue = new PartitionQueue(accumulator, new TopicPartition("topic", 0), 0);
@@ -35,13 +35,13 @@ public class OpenBatchStress {
         }
 
         boolean append(char letter) {
-            return open.tryAppend(Letters.of(letter), (metadata, error) -> callbacks.append(letter)) != null;
+            return open.tryAppend(StressRecords.of(letter), (metadata, error) -> callbacks.append(letter)) != null;
         }
 
         /** What the I/O thread would find at this moment. */
         String look() {
             FinishedBatch finished = open.finished();
-            return finished == null ? NOT_FINISHED : Letters.read(finished);
+            return finished == null ? NOT_FINISHED : StressRecords.describe(finished);
         }
 
         /** What it finds in the end. */

@@ -34,7 +34,7 @@ public class PartitionQueueStress {
 
         boolean append(char letter) {
             try {
-                return accumulator.append(TOPIC, 0, 0, Letters.of(letter), null, 0) != null;
+                return accumulator.append(TOPIC, 0, 0, StressRecords.of(letter), null, 0) != null;
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
@@ -51,7 +51,7 @@ public class PartitionQueueStress {
                     return found + "not finished";
                 }
                 partition.take();
-                found.append(Letters.read(batch)).append('|');
+                found.append(StressRecords.describe(batch)).append('|');
                 batch.release();
             }
             return pool.available() == pool.total() ? found.toString() : found + "and memory lost";
@@ -61,7 +61,8 @@ public class PartitionQueueStress {
     private static int sizeFor(int records) {
         // A batch of one record is given its upper bound, which is more than it takes.
         return Math.max(
-                RecordEncoder.batchSizeUpperBound(Letters.of('a')), BatchHeader.SIZE + records * Letters.RECORD_SIZE);
+                RecordEncoder.batchSizeUpperBound(StressRecords.of('a')),
+                BatchHeader.SIZE + records * StressRecords.RECORD_SIZE);
     }
 
     /** Two writers open the next batch at the same time; the one who comes second goes into the other's. */

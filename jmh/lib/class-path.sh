@@ -1,0 +1,9 @@
+# Sourced by the scripts above it and by profiles/profile: builds the module if anything is newer than the last build, and sets class_path.
+listed="$home/target/class.path"
+sources=("$home"/../pom.xml "$home"/../{client,testkit,jmh}/pom.xml "$home"/../{client,testkit,jmh}/src/main)
+if [[ ! -e $listed || -n $(find "${sources[@]}" -newer "$listed" -print -quit) ]]; then
+    echo "Building the benchmarks: the first time this takes a minute or two." >&2
+    mvn --quiet --batch-mode -f "$home/../pom.xml" -pl jmh -am -DskipTests package >&2
+    touch "$listed"
+fi
+class_path="$home/target/classes:$(<"$listed")"

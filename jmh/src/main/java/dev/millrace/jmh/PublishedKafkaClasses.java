@@ -1,0 +1,85 @@
+package dev.millrace.jmh;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The classes of one published {@code kafka-clients}, apart from those of any other version in the same JVM. The build
+ * copies its jars to {@code target/racers/NAME}.
+ *
+ * <p>Its methods are called through handles. A handle that the JIT can see as a constant, which is one in a static final
+ * field or in a record that is in one, is inlined like a direct call: {@link MetadataBenchmark} measures one class both
+ * ways to show it.
+ */
+final class PublishedKafkaClasses {
+    private static final String CLUSTER = "common.Cluster";
+
+    private final ClassLoader loader;
+
+    /** What is called {@code name} among the racers, such as {@code kafka-0.9.0.1}. */
+    PublishedKafkaClasses(String name) {
+        try {
+            Path classes = Path.of(PublishedKafkaClasses.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI());
+            Path racer = classes.resolveSibling("racers").resolve(name);
+            this.loader =
+                    new URLClassLoader(name, jars(racer).toArray(URL[]::new), ClassLoader.getPlatformClassLoader());
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        } catch (IOException e) {
+            throw new UncheckedIOException("The jars of " + name + " are not there: mvn package copies them", e);
+        }
+    }
+
+    private static List<URL> jars(Path directory) throws IOException {
+        List<URL> jars = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "*.jar")) {
+            for (Path jar : files) {
+                jars.add(jar.toUri().toURL());
+            }
+        }
+        return jars;
+    }
+
+    /** The class of this name in {@code org.apache.kafka}. */
+    Class<?> find(String name) throws ClassNotFoundException {
+        return Class.forName("org.apache.kafka." + name, true, loader);
+    }
+
+    /** {@code fetch} of one of the metadata classes: {@code metadata -> cluster}. */
+    MethodHandle fetch(Class<?> metadata) throws ReflectiveOperationException {
+        return method(metadata, "fetch", find(CLUSTER), MethodType.methodType(Object.class, Object.class));
+    }
+
+    /** {@code partitionCountForTopic}: {@code (cluster, topic) -> int}. */
+    MethodHandle partitionCount() throws ReflectiveOperationException {
+        MethodType type = MethodType.methodType(int.class, Object.class, String.class);
+        return method(find(CLUSTER), "partitionCountForTopic", Integer.class, type);
+    }
+
+    /**
+     * A public method of one of these classes; all that is not of the JDK is an {@code Object} in the handle's type, the
+     * receiver included.
+     *
+     * @param type as the caller wants to see the method; it may unbox what is returned
+     */
+    static MethodHandle method(Class<?> owner, String name, Class<?> returned, MethodType type)
+            throws ReflectiveOperationException {
+        MethodType declared = type.dropParameterTypes(0, 1).changeReturnType(returned);
+        return MethodHandles.publicLookup().findVirtual(owner, name, declared).asType(type);
+    }
+}

@@ -1,0 +1,77 @@
+package dev.millrace.race;
+
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.StringJoiner;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What is measured of one run of a racer. The name in lower case is that of the figure in JSON. */
+enum RaceMetric {
+    RECORDS_PER_S("records/s", "%,.0f"),
+    /** CPU of the whole process: senders, I/O, garbage collector and compiler. */
+    CPU_NS_PER_RECORD("CPU ns/record", "%,.0f"),
+    SEND_P50_US("send p50 µs", "%,.2f"),
+    SEND_P99_US("p99 µs", "%,.1f"),
+    SEND_P999_US("p99.9 µs", "%,.1f"),
+    SEND_MAX_US("max µs", "%,.0f"),
+    ACK_P50_MS("ack p50 ms", "%,.1f"),
+    ACK_P99_MS("p99 ms", "%,.1f"),
+    /** Java heap allocated by all threads. */
+    BYTES_PER_RECORD("bytes/record", "%,.0f"),
+    /** Java heap allocated by the threads that call {@code send}. */
+    SENDER_BYTES_PER_RECORD("in send", "%,.0f"),
+    GC_MS("GC ms", "%,.0f"),
+    GC_COUNT("GCs", "%,.0f"),
+    /** All system calls per 1,000 records; the next as well. */
+    SYSCALLS("system calls/1,000", "%,.1f"),
+    FUTEX("futex", "%,.1f"),
+    EPOLL_WAIT("epoll_wait", "%,.1f"),
+    /** To sockets; with the wake-ups, where they cannot be told apart. */
+    WRITE("write", "%,.1f"),
+    /** Writes that end the wait of a selector. */
+    WAKE_UPS("wake-ups", "%,.1f"),
+    READ("read", "%,.1f"),
+    CLOCK_READS("clock reads", "%,.1f");
+
+    private static final Pattern NUMBER = Pattern.compile("\"(\\w+)\":\\s*(-?[0-9.eE+-]+)");
+
+    private final String heading;
+    private final String format;
+
+    RaceMetric(String heading, String format) {
+        this.heading = heading;
+        this.format = format;
+    }
+
+    /** Of its column; a unit may be that of the column to the left. */
+    String heading() {
+        return heading;
+    }
+
+    String json() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    String show(double value) {
+        return String.format(Locale.ROOT, format, value);
+    }
+
+    /** As a racer prints its figures: one JSON object in one line. */
+    static String toJson(Map<RaceMetric, Double> metrics) {
+        StringJoiner members = new StringJoiner(",", "{", "}");
+        metrics.forEach((metric, value) -> members.add("\"" + metric.json() + "\":" + value));
+        return members.toString();
+    }
+
+    /** Of what {@link #toJson} printed; a racer in another language leaves out what it does not measure. */
+    static Map<RaceMetric, Double> fromJson(String line) {
+        Map<RaceMetric, Double> metrics = new EnumMap<>(RaceMetric.class);
+        Matcher numbers = NUMBER.matcher(line);
+        while (numbers.find()) {
+            metrics.put(valueOf(numbers.group(1).toUpperCase(Locale.ROOT)), Double.valueOf(numbers.group(2)));
+        }
+        return metrics;
+    }
+}

@@ -1,0 +1,132 @@
+package dev.millrace.race;
+
+import dev.millrace.command.Table;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.StringJoiner;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * What the runs measured, as a table and as JSON. Each racer's figures are medians over the rounds; its ratio is taken
+ * within each round, from runs that were neighbours in time.
+ */
+final class RaceResults {
+    private final String description;
+    private final Map<Entry, List<Map<RaceMetric, Double>>> runs = new LinkedHashMap<>();
+
+    /** @param description what was run, for the head of the table */
+    RaceResults(String description) {
+        this.description = description;
+    }
+
+    private record Entry(String producer, int threads) {}
+
+    /** Adds a run; to be called for every racer in each round. */
+    void add(String producer, int threads, Map<RaceMetric, Double> metrics) {
+        runs.computeIfAbsent(new Entry(producer, threads), entry -> new ArrayList<>())
+                .add(metrics);
+    }
+
+    /** Empty when not every run has this figure. */
+    private Optional<MedianAndRange> spread(Entry entry, RaceMetric metric) {
+        List<Double> values = runs.get(entry).stream()
+                .filter(run -> run.containsKey(metric))
+                .map(run -> run.get(metric))
+                .toList();
+        return values.size() < runs.get(entry).size() ? Optional.empty() : Optional.of(MedianAndRange.of(values));
+    }
+
+    /** Of records/s, to Millrace's with as many threads. */
+    private Optional<MedianAndRange> ratio(Entry entry) {
+        List<Map<RaceMetric, Double>> own = runs.get(entry);
+        List<Map<RaceMetric, Double>> millrace = runs.get(new Entry(RacerJvm.MILLRACE, entry.threads));
+        if (millrace == null) {
+            return Optional.empty();
+        }
+        if (!own.get(0).containsKey(RaceMetric.RECORDS_PER_S)) {
+            return Optional.empty();
+        }
+        return Optional.of(MedianAndRange.of(IntStream.range(0, own.size())
+                .mapToObj(round -> own.get(round).get(RaceMetric.RECORDS_PER_S)
+                        / millrace.get(round).get(RaceMetric.RECORDS_PER_S))
+                .toList()));
+    }
+
+    /** One object a line for each producer and number of threads. */
+    String json() {
+        return runs.keySet().stream().map(entry -> json(entry) + "\n").collect(Collectors.joining());
+    }
+
+    private String json(Entry entry) {
+        StringJoiner members = new StringJoiner(", ", "{", "}");
+        members.add("\"producer\": \"" + entry.producer + "\"");
+        members.add("\"threads\": " + entry.threads);
+        for (RaceMetric metric : RaceMetric.values()) {
+            spread(entry, metric).ifPresent(spread -> members.add(member(metric.json(), spread.median())));
+        }
+        spread(entry, RaceMetric.RECORDS_PER_S).ifPresent(spread -> {
+            members.add(member("records_per_s_min", spread.min()));
+            members.add(member("records_per_s_max", spread.max()));
+        });
+        ratio(entry).ifPresent(ratio -> {
+            members.add(member("ratio_to_millrace", ratio.median()));
+            members.add(member("ratio_min", ratio.min()));
+            members.add(member("ratio_max", ratio.max()));
+        });
+        return members.toString();
+    }
+
+    private static String member(String name, double value) {
+        return String.format(Locale.ROOT, "\"%s\": %.3f", name, value);
+    }
+
+    /** With what was run and how above, and a line for each producer and number of threads. */
+    String table() {
+        Set<RaceMetric> measured = EnumSet.noneOf(RaceMetric.class);
+        runs.values().forEach(rounds -> rounds.forEach(metrics -> measured.addAll(metrics.keySet())));
+        List<Column> columns = new ArrayList<>();
+        columns.add(new Column("producer", Entry::producer));
+        columns.add(new Column("threads", entry -> Integer.toString(entry.threads)));
+        for (RaceMetric metric : measured) {
+            columns.add(new Column(
+                    metric.heading(),
+                    entry -> spread(entry, metric)
+                            .map(spread -> metric.show(spread.median()))
+                            .orElse("–")));
+            if (metric == RaceMetric.RECORDS_PER_S) {
+                columns.add(new Column(
+                        "min..max",
+                        entry -> spread(entry, metric)
+                                .map(spread -> metric.show(spread.min()) + ".." + metric.show(spread.max()))
+                                .orElse("–")));
+            }
+        }
+        if (runs.keySet().stream().anyMatch(entry -> ratio(entry).isPresent())) {
+            columns.add(new Column(
+                    "× millrace",
+                    entry -> ratio(entry)
+                            .map(ratio -> String.format(
+                                    Locale.ROOT, "%.2f (%.2f..%.2f)", ratio.median(), ratio.min(), ratio.max()))
+                            .orElse("–")));
+        }
+        List<List<String>> cells = new ArrayList<>();
+        cells.add(columns.stream().map(Column::heading).toList());
+        runs.keySet().stream()
+                .sorted(Comparator.comparingInt(Entry::threads))
+                .forEach(entry -> cells.add(
+                        columns.stream().map(column -> column.cell.apply(entry)).toList()));
+        return description + "\nJVM: " + String.join(" ", RacerJvm.OPTIONS) + "\n\n"
+                + String.join("\n", new Table(cells, 1).plain()) + "\n";
+    }
+
+    private record Column(String heading, Function<Entry, String> cell) {}
+}

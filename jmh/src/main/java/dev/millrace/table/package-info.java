@@ -1,2 +1,0 @@
-/** Tables of text. */
-package dev.millrace.table;
