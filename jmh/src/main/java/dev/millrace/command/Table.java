@@ -5,15 +5,16 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A table whose columns are aligned: the first ones, of text, to the left, the others, of figures, to the right.
+ * A table with aligned columns: the first columns hold text and are aligned left, the others hold numbers and are
+ * aligned right.
  *
- * @param rows the header first; all equally long
- * @param textColumns how many columns are of text
+ * @param rows the header first; all of equal length
+ * @param textColumns how many columns hold text
  */
 public record Table(List<List<String>> rows, int textColumns) {
     private static final String GAP = "  ";
 
-    /** Without rules, a line for each row. */
+    /** A line per row, without rules. */
     public List<String> plain() {
         List<Integer> widths = widths();
         return rows.stream()
@@ -21,7 +22,7 @@ public record Table(List<List<String>> rows, int textColumns) {
                 .toList();
     }
 
-    /** As Markdown that is aligned as text, too. */
+    /** The table as Markdown, aligned also when read as text. */
     public String markdown() {
         List<Integer> widths = widths();
         List<String> lines = rows.stream()

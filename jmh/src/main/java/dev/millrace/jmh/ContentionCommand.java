@@ -1,5 +1,7 @@
 package dev.millrace.jmh;
 
+import dev.millrace.command.CommandLines;
+import dev.millrace.command.ThreadsOption;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -10,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.profile.GCProfiler;
@@ -26,27 +29,26 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code jmh/contention}: every benchmark at several numbers of threads, and all of it in one table. */
+/** The command {@code jmh/contention}: runs benchmarks at several numbers of threads and prints one table. */
 @Command(
         name = "jmh/contention",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         usageHelpAutoWidth = true,
         description = {
-            "Runs the benchmarks at 1, 2, 8 and 32 threads and prints one table: operations in a microsecond by all threads"
+            "Runs the benchmarks at 1, 2, 8 and 32 threads and prints one table: operations per microsecond of all threads"
                     + " with the 99.9 %% confidence interval, CPU time of the process and bytes allocated per operation."
                     + " JMH's progress goes to standard error.",
-            "All of it takes about half an hour. Let nothing else run meanwhile."
+            "All benchmarks take about half an hour. Run nothing else at the same time."
         })
 final class ContentionCommand implements Callable<Integer> {
-    private static final int WRONG_USE = CommandLine.ExitCode.USAGE;
-
     @Spec
     private CommandSpec spec;
 
@@ -58,13 +60,8 @@ final class ContentionCommand implements Callable<Integer> {
                             + " JMH, such as Append.*millrace (default: all).")
     private List<String> benchmarks = List.of();
 
-    @Option(
-            names = "--threads",
-            paramLabel = "N,…",
-            split = ",",
-            defaultValue = "1,2,8,32",
-            description = "Numbers of threads (default: ${DEFAULT-VALUE}).")
-    private List<Integer> threads;
+    @Mixin
+    private ThreadsOption threads;
 
     @Option(
             names = "--forks",
@@ -103,31 +100,23 @@ final class ContentionCommand implements Callable<Integer> {
         System.exit(commandLine().execute(arguments));
     }
 
-    /** One line says what is wrong. */
     static CommandLine commandLine() {
-        return new CommandLine(new ContentionCommand())
-                .setParameterExceptionHandler((e, arguments) -> {
-                    e.getCommandLine().getErr().println("jmh/contention: " + e.getMessage());
-                    return WRONG_USE;
-                })
-                .setExecutionExceptionHandler((e, commandLine, parsed) -> {
-                    commandLine.getErr().println("jmh/contention: " + e.getMessage());
-                    return CommandLine.ExitCode.SOFTWARE;
-                });
+        return CommandLines.of(new ContentionCommand(), Map.of("--threads", "1,2,8,32"), Exception::getMessage);
     }
 
     @Override
     public Integer call() throws RunnerException, IOException {
         check();
         if (json != null) {
-            Files.writeString(json, ""); // rather now than after half an hour
+            Files.writeString(json, ""); // so that a wrong path fails now, not after half an hour
         }
         PrintStream progress = new PrintStream(System.err, true, StandardCharsets.UTF_8);
         Collection<RunResult> results = new ArrayList<>();
-        for (int i = 0; i < threads.size(); i++) {
-            progress.printf(Locale.ROOT, "%n==== %d threads (%d of %d)%n", threads.get(i), i + 1, threads.size());
+        List<Integer> numbers = threads.numbers();
+        for (int i = 0; i < numbers.size(); i++) {
+            progress.printf(Locale.ROOT, "%n==== %d threads (%d of %d)%n", numbers.get(i), i + 1, numbers.size());
             Runner runner = new Runner(
-                    options(threads.get(i)).build(),
+                    options(numbers.get(i)).build(),
                     OutputFormatFactory.createFormatInstance(progress, VerboseMode.NORMAL));
             try {
                 results.addAll(runner.run());
@@ -145,9 +134,7 @@ final class ContentionCommand implements Callable<Integer> {
     }
 
     private void check() {
-        if (threads.stream().anyMatch(number -> number < 1)) {
-            throw new ParameterException(spec.commandLine(), "--threads takes numbers from 1 on");
-        }
+        threads.check();
         if (forks < 1 || iterations < 1) {
             throw new ParameterException(spec.commandLine(), "--forks and --iterations take a number from 1 on");
         }

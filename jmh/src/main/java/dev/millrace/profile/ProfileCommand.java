@@ -1,8 +1,11 @@
 package dev.millrace.profile;
 
+import dev.millrace.command.CommandLines;
+import dev.millrace.command.ThreadsOption;
 import dev.millrace.race.RaceException;
 import dev.millrace.race.RacerJvm;
 import dev.millrace.race.RacerRunner;
+import dev.millrace.race.RacersOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,31 +14,33 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The {@code profile} command: its options, and what it writes. */
+/** The command {@code profiles/profile}: its options, and the files that it writes. */
 @Command(
         name = "profile",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         usageHelpAutoWidth = true,
         description = {
-            "Shows where producers spend CPU, wait for locks, allocate and spend time under the load of jmh/race, by"
-                    + " async-profiler, which runs in the measured part only.",
-            "Writes to a folder: table.md, which it prints too; a flame graph MODE-PRODUCER.html for each; and a picture"
-                    + " MODE.svg of the last two producers at one scale."
+            "Shows where producers spend CPU, wait for locks, allocate and spend time while they send as in jmh/race, with"
+                    + " async-profiler, which runs only in the measured part.",
+            "Writes into a folder: table.md, which it also prints; a flame graph MODE-PRODUCER.html for each run; and a"
+                    + " picture MODE.svg of the last two producers at one scale."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:all runs went well",
+            "0:all runs succeeded",
             "1:a producer failed, or async-profiler does not run here",
             "2:the command line is wrong"
         })
@@ -43,44 +48,28 @@ public final class ProfileCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(
-            names = "--producers",
-            split = ",",
-            paramLabel = "NAME",
-            defaultValue = "kafka-4.3.1,kafka-4.4.0,millrace",
-            description = "Whom to profile. Default: ${DEFAULT-VALUE}.")
-    private List<String> producers;
+    @Mixin
+    private RacersOptions racers;
+
+    @Mixin
+    private ThreadsOption threads;
 
     @Option(
             names = "--modes",
             split = ",",
             paramLabel = "MODE",
             defaultValue = "cpu,lock,alloc,wall",
-            description = "What to profile. Default: ${DEFAULT-VALUE}.")
+            description = "What to count, one run for each. Default: ${DEFAULT-VALUE}.")
     private List<ProfileMode> modes;
-
-    @Option(
-            names = "--threads",
-            paramLabel = "N",
-            defaultValue = "32",
-            description = "Threads that share the producer. Default: ${DEFAULT-VALUE}.")
-    private int threads;
-
-    @Option(
-            names = "--records",
-            paramLabel = "N",
-            defaultValue = "5000000",
-            description = "Records of all threads together. Default: ${DEFAULT-VALUE}.")
-    private long records;
 
     @Option(
             names = "--out",
             paramLabel = "FOLDER",
             defaultValue = "${sys:millrace.profile.out}",
-            description = "Where to write. Default: ${DEFAULT-VALUE}.")
+            description = "Folder to write to. Default: ${DEFAULT-VALUE}.")
     private Path out;
 
-    @Parameters(paramLabel = "-- RACE-OPTION", description = "Other options of jmh/race, such as --compression zstd.")
+    @Parameters(paramLabel = "-- RACE-OPTION", description = "Options of jmh/race, such as --compression zstd.")
     private List<String> moreOptions = new ArrayList<>();
 
     public static void main(String[] arguments) {
@@ -88,29 +77,20 @@ public final class ProfileCommand implements Callable<Integer> {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new ProfileCommand())
-                .setCaseInsensitiveEnumValuesAllowed(true)
-                .setParameterExceptionHandler(ProfileCommand::explainUsage)
-                .setExecutionExceptionHandler(ProfileCommand::explainFailure);
-    }
-
-    private static int explainUsage(ParameterException e, String[] arguments) {
-        e.getCommandLine().getErr().println("profile: " + e.getMessage() + " (see profile --help)");
-        return ExitCode.USAGE;
-    }
-
-    private static int explainFailure(Exception e, CommandLine command, CommandLine.ParseResult parsed) {
-        command.getErr().println("profile: " + (e instanceof RaceException ? e.getMessage() : e));
-        return ExitCode.SOFTWARE;
+        return CommandLines.of(
+                        new ProfileCommand(),
+                        Map.of("--producers", "kafka-4.3.1,kafka-4.4.0,millrace"),
+                        e -> e instanceof RaceException ? e.getMessage() : e.toString())
+                .setCaseInsensitiveEnumValuesAllowed(true);
     }
 
     @Override
     public Integer call() throws IOException {
         List<String> raceOptions = new ArrayList<>(List.of(
                 "--rounds=1",
-                "--producers=" + String.join(",", producers),
-                "--threads=" + threads,
-                "--records=" + records));
+                "--producers=" + String.join(",", racers.producers()),
+                "--threads=" + threads.single(),
+                "--records=" + racers.records()));
         raceOptions.addAll(moreOptions);
         try (RacerRunner runner = RacerRunner.start(raceOptions, warning -> System.err.print("\n  " + warning))) {
             profile(runner);
@@ -122,7 +102,7 @@ public final class ProfileCommand implements Callable<Integer> {
 
     private void profile(RacerRunner runner) throws IOException {
         Files.createDirectories(out);
-        ProducerProfiler run = new ProducerProfiler(runner, threads, out, ProducerProfiler.bestEngine());
+        ProducerProfiler run = new ProducerProfiler(runner, threads.single(), out, ProducerProfiler.bestEngine());
         StringBuilder table = new StringBuilder(head(runner));
         for (ProfileMode mode : modes) {
             List<Profile> profiles = new ArrayList<>();
@@ -148,7 +128,7 @@ public final class ProfileCommand implements Callable<Integer> {
 
                 %d threads on one producer, %s. JDK %s, %d processors, %s.
                 """,
-                threads,
+                threads.single(),
                 runner.describe(),
                 Runtime.version(),
                 Runtime.getRuntime().availableProcessors(),

@@ -1,38 +1,41 @@
 package dev.millrace.race;
 
+import dev.millrace.command.CommandLines;
+import dev.millrace.command.ThreadsOption;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.TreeSet;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The {@code race} command: its options, and what is wrong with them in one line. */
+/** The command {@code jmh/race}: its options, their checks, and what they mean for a racer. */
 @Command(
         name = "race",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         usageHelpAutoWidth = true,
         description = {
-            "Runs whole producers side by side, each in a process of its own, one after another in turn, against a broker that"
-                    + " only acknowledges, in another process.",
+            "Compares whole producers. Each runs in a process of its own, one after the other in turn, against a broker in"
+                    + " another process that only acknowledges.",
             "A run is measured from the barrier on which its threads start until flush() returns; every record must have"
-                    + " arrived. The table shows medians over the rounds; a ratio is taken within a round. Without --rate"
-                    + " one send in 16 is timed, at random, to keep the clock out of the throughput; with --rate every one"
-                    + " is, from the moment it should have started if an earlier send held its thread up."
+                    + " arrived. The table shows medians over the rounds; a ratio is calculated within a round. Without"
+                    + " --rate one send in 16 is timed, at random, because reading the clock costs throughput. With --rate"
+                    + " every send is timed, from when it should have started if an earlier send blocked its thread."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:all runs went well",
+            "0:all runs succeeded",
             "1:a producer failed, or refused or lost a record",
             "2:the command line is wrong"
         })
@@ -40,46 +43,27 @@ public final class RaceCommand implements Callable<Integer> {
     private static final long WARM_UP_RECORDS = 1_000_000;
 
     /**
-     * How long the JVM's compiler needs until it is nearly done, on two cores that 32 threads want too. After 8 s its CPU was
-     * a tenth of what a record seemed to cost the quickest producer.
+     * How long the JIT compiler takes until it is nearly done, on two cores that it shares with 32 threads. After 8 s
+     * its CPU time was still a tenth of what a record seemed to cost the fastest producer.
      */
     private static final long WARM_UP_MILLIS = 20_000;
 
-    /** What a broker takes by default, less what a record needs around its value. */
+    /** The largest record that a broker accepts by default, minus what a record needs besides its value. */
     private static final int MAX_VALUE_BYTES = 1_000_000;
 
     @Spec
     private CommandSpec spec;
 
-    @Option(
-            names = "--producers",
-            split = ",",
-            paramLabel = "NAME",
-            defaultValue = "millrace,kafka-4.3.1,kafka-4.4.0",
-            description =
-                    "Who races: millrace, kafka-VERSION, and if what they need is there, franz-go (Go) and librdkafka (C),"
-                            + " which know no --tls, --rate and --syscalls. Default: ${DEFAULT-VALUE}.")
-    private List<String> producers;
+    @Mixin
+    private RacersOptions racers;
 
-    @Option(
-            names = "--threads",
-            split = ",",
-            paramLabel = "N",
-            defaultValue = "32",
-            description = "Threads that share the producer; several numbers make a curve. Default: ${DEFAULT-VALUE}.")
-    private List<Integer> threads;
-
-    @Option(
-            names = "--records",
-            paramLabel = "N",
-            defaultValue = "5000000",
-            description = "Records of all threads together. Default: ${DEFAULT-VALUE}.")
-    private long records;
+    @Mixin
+    private ThreadsOption threads;
 
     @Option(
             names = "--warmup",
             paramLabel = "N",
-            description = "Records sent before. Default: 1000000, again and again for 20 seconds.")
+            description = "Records sent before the measured ones. Default: 1000000, repeated for 20 seconds.")
     private Long warmup;
 
     @Option(
@@ -105,18 +89,20 @@ public final class RaceCommand implements Callable<Integer> {
 
     @Option(
             names = "--keys",
-            description = "Records have a key of 16 bytes, by which the producer chooses the partition."
-                    + " Default: no key, and each thread names the partitions in turn.")
+            description = "Each record has a key of 16 bytes, from which the producer chooses the partition."
+                    + " Default: no key; each record names its partition, all partitions in turn.")
     private boolean keys;
 
-    @Option(names = "--unkeyed", description = "Neither key nor partition: the producer chooses, and sticks to it.")
+    @Option(
+            names = "--unkeyed",
+            description = "No key and no partition: the producer chooses one and keeps it for a batch.")
     private boolean unkeyed;
 
     @Option(
             names = "--own",
             description =
-                    "Each thread names partitions of its own, as in a mirror that keeps partitions. Default: all threads"
-                            + " name all partitions.")
+                    "Each thread sends to partitions of its own, as in a mirror that keeps partitions. Default: all threads"
+                            + " send to all partitions.")
     private boolean own;
 
     @Option(
@@ -137,20 +123,20 @@ public final class RaceCommand implements Callable<Integer> {
             names = "--rate",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Records a second of all threads together. Default: as fast as it goes.")
+            description = "Records per second of all threads together. Default: as fast as possible.")
     private long rate;
 
     @Option(names = "--callbacks", description = "Every send has a callback. Default: one in 1000.")
     private boolean callbacks;
 
-    @Option(names = "--io-threads", paramLabel = "N", description = "millrace.io.threads, of Millrace only.")
+    @Option(names = "--io-threads", paramLabel = "N", description = "millrace.io.threads, for Millrace only.")
     private Integer ioThreads;
 
     @Option(
             names = "--brokers",
             paramLabel = "KIND",
             defaultValue = "stub",
-            description = "stub, or real: a Kafka broker that stores what it gets. Default: ${DEFAULT-VALUE}.")
+            description = "stub, or real: a Kafka broker, which stores the records. Default: ${DEFAULT-VALUE}.")
     private String brokers;
 
     @Option(names = "--tls", description = "Connections are encrypted.")
@@ -159,12 +145,12 @@ public final class RaceCommand implements Callable<Integer> {
     @Option(
             names = "--syscalls",
             description =
-                    "Instead of speed, counts system calls and clock reads per 1,000 records after the warm-up. Needs"
-                            + " perf with the kernel's tracepoints, or else strace, and a C compiler for the clock reads;"
-                            + " what is missing is skipped.")
+                    "Counts system calls and clock reads per 1,000 records after the warm-up, instead of speed. Needs perf"
+                            + " with the kernel's tracepoints, or else strace, and a C compiler for the clock reads. Skips"
+                            + " what it cannot count.")
     private boolean syscalls;
 
-    @Option(names = "--json", description = "Prints a JSON object a line for each producer instead of the table.")
+    @Option(names = "--json", description = "Prints a line of JSON for each producer instead of the table.")
     private boolean json;
 
     public static void main(String[] arguments) {
@@ -172,23 +158,7 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new RaceCommand())
-                .setParameterExceptionHandler(RaceCommand::explainUsage)
-                .setExecutionExceptionHandler(RaceCommand::explainFailure);
-    }
-
-    private static int explainUsage(ParameterException e, String[] arguments) {
-        e.getCommandLine().getErr().println("race: " + e.getMessage() + " (see race --help)");
-        return ExitCode.USAGE;
-    }
-
-    private static int explainFailure(Exception e, CommandLine command, CommandLine.ParseResult parsed)
-            throws Exception {
-        if (!(e instanceof RaceException)) {
-            throw e;
-        }
-        command.getErr().println("race: " + e.getMessage());
-        return ExitCode.SOFTWARE;
+        return CommandLines.of(new RaceCommand(), Map.of(), e -> e instanceof RaceException ? e.getMessage() : null);
     }
 
     @Override
@@ -197,11 +167,11 @@ public final class RaceCommand implements Callable<Integer> {
         if (syscalls && !canCountSystemCalls()) {
             return ExitCode.OK;
         }
-        List<RacerProgram> racers = racers();
-        if (racers.isEmpty()) {
-            throw new RaceException("nobody is left to race");
+        List<RacerProgram> programs = buildRacers();
+        if (programs.isEmpty()) {
+            throw new RaceException("no producer is left to race");
         }
-        RaceResults results = new Race(this, racers, System.err).run();
+        RaceResults results = new Race(this, programs, System.err).run();
         System.out.print(json ? results.json() : results.table());
         return ExitCode.OK;
     }
@@ -212,7 +182,8 @@ public final class RaceCommand implements Callable<Integer> {
                 notice("--syscalls skipped: neither perf, with the kernel's tracepoints, nor strace can be used");
                 return false;
             }
-            notice("perf cannot be used: strace counts, which slows the producers down and makes them wait more often");
+            notice(
+                    "perf cannot be used: counting with strace, which slows the producers and makes them wait more often");
         }
         if (!SystemCallCounter.isOnPath("cc")) {
             notice("clock reads skipped: there is no C compiler (cc)");
@@ -224,10 +195,10 @@ public final class RaceCommand implements Callable<Integer> {
         spec.commandLine().getErr().println("race: " + text);
     }
 
-    /** @throws ParameterException when an option is wrong */
+    /** @throws ParameterException if an option is wrong */
     void checkOptions() {
-        threads.forEach(n -> check(n >= 1, "--threads " + n + ": at least 1 is needed"));
-        check(records >= 1, "--records " + records + ": at least 1 is needed");
+        racers.check();
+        threads.check();
         check(warmup() >= 0, "--warmup " + warmup() + ": at least 0 is needed");
         check(rounds >= 1, "--rounds " + rounds + ": at least 1 is needed");
         check(
@@ -238,20 +209,17 @@ public final class RaceCommand implements Callable<Integer> {
         check(
                 Stream.of(keys, unkeyed, own).filter(given -> given).count() <= 1,
                 "--keys, --unkeyed and --own exclude each other");
-        threads.forEach(n -> check(
-                !own || partitions % n == 0,
-                "--own: --partitions " + partitions + " is no multiple of --threads " + n));
+        threads.numbers()
+                .forEach(n -> check(
+                        !own || partitions % n == 0,
+                        "--own: --partitions " + partitions + " is no multiple of --threads " + n));
         checkOneOf("--compression", compression, "none", "gzip", "snappy", "lz4", "zstd");
         checkOneOf("--acks", acks, "all", "1");
         checkOneOf("--brokers", brokers, "stub", "real");
-        check(
-                new TreeSet<>(producers).size() == producers.size(),
-                "--producers " + String.join(",", producers) + ": one is named twice");
-
         check(!syscalls || rate == 0, "--syscalls and --rate exclude each other: pacing reads the clock");
     }
 
-    /** @throws ParameterException when an option is wrong, or is about the race and not about its load, or a producer is no JVM */
+    /** @throws ParameterException if an option is wrong or makes no sense for a profile, or a producer is not a JVM */
     void checkForProfile() {
         checkOptions();
         check(!syscalls, "--syscalls: only race can do that");
@@ -259,37 +227,37 @@ public final class RaceCommand implements Callable<Integer> {
         checkProducers(RacerJvm.names());
     }
 
-    /** Those that race; for a load, which has no others. */
+    /** The racers; only for a profile, whose racers are all JVMs. */
     List<RacerJvm> jvms() {
-        return producers.stream().map(RacerJvm::named).toList();
+        return racers.producers().stream().map(RacerJvm::named).toList();
     }
 
     /**
-     * Those that can race, peers built; a notice for each that cannot.
+     * The racers, those in other languages compiled. Prints a notice for each that cannot race here.
      *
-     * @throws ParameterException when one is unknown
+     * @throws ParameterException if a producer is unknown
      */
-    private List<RacerProgram> racers() {
+    private List<RacerProgram> buildRacers() {
         Path sources = RacerJvm.nonJavaSources();
         List<String> peers = NonJavaRacer.names(sources);
         checkProducers(Stream.concat(RacerJvm.names().stream(), peers.stream()).toList());
-        List<RacerProgram> racers = new ArrayList<>();
-        for (String name : producers) {
+        List<RacerProgram> programs = new ArrayList<>();
+        for (String name : racers.producers()) {
             if (!peers.contains(name)) {
-                racers.add(RacerJvm.named(name));
+                programs.add(RacerJvm.named(name));
             } else if (tls || rate > 0 || syscalls) {
                 notice(name + " skipped: it does not race with "
                         + (tls ? "--tls" : rate > 0 ? "--rate" : "--syscalls"));
             } else {
                 NonJavaRacer.build(name, sources, RacerJvm.nonJavaPrograms(), this::notice)
-                        .ifPresent(racers::add);
+                        .ifPresent(programs::add);
             }
         }
-        return racers;
+        return programs;
     }
 
     private void checkProducers(List<String> known) {
-        producers.forEach(name -> checkOneOf("--producers", name, known.toArray(String[]::new)));
+        racers.producers().forEach(name -> checkOneOf("--producers", name, known.toArray(String[]::new)));
     }
 
     private void checkOneOf(String option, String value, String... possible) {
@@ -305,7 +273,7 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     List<Integer> threads() {
-        return threads;
+        return threads.numbers();
     }
 
     int rounds() {
@@ -317,7 +285,7 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     long records() {
-        return records;
+        return racers.records();
     }
 
     long rate() {
@@ -332,7 +300,7 @@ public final class RaceCommand implements Callable<Integer> {
         return syscalls;
     }
 
-    /** Of the library for {@link ClockReadCounter}. */
+    /** C source of the library for {@link ClockReadCounter}. */
     Path clockSource() {
         return RacerJvm.clockReadsSource();
     }
@@ -341,11 +309,11 @@ public final class RaceCommand implements Callable<Integer> {
         return brokers.equals("real") ? RaceBrokers.real(partitions, tls) : RaceBrokers.stub(partitions, tls);
     }
 
-    /** What a racer is told, but for where the brokers are. */
+    /** The arguments of a racer, without the address of the brokers. */
     RacerArguments racerArguments(String name, int threadCount) {
         RacerArguments arguments = new RacerArguments()
                 .set("threads", threadCount)
-                .set("records", records)
+                .set("records", racers.records())
                 .set("warmup", warmup())
                 .set("warmup_ms", warmup == null && !syscalls ? WARM_UP_MILLIS : 0)
                 .set("size", size)
@@ -366,12 +334,12 @@ public final class RaceCommand implements Callable<Integer> {
         return arguments;
     }
 
-    /** The head line of the table: what is the same for all. */
+    /** The first line of the table: what is the same for all racers. */
     String describe() {
         return String.join(
                 ", ",
                 Stream.of(
-                                String.format(Locale.ROOT, "%,d records of %,d bytes", records, size),
+                                String.format(Locale.ROOT, "%,d records of %,d bytes", racers.records(), size),
                                 (keys ? "with keys " : unkeyed ? "without keys " : "") + "to " + partitions
                                         + (own ? " partitions, each thread to its own" : " partitions"),
                                 compression.equals("none") ? "" : compression,

@@ -10,13 +10,13 @@ class TableTest {
             List.of(List.of("who", "what", "ns"), List.of("stock", "a", "1,234"), List.of("we", "bcdef", "5"));
 
     @Test
-    void shouldAlignTextToTheLeftAndFiguresToTheRight() {
+    void shouldAlignTextLeftAndNumbersRight() {
         assertThat(new Table(ROWS, 2).plain())
                 .containsExactly("who    what      ns", "stock  a      1,234", "we     bcdef      5");
     }
 
     @Test
-    void shouldRuleOffTheHeaderOfMarkdown() {
+    void shouldPutARuleBelowTheHeaderOfMarkdown() {
         assertThat(new Table(ROWS, 1).markdown()).isEqualTo("""
                 | who   |  what |    ns |
                 |-------|------:|------:|

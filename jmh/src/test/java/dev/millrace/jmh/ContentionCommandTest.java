@@ -32,7 +32,7 @@ class ContentionCommandTest {
     }
 
     @Test
-    void shouldDescribeItself() {
+    void shouldPrintItsHelp() {
         StringWriter help = new StringWriter();
         command.setOut(new PrintWriter(help, true));
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Needs Go and librdkafka; a peer that cannot be built here is not tested. */
+/** Needs Go and librdkafka. A racer that cannot be built here is not tested. */
 class NonJavaRacersIT {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
     private static StubBroker stub;
@@ -51,7 +51,7 @@ class NonJavaRacersIT {
                 .config("enable.idempotence", acks.equals("all"))
                 .config("compression.type", compression);
 
-        RacerProgram.Ended ended = peer(name).run(arguments, PATIENCE);
+        RacerProgram.Ended ended = racer(name).run(arguments, PATIENCE);
 
         assertThat(ended.exitCode()).as(ended.output()).isZero();
         Map<RaceMetric, Double> metrics = RaceMetric.fromJson(ended.output());
@@ -63,7 +63,7 @@ class NonJavaRacersIT {
     @ParameterizedTest
     @ValueSource(strings = {"franz-go", "librdkafka"})
     void shouldFailWhenRecordIsRefused(String name) {
-        RacerProgram.Ended ended = peer(name).run(arguments().set("partitions", 4), PATIENCE);
+        RacerProgram.Ended ended = racer(name).run(arguments().set("partitions", 4), PATIENCE);
 
         assertThat(ended.exitCode()).isEqualTo(1);
         assertThat(ended.output()).containsIgnoringCase("partition");
@@ -71,8 +71,8 @@ class NonJavaRacersIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"franz-go", "librdkafka"})
-    void shouldEndWhenItsParentDoes(String name) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(peer(name).program().toString()));
+    void shouldEndWhenItsParentEnds(String name) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(racer(name).program().toString()));
         command.addAll(List.of(arguments().set("warmup_ms", PATIENCE.toMillis()).commandLine()));
         Process process = new ProcessBuilder(command).start();
 
@@ -82,13 +82,14 @@ class NonJavaRacersIT {
     }
 
     @Test
-    void shouldSkipWhoCannotDoWhatIsAskedFor() {
+    void shouldSkipProducerWhenItDoesNotSupportAnOption() {
         assertThat(errors(1, "--tls", "--producers", "franz-go"))
-                .containsExactly("race: franz-go skipped: it does not race with --tls", "race: nobody is left to race");
+                .containsExactly(
+                        "race: franz-go skipped: it does not race with --tls", "race: no producer is left to race");
     }
 
     @Test
-    void shouldNameAllWhoCanRaceWhenOneIsUnknown() {
+    void shouldNameAllProducersWhenOneIsUnknown() {
         assertThat(errors(2, "--producers", "millrace,franz"))
                 .singleElement()
                 .asString()
@@ -103,12 +104,12 @@ class NonJavaRacersIT {
         return errors.toString().lines().toList();
     }
 
-    private static NonJavaRacer peer(String name) {
+    private static NonJavaRacer racer(String name) {
         List<String> notices = new ArrayList<>();
-        Optional<NonJavaRacer> peer =
+        Optional<NonJavaRacer> racer =
                 NonJavaRacer.build(name, RacerJvm.nonJavaSources(), RacerJvm.nonJavaPrograms(), notices::add);
-        assumeTrue(peer.isPresent(), notices::toString);
-        return peer.orElseThrow();
+        assumeTrue(racer.isPresent(), notices::toString);
+        return racer.orElseThrow();
     }
 
     private static RacerArguments arguments() {

@@ -24,7 +24,7 @@ class RaceCommandTest {
         "--brokers=fake, 'only stub, real'",
         "--speed=high, Unknown option"
     })
-    void shouldTellInOneLineWhenOptionIsWrong(String options, String told) {
+    void shouldSayInOneLineWhatIsWrongWithAnOption(String options, String message) {
         StringWriter errors = new StringWriter();
 
         int exitCode = RaceCommand.commandLine()
@@ -36,11 +36,11 @@ class RaceCommandTest {
                 .singleElement()
                 .asString()
                 .startsWith("race: ")
-                .contains(told);
+                .contains(message);
     }
 
     @Test
-    void shouldTellOnlyMillraceOfItsIoThreads() {
+    void shouldPassIoThreadsOnlyToMillrace() {
         RaceCommand command = new RaceCommand();
         new CommandLine(command).parseArgs("--io-threads", "2", "--acks", "1", "--keys");
 
