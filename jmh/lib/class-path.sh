@@ -1,4 +1,5 @@
-# Sourced by the scripts above it and by profiles/profile: builds the module if anything is newer than the last build, and sets class_path.
+# Sourced by jmh/race, contention, stress and bench, and by profiles/profile, with the folder jmh in $home: builds the module if a
+# source is newer than the last build, and sets class_path.
 listed="$home/target/class.path"
 sources=("$home"/../pom.xml "$home"/../{client,testkit,jmh}/pom.xml "$home"/../{client,testkit,jmh}/src/main)
 if [[ ! -e $listed || -n $(find "${sources[@]}" -newer "$listed" -print -quit) ]]; then

@@ -1,5 +1,5 @@
-/* Preloaded into a racer, counts its readings of the clock, which strace cannot see: they do not enter the kernel.
- * The count is the first 8 bytes of the file that CLOCK_READS names. */
+/* Preloaded into a racer, counts how often it reads the clock, which strace cannot see, because these reads do not enter the
+ * kernel. The count is in the first 8 bytes of the file that CLOCK_READS names. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

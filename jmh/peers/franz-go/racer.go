@@ -1,5 +1,5 @@
-// A racer on franz-go: arguments, measured span and last line as those of dev.millrace.race.Racer. It knows no rate and no
-// gate; every record has a callback.
+// A racer with franz-go. Its arguments, its measured part and its last line are those of dev.millrace.race.Racer, but it knows
+// no rate and no pause file, and every record has a callback.
 package main
 
 import (
@@ -22,12 +22,12 @@ import (
 )
 
 // One send in so many is timed, and one acknowledgement in so many, on average.
-const timed, sampled = 16, 1000
+const sendsPerTimed, sendsPerSample = 16, 1000
 
-// As buffer.memory and the heap of the Java clients.
+// The same as buffer.memory and the heap of the Java clients.
 const bufferBytes, heapBytes = 32 << 20, 1 << 30
 
-// What a record of the largest size needs around its value.
+// Room for what a record needs besides its value.
 const overheadBytes = 1024
 
 var arguments = map[string]string{}
@@ -46,7 +46,7 @@ func number(name string) int {
 	return value
 }
 
-// Ends the process on any error, from whichever goroutine.
+// Ends the process on any error, in any goroutine.
 func check(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -55,7 +55,7 @@ func check(err error) {
 }
 
 func main() {
-	go func() { // Ends with the race, whose end closes standard input.
+	go func() { // Ends this process when the race ends, which closes standard input.
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(1)
 	}()
@@ -68,7 +68,7 @@ func main() {
 
 	client, err := kgo.NewClient(options()...)
 	check(err)
-	counter := newArrivals()
+	counter := newArrivalCounter()
 	records, warmup := number("records"), number("warmup")
 	leastWarmup := time.Duration(number("warmup_ms")) * time.Millisecond
 	all := prepare()
@@ -92,7 +92,7 @@ func options() []kgo.Opt {
 	codecs := map[string]kgo.CompressionCodec{
 		"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(),
 		"lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression()}
-	// The Java clients send a record that is larger than a batch in one of its own; franz-go refuses it.
+	// The Java clients send a record that is larger than a batch in a batch of its own; franz-go refuses it.
 	batchBytes := max(number("config.batch.size"), number("size")+overheadBytes)
 	options := []kgo.Opt{
 		seeds(),
@@ -100,7 +100,7 @@ func options() []kgo.Opt {
 		kgo.ProducerLinger(time.Duration(number("config.linger.ms")) * time.Millisecond),
 		kgo.ProducerBatchMaxBytes(int32(batchBytes)),
 		kgo.ProducerBatchCompression(codecs[text("config.compression.type")]),
-		kgo.MaxBufferedRecords(bufferBytes), // more than there can be
+		kgo.MaxBufferedRecords(bufferBytes), // more than fit into the memory
 		kgo.MaxBufferedBytes(bufferBytes),
 	}
 	if text("config.acks") == "1" {
@@ -117,20 +117,20 @@ func seeds() kgo.Opt {
 	return kgo.SeedBrokers(strings.Split(text("config.bootstrap.servers"), ",")...)
 }
 
-// Counts what has arrived as dev.millrace.race.ArrivalCounter does, by a client of its own.
-type arrivals struct {
+// Counts the records that have arrived, as dev.millrace.race.ArrivalCounter does, with a client of its own.
+type arrivalCounter struct {
 	client *kgo.Client
 	own    int
 }
 
-func newArrivals() *arrivals {
+func newArrivalCounter() *arrivalCounter {
 	client, err := kgo.NewClient(
 		seeds(), kgo.DefaultProduceTopic(text("topic")), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	check(err)
-	return &arrivals{client: client}
+	return &arrivalCounter{client: client}
 }
 
-func (a *arrivals) count() int {
+func (a *arrivalCounter) count() int {
 	partitions := number("partitions")
 	probes := make([]*kgo.Record, partitions)
 	for i := range probes {
@@ -149,11 +149,11 @@ func (a *arrivals) count() int {
 
 func checkArrived(sent, arrived int) {
 	if sent != arrived {
-		check(fmt.Errorf("%d records of %d arrived", arrived, sent))
+		check(fmt.Errorf("%d of %d records arrived", arrived, sent))
 	}
 }
 
-// Those of each thread, as many and made as dev.millrace.race.PreparedRecords does.
+// Makes the records of each thread, with the counts and contents of dev.millrace.race.PreparedRecords.
 func prepare() [][]kgo.Record {
 	const count, countToCompress, maxBytes, keyBytes = 4096, 32768, 64 << 20, 16
 	size, partitions, threads, step := number("size"), number("partitions"), number("threads"), number("step")
@@ -183,7 +183,7 @@ func prepare() [][]kgo.Record {
 	return all
 }
 
-// Acknowledgements that were timed, in nanoseconds.
+// The times of the sampled acknowledgements, in nanoseconds.
 type acks struct {
 	lock  sync.Mutex
 	nanos []int64
@@ -195,7 +195,7 @@ func (a *acks) add(nanos int64) {
 	a.nanos = append(a.nanos, nanos)
 }
 
-// Sends as many by all threads together, and measures from when all of them start until all is acknowledged.
+// Sends so many records by all threads together, and measures from when all of them start until all records are acknowledged.
 func send(client *kgo.Client, prepared [][]kgo.Record, records int) map[string]float64 {
 	threads := len(prepared)
 	sends, acks := make([][]int64, threads), &acks{}
@@ -230,17 +230,17 @@ func send(client *kgo.Client, prepared [][]kgo.Record, records int) map[string]f
 	return figures
 }
 
-// Returns the nanoseconds of the sends that were timed.
+// Sends the records of one thread, and returns the nanoseconds of the sends that were timed.
 func sendShare(client *kgo.Client, records []kgo.Record, count int, acks *acks) []int64 {
 	var sends []int64
 	usual := func(_ *kgo.Record, err error) { check(err) }
 	untilTimed, untilSampled := 1, 1
 	for i := range count {
-		// franz-go keeps the record until it is acknowledged, so each send needs one of its own.
+		// franz-go keeps the record until it is acknowledged, so each send needs a new one.
 		record := records[i%len(records)]
 		promise := usual
 		if untilSampled--; untilSampled == 0 {
-			untilSampled = 1 + rand.IntN(2*sampled-1)
+			untilSampled = 1 + rand.IntN(2*sendsPerSample-1)
 			sent := time.Now()
 			promise = func(_ *kgo.Record, err error) {
 				acks.add(time.Since(sent).Nanoseconds())
@@ -250,7 +250,7 @@ func sendShare(client *kgo.Client, records []kgo.Record, count int, acks *acks) 
 		if untilTimed--; untilTimed > 0 {
 			client.Produce(context.Background(), &record, promise)
 		} else {
-			untilTimed = 1 + rand.IntN(2*timed-1)
+			untilTimed = 1 + rand.IntN(2*sendsPerTimed-1)
 			start := time.Now()
 			client.Produce(context.Background(), &record, promise)
 			sends = append(sends, time.Since(start).Nanoseconds())
@@ -265,7 +265,7 @@ func cpuNanos() int64 {
 	return usage.Utime.Nano() + usage.Stime.Nano()
 }
 
-// Adds the quantiles of some times under their names; none when nothing was timed.
+// Adds quantiles of some times under their names, or nothing if nothing was timed.
 func addTimes(figures map[string]float64, nanos []int64, nanosPerUnit float64, quantiles map[string]float64) {
 	slices.Sort(nanos)
 	for name, quantile := range quantiles {

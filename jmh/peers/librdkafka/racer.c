@@ -1,5 +1,5 @@
-/* A racer on librdkafka: arguments, measured span and last line as those of dev.millrace.race.Racer. It knows no rate and no
- * gate; every record has a delivery report, all of which one thread polls. */
+/* A racer with librdkafka. Its arguments, its measured part and its last line are those of dev.millrace.race.Racer, but it knows
+ * no rate and no pause file. Every record has a delivery report; one thread polls all of them. */
 #define _GNU_SOURCE
 #include <librdkafka/rdkafka.h>
 #include <pthread.h>
@@ -13,18 +13,18 @@
 #include <unistd.h>
 
 /* One send in so many is timed, and one acknowledgement in so many, on average. */
-#define TIMED 16
-#define SAMPLED 1000
+#define SENDS_PER_TIMED 16
+#define SENDS_PER_SAMPLE 1000
 
 #define KEY_BYTES 16
 #define POLL_MILLIS 100
 
-/* As buffer.memory of the Java clients; more records than that holds, but for empty ones; and as many requests as theirs. */
+/* The same memory and requests in flight as the Java clients, and more records than the memory holds, unless they are empty. */
 #define BUFFER_KBYTES "32768"
 #define BUFFER_RECORDS "10000000"
 #define IN_FLIGHT "5"
 
-/* What a broker takes by default. */
+/* What a broker accepts by default. */
 #define LARGEST_RECORD "1048588"
 
 static int argument_count;
@@ -111,7 +111,7 @@ static int compare(const void *a, const void *b) {
     return (first > second) - (first < second);
 }
 
-/* Of a record whose delivery is looked at: its opaque pointer. */
+/* The opaque pointer of a record whose delivery is timed or whose offset is needed. */
 struct delivery {
     struct delivery *next;
     int64_t sent, taken, offset;
@@ -172,7 +172,7 @@ static void *poll_deliveries(void *unused) {
     return unused;
 }
 
-/* Ends with the race, whose end closes standard input. */
+/* Ends this process when the race ends, which closes standard input. */
 static void *end_with_parent(void *unused) {
     char byte;
     while (read(STDIN_FILENO, &byte, 1) > 0) {
@@ -194,7 +194,7 @@ static void flush(void) {
     }
 }
 
-/* A null key or value is NULL. Waits while the queue is full. */
+/* NULL stands for a null key or value. Waits while the queue is full. */
 static void produce(int32_t partition, void *key, void *value, size_t size, struct delivery *delivery) {
     int flags = RD_KAFKA_MSG_F_COPY | RD_KAFKA_MSG_F_BLOCK;
     if (rd_kafka_produce(topic, partition, flags, value, size, key, key ? KEY_BYTES : 0, delivery)) {
@@ -202,7 +202,7 @@ static void produce(int32_t partition, void *key, void *value, size_t size, stru
     }
 }
 
-/* As dev.millrace.race.ArrivalCounter. */
+/* Counts the records that have arrived, as dev.millrace.race.ArrivalCounter. */
 static int64_t count_arrivals(void) {
     static int64_t probes_before;
     int64_t partitions = number("partitions"), all = 0;
@@ -222,7 +222,7 @@ static int64_t count_arrivals(void) {
 
 static void check_arrived(int64_t sent, int64_t arrived) {
     if (sent != arrived) {
-        fail("%lld records of %lld arrived", (long long) arrived, (long long) sent);
+        fail("%lld of %lld records arrived", (long long) arrived, (long long) sent);
     }
 }
 
@@ -231,7 +231,7 @@ struct record {
     char *key, *value;
 };
 
-/* What one thread sends, over and over, and what it measured. */
+/* The records that one thread sends again and again, and what it measured. */
 struct sender {
     pthread_t thread;
     struct record *records;
@@ -250,7 +250,7 @@ static char *random_bytes(uint64_t *random, size_t size, size_t random_size) {
     return bytes;
 }
 
-/* As many and made as dev.millrace.race.PreparedRecords does. */
+/* Makes the records, with the counts and contents of dev.millrace.race.PreparedRecords. */
 static struct sender *prepare(void) {
     int64_t threads = number("threads"), partitions = number("partitions"), size = number("size"), step = number("step");
     bool by_partition = !strcmp(text("partition_choice"), "partition"), by_key = !strcmp(text("partition_choice"), "key");
@@ -272,7 +272,7 @@ static struct sender *prepare(void) {
     return senders;
 }
 
-/* Waited at twice: all are there, and all may go. */
+/* All threads wait here twice: until all have started, and until all may send. */
 static pthread_barrier_t barrier;
 
 static void *send_share(void *argument) {
@@ -287,7 +287,7 @@ static void *send_share(void *argument) {
         next = next + 1 == sender->record_count ? 0 : next + 1;
         struct delivery *delivery = NULL;
         if (--until_sampled == 0) {
-            until_sampled = random_gap(&random, SAMPLED);
+            until_sampled = random_gap(&random, SENDS_PER_SAMPLE);
             delivery = allocate(sizeof *delivery);
             delivery->next = sender->sampled;
             delivery->sent = now();
@@ -296,7 +296,7 @@ static void *send_share(void *argument) {
         if (--until_timed > 0) {
             produce(record->partition, record->key, record->value, sender->size, delivery);
         } else {
-            until_timed = random_gap(&random, TIMED);
+            until_timed = random_gap(&random, SENDS_PER_TIMED);
             int64_t start = now();
             produce(record->partition, record->key, record->value, sender->size, delivery);
             add(&sender->sends, now() - start);
@@ -305,13 +305,13 @@ static void *send_share(void *argument) {
     return NULL;
 }
 
-/* What is measured of a run: nanoseconds. */
+/* What is measured in a run, in nanoseconds. */
 struct figures {
     int64_t elapsed, cpu;
     struct times sends, acks;
 };
 
-/* Sends as many by all threads together, and measures from when all of them start until all is acknowledged. */
+/* Sends so many records by all threads together, and measures from when all of them start until all records are acknowledged. */
 static struct figures send_all(struct sender *senders, int64_t records) {
     int64_t threads = number("threads");
     pthread_barrier_init(&barrier, NULL, (unsigned) threads + 1);
@@ -344,7 +344,7 @@ static struct figures send_all(struct sender *senders, int64_t records) {
     return figures;
 }
 
-/* Of times that are sorted. */
+/* The times must be sorted. */
 static double quantile(struct times *times, double share) {
     size_t at = (size_t) (share * (double) times->count);
     return (double) times->nanos[at < times->count ? at : times->count - 1];
@@ -384,5 +384,5 @@ int main(int count, char **values) {
     check_arrived(records, count_arrivals() - warm);
     print(&figures, records);
     fflush(stdout);
-    _exit(0); /* Not by return: threads of the library still run. */
+    _exit(0); /* Not by return, because threads of the library still run. */
 }

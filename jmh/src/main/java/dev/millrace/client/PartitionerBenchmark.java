@@ -37,9 +37,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Chooses partitions of one topic of 32 for records with 100-byte values, with and without a key, shared by all threads.
- * The stock {@code BuiltInPartitioner} is asked and told what was appended as its accumulator does it, but without the lock
- * of a partition's queue, under which that happens there: this is in its favour.
+ * Chooses one of 32 partitions for records with 100-byte values, with and without a key. All threads share the
+ * partitioner. The stock {@code BuiltInPartitioner} gets the calls that its accumulator makes, but without the lock of
+ * a partition's queue that the accumulator holds during some of them, which is an advantage for it.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -54,7 +54,7 @@ public class PartitionerBenchmark {
     private static final int NO_HEADERS_SIZE = 1;
     private static final int DRAWS = 20_000;
 
-    /** What a thread sends. */
+    /** The record that a thread sends. */
     @State(Scope.Thread)
     public static class ThreadRecord {
         @Param({"true", "false"})
@@ -74,7 +74,7 @@ public class PartitionerBenchmark {
         }
     }
 
-    /** Ours. */
+    /** Millrace. */
     @State(Scope.Benchmark)
     public static class Millrace {
         private final ClusterImage image =
@@ -103,7 +103,9 @@ public class PartitionerBenchmark {
                     0);
         }
 
-        /** Keys must go where the stock client puts them, and keyless records to every partition. */
+        /**
+         * Checks that keys go where the stock client puts them, and that records without a key reach every partition.
+         */
         @Setup
         public void check() {
             ThreadRecord sent = new ThreadRecord();
@@ -124,7 +126,7 @@ public class PartitionerBenchmark {
 
         private static void check(boolean asExpected) {
             if (!asExpected) {
-                throw new IllegalStateException("Not the partitions that there should be");
+                throw new IllegalStateException("Wrong partitions");
             }
         }
 

@@ -40,12 +40,12 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Whole producers, from {@code send} to the future's completion, with nothing but the network left out: both stand on an
- * {@link InstantClient}, which acknowledges at once, on their I/O thread. One topic of 32 partitions, 100-byte values, no
- * callback, idempotent, {@code acks=all}, {@code linger.ms=5}, batches of 64 KiB, 64 MiB of memory; a full buffer makes
- * {@code send} wait, so that a producer is as fast as its I/O thread lets it be.
+ * Whole producers, from {@code send} to the completion of the future, without the network: both use an
+ * {@link InstantClient}, which acknowledges at once on their I/O thread. One topic of 32 partitions, 100-byte values,
+ * no callbacks, idempotent, {@code acks=all}, {@code linger.ms=5}, batches of 64 KiB, 64 MiB of memory. When the
+ * memory is full, {@code send} waits, so that a producer is no faster than its I/O thread.
  *
- * <p>Records are made in the setup and sent again and again: their allocation is the application's.
+ * <p>Records are made in the setup and sent again and again, because the application, not the producer, allocates them.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -77,11 +77,11 @@ public class SendBenchmark {
 
     /** How the partition of a record is chosen. */
     public enum Choice {
-        /** The record names it; partitions in turn. */
+        /** The record names its partition; all partitions in turn. */
         EXPLICIT,
         /** By the key's hash; 1,000 keys in turn. */
         KEYED,
-        /** By the producer, which stays on one for a batch. */
+        /** By the producer, which keeps a partition for a batch. */
         STICKY;
 
         Stream<ProducerRecord<byte[], byte[]>> records(byte[] value) {
@@ -98,7 +98,7 @@ public class SendBenchmark {
         }
     }
 
-    /** What a thread sends; each begins elsewhere. */
+    /** The records of a thread, in turn. Each thread starts at another. */
     @State(Scope.Thread)
     public static class RecordSource {
         private static final AtomicInteger THREADS = new AtomicInteger();
@@ -121,7 +121,7 @@ public class SendBenchmark {
         }
     }
 
-    /** Ours. */
+    /** Millrace. */
     @State(Scope.Benchmark)
     public static class Millrace {
         MillraceProducer<byte[], byte[]> producer;
@@ -157,7 +157,7 @@ public class SendBenchmark {
             checkOne(producer);
         }
 
-        /** By the constructor that the stock client keeps for its own tests. */
+        /** Uses the constructor that the stock client has for its own tests. */
         @SuppressWarnings("unchecked")
         private static KafkaProducer<byte[], byte[]> producer(ProducerMetadata metadata, KafkaClient client)
                 throws Throwable {
@@ -195,7 +195,7 @@ public class SendBenchmark {
         RecordMetadata sent = producer.send(new ProducerRecord<>(TOPIC, PARTITIONS - 1, null, new byte[VALUE_SIZE]))
                 .get(1, TimeUnit.MINUTES);
         if (!sent.hasOffset() || sent.partition() != PARTITIONS - 1) {
-            throw new IllegalStateException("Not acknowledged as it should be: " + sent);
+            throw new IllegalStateException("Wrong acknowledgement: " + sent);
         }
     }
 
@@ -218,7 +218,7 @@ public class SendBenchmark {
                 .orElseThrow();
     }
 
-    /** Ours. */
+    /** Millrace. */
     @Benchmark
     public Future<RecordMetadata> millrace(Millrace to, RecordSource from) {
         return to.producer.send(from.next());

@@ -1,2 +1,2 @@
-/** Benchmarks that must stand beside the producer's own classes to reach them. */
+/** Benchmarks of the producer's package-private classes. */
 package dev.millrace.client;

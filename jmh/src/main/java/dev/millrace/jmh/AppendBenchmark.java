@@ -37,14 +37,15 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Appends records with 100-byte values, without callback, while an I/O-like thread acknowledges every full batch at once.
- * The three accumulators do the same work with the same memory, batch size and clock reads:
+ * Appends records with 100-byte values, without callbacks, while a thread in the place of the I/O thread acknowledges
+ * every full batch at once. The three accumulators do the same work with the same memory, batch size and clock reads:
  * <ul>
- *   <li>{@code millrace}: claim by compare-and-set, write side by side;
- *   <li>{@code oneLock}: the control, encoded outside and copied under one short lock;
+ *   <li>{@code millrace}: claims by compare-and-set, and threads write side by side;
+ *   <li>{@code oneLock}: the control, which encodes outside a lock and copies under one short lock;
  *   <li>{@code kafka431}: the published {@code RecordAccumulator}.
  * </ul>
- * Threads are given by {@code -t}; {@code -prof gc -prof dev.millrace.jmh.CpuProfiler} add bytes and CPU per call.
+ * {@code -t} sets the number of threads; {@code -prof gc -prof dev.millrace.jmh.CpuProfiler} add bytes
+ * and CPU per call.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -54,7 +55,7 @@ import org.openjdk.jmh.annotations.Warmup;
         value = 2,
         jvmArgsAppend = {"-Xms1g", "-Xmx1g"})
 public class AppendBenchmark {
-    /** So long that only full batches go, in all three alike. */
+    /** So long that all three send only full batches. */
     static final long LINGER_MS = 1000;
 
     private static final String TOPIC = "topic";
@@ -64,7 +65,7 @@ public class AppendBenchmark {
     private static final long MAX_BLOCK_MS = 60_000;
     private static final Header[] NO_HEADERS = {};
 
-    /** What a thread sends: the same value to each partition in turn, beginning at a partition of its own. */
+    /** The records of a thread: the same value to each partition in turn. Each thread starts at another partition. */
     @State(Scope.Thread)
     public static class RecordSource {
         private static final AtomicInteger THREADS = new AtomicInteger();
@@ -83,7 +84,7 @@ public class AppendBenchmark {
         }
     }
 
-    /** Ours. */
+    /** Millrace. */
     @State(Scope.Benchmark)
     public static class Millrace {
         @Param({"1", "32"})
@@ -139,7 +140,7 @@ public class AppendBenchmark {
         }
     }
 
-    /** The stock client's. */
+    /** The stock client, kafka-clients 4.3.1. */
     @State(Scope.Benchmark)
     public static class Kafka431 {
         @Param({"1", "32"})
@@ -180,20 +181,20 @@ public class AppendBenchmark {
         }
     }
 
-    /** Append to our accumulator. */
+    /** Appends to our accumulator. */
     @Benchmark
     public Future<RecordMetadata> millrace(Millrace to, RecordSource from) throws InterruptedException {
         int partition = from.partition(to.partitions);
         return to.accumulator.append(TOPIC, 0, partition, from.record(), null, MAX_BLOCK_MS);
     }
 
-    /** Append to the control. */
+    /** Appends to the control. */
     @Benchmark
     public Future<RecordMetadata> oneLock(OneLock to, RecordSource from) throws InterruptedException {
         return to.accumulator.append(TOPIC, from.partition(to.partitions), from.record(), MAX_BLOCK_MS);
     }
 
-    /** Append to the stock accumulator; as in {@code KafkaProducer}, a full or new batch wakes the I/O thread. */
+    /** Appends to the stock accumulator. As in {@code KafkaProducer}, a full or new batch wakes the I/O thread. */
     @Benchmark
     public Future<RecordMetadata> kafka431(Kafka431 to, RecordSource from) throws InterruptedException {
         long nowMs = System.currentTimeMillis();

@@ -7,12 +7,12 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 
 /**
- * One benchmark at one number of threads.
+ * The result of one benchmark at one number of threads.
  *
  * @param benchmark its class without the suffix, and its parameters
- * @param variant its method: ours or the counterpart
- * @param opsPerUs operations of all threads in a microsecond
- * @param error half the 99.9 % confidence interval of that; NaN if there were too few samples
+ * @param variant its method: ours or a counterpart
+ * @param opsPerUs operations of all threads per microsecond
+ * @param error half the 99.9 % confidence interval of {@code opsPerUs}; NaN if there were too few samples
  * @param cpuNs CPU time of the process per operation, nanoseconds; NaN if not measured
  * @param bytes allocated per operation; NaN if not measured
  */
@@ -47,7 +47,7 @@ record BenchmarkResult(
         return simple.endsWith(SUFFIX) ? simple.substring(0, simple.length() - SUFFIX.length()) : simple;
     }
 
-    @SuppressWarnings("rawtypes") // JMH's own
+    @SuppressWarnings("rawtypes") // JMH's type
     private static double secondary(RunResult run, String name) {
         Map<String, Result> all = run.getSecondaryResults();
         Result<?> found = all.get(name);

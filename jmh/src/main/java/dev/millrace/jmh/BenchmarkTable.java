@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/** The results of many trials as lines of text: the variants of a benchmark one under the other, threads rising. */
+/** Results as lines of text, sorted by benchmark, variant and number of threads. */
 final class BenchmarkTable {
     private static final List<String> HEADER =
             List.of("benchmark", "variant", "threads", "ops/µs", "± error", "CPU ns/op", "B/op");
@@ -39,7 +39,7 @@ final class BenchmarkTable {
                 number(row.bytes()));
     }
 
-    /** With three digits that count; what is less than a hundredth is nothing but noise. */
+    /** With three significant digits, but at most two decimals, because less than a hundredth is noise. */
     static String number(double value) {
         return Double.isNaN(value) ? UNKNOWN : fixed(value, decimals(value));
     }

@@ -12,8 +12,8 @@ import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * Adds {@code cpu.norm}: CPU time per operation, of the whole process. What a benchmark hands to other threads (I/O,
- * garbage collector, compiler) counts, as it does for whoever pays for the machine.
+ * Adds {@code cpu.norm}: CPU time of the whole process per operation. It includes the work that a benchmark causes in
+ * other threads (I/O, garbage collector, compiler), because the user pays for that too.
  */
 public final class CpuProfiler implements InternalProfiler {
     private final OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);

@@ -29,10 +29,10 @@ import org.apache.kafka.common.requests.ProduceRequest;
 import org.apache.kafka.common.requests.ProduceResponse;
 
 /**
- * A network that does nothing: one broker that is always connected and answers within the next {@link #poll}, out of
- * memory. Requests are built, but not serialized.
+ * A {@code KafkaClient} without a network: its one broker is always connected and answers in the next {@link #poll}.
+ * Requests are built, but not serialized.
  *
- * <p><b>Threads:</b> the I/O thread's, but for {@link #wakeup}, which any thread may call.
+ * <p><b>Threads:</b> the I/O thread; any thread may call {@link #wakeup}.
  */
 public final class InstantClient implements KafkaClient {
     private static final int MAX_IN_FLIGHT = 5;
@@ -46,12 +46,12 @@ public final class InstantClient implements KafkaClient {
     private volatile Thread poller;
     private volatile boolean closed;
 
-    /** A client of a cluster that has these topics. */
+    /** A client of a cluster with these topics. */
     public InstantClient(List<String> topics, int partitions) {
         this.metadata = KafkaMetadata.response(topics, partitions);
     }
 
-    /** What the broker knows. */
+    /** The metadata that the broker returns. */
     public MetadataResponse metadata() {
         return metadata;
     }
@@ -77,7 +77,7 @@ public final class InstantClient implements KafkaClient {
 
     @Override
     public void wakeup() {
-        LockSupport.unpark(poller); // the permit stays, as that of a selector does
+        LockSupport.unpark(poller); // the permit stays, as the wake-up of a selector does
     }
 
     private ClientResponse response(ClientRequest request, long now) {

@@ -4,19 +4,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Stands in for an I/O thread: does rounds while there is something to do, else parks until it is woken or its time is up.
+ * A thread in the place of an I/O thread: works while there is something to do, then parks until it is woken or a time
+ * is up.
  *
- * <p><b>Threads:</b> {@code runOnce} runs on the loop's own thread; {@code wake} and {@code stop} may be called by any.
- * <p><b>Ordering:</b> {@code wake} leaves a permit, as a selector's wake-up does, so none is lost.
+ * <p><b>Threads:</b> {@code runOnce} runs on the loop's own thread; any thread may call {@code wake} and {@code stop}.
+ * <p><b>Ordering:</b> {@code wake} leaves a permit, as a selector's wake-up does, so that none is lost.
  */
 abstract class IoLoop {
     private final Thread thread = new Thread(this::run, "io");
     private volatile boolean stopped;
 
     /**
-     * Does what there is to do.
+     * Does all work that there is.
      *
-     * @return milliseconds that may be spent parked before the next round; 0 to go on at once
+     * @return how many milliseconds the thread may park before the next call; 0 for the next call at once
      */
     abstract long runOnce();
 
@@ -46,7 +47,7 @@ abstract class IoLoop {
         return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
     }
 
-    /** Ends the thread; waits at most a second for its last round. */
+    /** Ends the thread; waits at most a second for that. */
     final void stop() throws InterruptedException {
         stopped = true;
         wake();

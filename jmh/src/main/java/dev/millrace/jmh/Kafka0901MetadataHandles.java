@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * {@code Metadata} of kafka-clients 0.9.0.1, the class that KAFKA-3428 profiled: {@code containsTopic} and {@code fetch} are
- * synchronized on the one object that all threads share.
+ * Method handles of {@code Metadata} of kafka-clients 0.9.0.1, the class that KAFKA-3428 profiled:
+ * {@code containsTopic} and {@code fetch} are synchronized on one object that all threads share.
  *
  * @param contains {@code (metadata, topic) -> boolean}
  * @param fetch {@code metadata -> cluster}
@@ -37,14 +37,14 @@ record Kafka0901MetadataHandles(
         }
     }
 
-    /** What {@code waitOnMetadata} of that version asks, in its order; -1 if the topic is not there. */
+    /** Makes the calls of that version's {@code waitOnMetadata} in its order; returns -1 if the topic is unknown. */
     int countPartitions(Object metadata, String topic) throws Throwable {
         boolean known = (boolean) contains.invokeExact(metadata, topic);
         Object cluster = (Object) fetch.invokeExact(metadata);
         return known ? (int) partitions.invokeExact(cluster, topic) : -1;
     }
 
-    /** A metadata object that knows these topics, all led by one broker. */
+    /** Creates a metadata object that knows these topics, all led by one broker. */
     Object newMetadata(List<String> topics, int partitionsEach) throws ReflectiveOperationException {
         Class<?> type = classes.find("clients.Metadata");
         Object metadata = type.getConstructor().newInstance();

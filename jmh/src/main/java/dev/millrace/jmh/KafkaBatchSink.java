@@ -9,8 +9,9 @@ import org.apache.kafka.common.Node;
 import org.apache.kafka.common.utils.Time;
 
 /**
- * Takes batches from the stock accumulator in the order of calls that its {@code Sender} makes, and acknowledges each at
- * once. The accumulator itself closes a batch that it hands out: header and checksum are written here, on the I/O thread.
+ * Takes batches from the stock accumulator, with the calls of Kafka's {@code Sender} in its order, and acknowledges
+ * each at once. The stock accumulator closes a batch when it is drained, so header and checksum are written on this I/O
+ * thread.
  */
 final class KafkaBatchSink extends IoLoop {
     private static final int MAX_REQUEST_SIZE = 1 << 20;

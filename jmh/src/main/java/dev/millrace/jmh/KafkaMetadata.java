@@ -13,14 +13,14 @@ import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.MetadataResponse;
 
-/** A cluster of one broker that leads everything, in the words of the stock client. */
+/** The metadata of a cluster whose one broker leads all partitions, in the classes of the stock client. */
 public final class KafkaMetadata {
     static final int BROKER = 1;
     private static final String CLUSTER_ID = "cluster";
 
     private KafkaMetadata() {}
 
-    /** What the broker answers when asked for these topics. */
+    /** The broker's answer to a request for these topics. */
     public static MetadataResponse response(List<String> topics, int partitions) {
         return MetadataResponse.prepareResponse(
                 ApiKeys.METADATA.latestVersion(),
@@ -51,7 +51,7 @@ public final class KafkaMetadata {
                 .setIsrNodes(List.of(BROKER));
     }
 
-    /** What the stock client makes of the answer. */
+    /** The snapshot that the stock client makes from the answer. */
     public static MetadataSnapshot snapshot(MetadataResponse response) {
         return new MetadataSnapshot(
                 CLUSTER_ID,

@@ -25,12 +25,13 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * What no producer on this machine can do without, for each record of 100 bytes in batches of 64 KiB: the time of day, the
- * value's copy into the batch, one pass for the checksum, the copy to memory that the kernel can read, and the way through
- * the loopback. Batches are taken in turn from 32 MB, as they are when {@code buffer.memory} is used up.
+ * The work that every producer on this machine must do for a record of 100 bytes in batches of 64 KiB: read the time of
+ * day, copy the value into the batch, calculate the checksum in one pass, copy the batch to memory that the kernel can
+ * read, and send it through the loopback. Batches are taken in turn from 32 MB, as when {@code buffer.memory} is used
+ * up.
  *
- * <p>And what it costs that all threads write to the same partitions: room is claimed, a value copied and the record
- * committed with one atomic addition each, in batches that all share, or that are each thread's own.
+ * <p>It also measures what it costs if all threads write to the same partitions: claiming room and committing the
+ * record take one atomic addition each, in batches that all threads share or that belong to one thread.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -41,19 +42,19 @@ public class LimitBenchmark {
     private static final int BATCH_SIZE = 64 << 10;
     private static final int VALUE_SIZE = 100;
 
-    /** With its length, offset, timestamp and the lengths of key, value and headers. */
+    /** The value, the record's length, offset and timestamp, and the lengths of key, value and headers. */
     private static final int RECORD_SIZE = 107;
 
     private static final int RECORDS_PER_BATCH = BATCH_SIZE / RECORD_SIZE;
 
-    /** {@code buffer.memory}, of all threads together. */
+    /** The {@code buffer.memory} of all threads together. */
     @State(Scope.Benchmark)
     public static class Memory {
         private final byte[][] batches = new byte[(32 << 20) / BATCH_SIZE][BATCH_SIZE];
         private final AtomicInteger threads = new AtomicInteger();
     }
 
-    /** One thread's way through the memory. */
+    /** One thread's position in the memory and among the partitions. */
     @State(Scope.Thread)
     public static class Cursor {
         private static final int START_STRIDE = 37;
@@ -81,7 +82,7 @@ public class LimitBenchmark {
         }
     }
 
-    /** A connection of its own for each thread, and somebody who reads and forgets. */
+    /** A connection for each thread, and a thread that reads from it and drops the bytes. */
     @State(Scope.Thread)
     public static class Connection {
         private SocketChannel out;
@@ -116,7 +117,7 @@ public class LimitBenchmark {
         }
     }
 
-    /** The open batches of 32 partitions, 32 MB in all; each with the word by which room is claimed and that of the commits. */
+    /** The open batches of 32 partitions, 32 MB in all. Each has a word for claims and a word for commits. */
     private static final class Partitions {
         private static final int COUNT = 32;
         private static final int SIZE = 1 << 20;
@@ -140,13 +141,13 @@ public class LimitBenchmark {
         }
     }
 
-    /** All threads' partitions. */
+    /** Partitions that all threads share. */
     @State(Scope.Benchmark)
     public static class Shared {
         private final Partitions partitions = new Partitions(Partitions.SIZE);
     }
 
-    /** One thread's partitions. With the others' they take as much memory as the shared ones. */
+    /** The partitions of one thread. Those of all threads together take as much memory as the shared ones. */
     @State(Scope.Thread)
     public static class Own {
         private Partitions partitions;
@@ -157,13 +158,13 @@ public class LimitBenchmark {
         }
     }
 
-    /** The time of day, to the millisecond. */
+    /** Reads the time of day, in milliseconds. */
     @Benchmark
     public long clock() {
         return System.currentTimeMillis();
     }
 
-    /** Values into a batch. */
+    /** Copies values into a batch. */
     @Benchmark
     @OperationsPerInvocation(RECORDS_PER_BATCH)
     public byte[] copy(Cursor cursor) {
@@ -174,19 +175,19 @@ public class LimitBenchmark {
         return batch;
     }
 
-    /** A record each into batches that all threads write to. */
+    /** Writes a record into a batch that all threads write to. */
     @Benchmark
     public byte[] writeToShared(Shared shared, Cursor cursor) {
         return shared.partitions.write(cursor.nextPartition(), cursor.value);
     }
 
-    /** A record each into batches that no other thread writes to. */
+    /** Writes a record into a batch that no other thread writes to. */
     @Benchmark
     public byte[] writeToOwn(Own own, Cursor cursor) {
         return own.partitions.write(cursor.nextPartition(), cursor.value);
     }
 
-    /** One pass over a batch. */
+    /** Calculates the checksum of a batch in one pass. */
     @Benchmark
     @OperationsPerInvocation(RECORDS_PER_BATCH)
     public long checksum(Cursor cursor) {
@@ -195,14 +196,14 @@ public class LimitBenchmark {
         return crc.getValue();
     }
 
-    /** A batch to memory outside the heap. */
+    /** Copies a batch to memory outside the heap. */
     @Benchmark
     @OperationsPerInvocation(RECORDS_PER_BATCH)
     public ByteBuffer copyToDirect(Cursor cursor) {
         return cursor.direct.clear().put(cursor.next(), 0, RECORDS_PER_BATCH * RECORD_SIZE);
     }
 
-    /** A batch from there to whoever reads it; the CPU is that of both ends. */
+    /** Sends a batch from there to its reader; the CPU time includes both ends. */
     @Benchmark
     @OperationsPerInvocation(RECORDS_PER_BATCH)
     public void loopback(Cursor cursor, Connection connection) throws IOException {

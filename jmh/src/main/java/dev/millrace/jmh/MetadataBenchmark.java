@@ -19,12 +19,14 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What every {@code send} asks of metadata when the topic is known: take the view of the cluster, and the number of the
- * topic's partitions from it. The stock client marks the topic as used besides; ours leaves that to the I/O thread, once a
- * batch. All threads share the topics. No side reads a clock: {@code ProducerMetadata.add} is handed one reading.
+ * What every {@code send} needs from metadata if the topic is known: it takes the image of the cluster, and from it the
+ * number of the topic's partitions. The stock client also marks the topic as used; ours leaves that to the I/O thread,
+ * once per batch. All threads share the topics. Neither side reads a clock: {@code ProducerMetadata.add} gets a
+ * constant time.
  *
- * <p>Versions that cannot be on the class path are reached through {@link PublishedKafkaClasses}. That this costs them nothing
- * is why 4.3.1 is here twice: {@code kafka431} is called directly, {@code kafka431ByHandle} as the others are.
+ * <p>Versions that cannot be on the class path are called through {@link PublishedKafkaClasses}. To show that this
+ * costs nothing, 4.3.1 is here twice: {@code kafka431} is called directly, {@code kafka431ByHandle} like the other
+ * versions.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -32,11 +34,11 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(
         value = 2,
-        jvmArgsAppend = "-Dslf4j.internal.verbosity=ERROR") // the other versions have no logger, and need not say so
+        jvmArgsAppend = "-Dslf4j.internal.verbosity=ERROR") // the other versions have no logger, which would be printed
 public class MetadataBenchmark {
     private static final int PARTITIONS = 8;
 
-    /** Any moment will do. */
+    /** An arbitrary time. */
     private static final long NOW_MS = 1_000_000;
 
     private static void checkPartitions(int seen) {
@@ -45,7 +47,7 @@ public class MetadataBenchmark {
         }
     }
 
-    /** Ours. */
+    /** Millrace. */
     @State(Scope.Benchmark)
     public static class Millrace {
         private ClusterImages images;
@@ -101,7 +103,7 @@ public class MetadataBenchmark {
         }
     }
 
-    /** kafka-clients 4.3.1, through handles. */
+    /** kafka-clients 4.3.1, called through handles. */
     @State(Scope.Benchmark)
     public static class Kafka431ByHandle {
         private static final ProducerMetadataHandles HANDLES = ProducerMetadataHandles.of("kafka-4.3.1");
@@ -141,7 +143,7 @@ public class MetadataBenchmark {
         }
     }
 
-    /** As our {@code send} does it: a volatile read and one look-up. */
+    /** As in our {@code send}: one volatile read and one look-up. */
     @Benchmark
     public int millrace(Millrace metadata, Topics.Cursor cursor) {
         return metadata.countPartitions(cursor.next());

@@ -15,7 +15,7 @@ final class MillraceBatchSink extends IoLoop {
     private int sequence;
     private long offset;
 
-    /** Asks {@code take} for a partition's next finished batch until it gives null. */
+    /** @param take returns the next finished batch of a partition, or null */
     MillraceBatchSink(ReadyQueue ready, Function<PartitionQueue, FinishedBatch> take) {
         this.ready = ready;
         this.take = take;

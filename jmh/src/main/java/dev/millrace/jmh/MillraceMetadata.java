@@ -10,11 +10,11 @@ import java.util.Map;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.Uuid;
 
-/** A cluster of one broker that leads everything, in our words: the same as {@link KafkaMetadata}. */
+/** The same cluster as {@link KafkaMetadata}, in our classes. */
 public final class MillraceMetadata {
     private MillraceMetadata() {}
 
-    /** Images, the current of which knows these topics. */
+    /** Cluster images; the current one knows these topics. */
     public static ClusterImages images(List<String> topics, int partitions) {
         ClusterImages images = new ClusterImages(ClusterImage.bootstrap(List.of()));
         images.apply(new ClusterDelta(

@@ -11,8 +11,8 @@ import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.MessageUtil;
 
 /**
- * {@code ProducerMetadata} of kafka-clients 4: up to 4.3.1 {@code add} is synchronized, from 4.4.0 on it replaces an entry of
- * a concurrent map, which locks the entry's bin.
+ * Method handles of {@code ProducerMetadata} of kafka-clients 4. Up to 4.3.1 {@code add} is synchronized; from 4.4.0 on
+ * it replaces an entry of a concurrent map, which locks the entry's bin.
  *
  * @param add {@code (metadata, topic, nowMs) -> void}
  * @param fetch {@code metadata -> cluster}
@@ -40,14 +40,17 @@ record ProducerMetadataHandles(
         }
     }
 
-    /** What {@code waitOnMetadata} asks, in its order. */
+    /** Makes the calls of {@code waitOnMetadata} in its order. */
     int countPartitions(Object metadata, String topic, long nowMs) throws Throwable {
         Object cluster = (Object) fetch.invokeExact(metadata);
         add.invokeExact(metadata, topic, nowMs);
         return (int) partitions.invokeExact(cluster, topic);
     }
 
-    /** A metadata object that knows these topics, all led by one broker: it gets them in the bytes that a broker would send. */
+    /**
+     * Creates a metadata object that knows these topics, all led by one broker, from the bytes that a broker would
+     * send.
+     */
     Object newMetadata(List<String> topics, int partitionsEach, long nowMs) throws ReflectiveOperationException {
         Class<?> type = classes.find("clients.producer.internals.ProducerMetadata");
         Object metadata = construct(type);
@@ -70,7 +73,7 @@ record ProducerMetadataHandles(
         return metadata;
     }
 
-    /** Versions differ in what the only constructor takes beside four durations. */
+    /** The only constructor takes four durations; its other parameters differ between versions. */
     private static Object construct(Class<?> type) throws ReflectiveOperationException {
         Constructor<?> constructor = type.getConstructors()[0];
         Deque<Long> durations = new ArrayDeque<>(BACKOFFS_AND_AGES_MS);

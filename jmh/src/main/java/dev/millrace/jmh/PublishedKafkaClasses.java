@@ -15,19 +15,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The classes of one published {@code kafka-clients}, apart from those of any other version in the same JVM. The build
- * copies its jars to {@code target/racers/NAME}.
+ * Loads the classes of one published version of {@code kafka-clients}, separate from other versions in the same JVM.
+ * The build copies its jars to {@code target/racers/NAME}.
  *
- * <p>Its methods are called through handles. A handle that the JIT can see as a constant, which is one in a static final
- * field or in a record that is in one, is inlined like a direct call: {@link MetadataBenchmark} measures one class both
- * ways to show it.
+ * <p>Their methods are called through handles. The JIT compiler inlines a constant handle like a direct call; constant
+ * are those in a static final field, or in a record in such a field. {@link MetadataBenchmark} measures one class both
+ * ways to show this.
  */
 final class PublishedKafkaClasses {
     private static final String CLUSTER = "common.Cluster";
 
     private final ClassLoader loader;
 
-    /** What is called {@code name} among the racers, such as {@code kafka-0.9.0.1}. */
+    /** @param name of the folder in {@code target/racers}, such as {@code kafka-0.9.0.1} */
     PublishedKafkaClasses(String name) {
         try {
             Path classes = Path.of(PublishedKafkaClasses.class
@@ -41,7 +41,7 @@ final class PublishedKafkaClasses {
         } catch (URISyntaxException e) {
             throw new IllegalStateException(e);
         } catch (IOException e) {
-            throw new UncheckedIOException("The jars of " + name + " are not there: mvn package copies them", e);
+            throw new UncheckedIOException("The jars of " + name + " are missing: mvn package copies them", e);
         }
     }
 
@@ -55,7 +55,7 @@ final class PublishedKafkaClasses {
         return jars;
     }
 
-    /** The class of this name in {@code org.apache.kafka}. */
+    /** The class with this name in {@code org.apache.kafka}. */
     Class<?> find(String name) throws ClassNotFoundException {
         return Class.forName("org.apache.kafka." + name, true, loader);
     }
@@ -72,10 +72,10 @@ final class PublishedKafkaClasses {
     }
 
     /**
-     * A public method of one of these classes; all that is not of the JDK is an {@code Object} in the handle's type, the
-     * receiver included.
+     * A public method of one of these classes. In the type of the handle, {@code Object} stands for every class that is
+     * not of the JDK, also for the receiver.
      *
-     * @param type as the caller wants to see the method; it may unbox what is returned
+     * @param type the type of the handle, which may unbox the result
      */
     static MethodHandle method(Class<?> owner, String name, Class<?> returned, MethodType type)
             throws ReflectiveOperationException {

@@ -17,9 +17,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Marks a known topic as used, so that it is not forgotten: our registry's mark, which is a read while it is set, against the
- * ways of the stock client, reduced to the map alone. Those note when the topic may be forgotten, for every record; ours is
- * marked once a batch, by the I/O threads. No side reads a clock.
+ * Marks a known topic as used, so that it does not expire: in our registry, where this is only a read while the mark is
+ * set, and in the ways of the stock client, reduced to the map. The stock client stores for every record when the topic
+ * expires; in ours the I/O threads set the mark once per batch. Neither side reads a clock.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -29,7 +29,7 @@ import org.openjdk.jmh.annotations.Warmup;
 public class RegistryBenchmark {
     private static final long EXPIRES_MS = 1_300_000;
 
-    /** The same topics in all of them. */
+    /** All registries have the same topics. */
     @State(Scope.Benchmark)
     public static class Registries {
         private final TopicRegistry registry = new TopicRegistry();
@@ -59,7 +59,7 @@ public class RegistryBenchmark {
         return registries.registry.add(cursor.next());
     }
 
-    /** A {@code HashMap} behind a monitor, as up to 4.3.1. */
+    /** A {@code HashMap} guarded by a monitor, as up to 4.3.1. */
     @Benchmark
     public Long synchronizedPut(Registries registries, Topics.Cursor cursor) {
         return registries.put(cursor.next());

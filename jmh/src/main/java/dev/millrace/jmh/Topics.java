@@ -8,7 +8,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** The topics, the same for all threads, as for the threads of a mirror. Nothing here is written while it is measured. */
+/** The topics, the same for all threads, as in a mirror. Nothing here is written during a measurement. */
 @State(Scope.Benchmark)
 public class Topics {
     @Param({"1", "1000"})
@@ -21,7 +21,10 @@ public class Topics {
         names = IntStream.range(0, topics).mapToObj(i -> "topic-" + i).toList();
     }
 
-    /** Goes through the topics in turn; each thread begins elsewhere, so that they do not march in step. */
+    /**
+     * Goes through the topics in turn. Each thread starts at another, so that they do not use the same topic at the
+     * same time.
+     */
     @State(Scope.Thread)
     public static class Cursor {
         private static final AtomicInteger CURSORS = new AtomicInteger();

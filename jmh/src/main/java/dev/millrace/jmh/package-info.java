@@ -1,7 +1,9 @@
 /**
- * Benchmarks of the send path under contention. Every one has its counterpart: the same class of a published
- * {@code kafka-clients}, or a variant of ours that lost. Run all of them by {@code jmh/contention}, any by {@code jmh/bench}.
+ * Benchmarks of the send path under contention. Each has a counterpart: the same class of a published
+ * {@code kafka-clients}, or a variant of ours that was slower. {@code jmh/contention} runs all of them,
+ * {@code jmh/bench} any.
  *
- * <p>Those that must stand beside the classes they measure are in {@code dev.millrace.client} and its packages.
+ * <p>Benchmarks that need package-private access are in the package of the class that they measure, in
+ * {@code dev.millrace.client} and below.
  */
 package dev.millrace.jmh;

@@ -3,13 +3,13 @@ package dev.millrace.profile;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** What async-profiler has seen, in its "collapsed" format: a line a stack. Immutable. */
+/** The stacks that async-profiler recorded, read from its "collapsed" format, which has a line per stack. Immutable. */
 record CollapsedStacks(List<Stack> stacks) {
     /**
-     * One place in the program.
+     * One stack.
      *
      * @param frames outermost first; in profiles of locks and allocations the last one is a type
-     * @param weight what was counted there: nanoseconds, or bytes
+     * @param weight what was counted there: nanoseconds or bytes
      */
     record Stack(List<String> frames, long weight) {}
 
@@ -26,7 +26,7 @@ record CollapsedStacks(List<Stack> stacks) {
     }
 
     private static Stack parseLine(String line) {
-        int end = line.lastIndexOf(' '); // names of frames may contain blanks
+        int end = line.lastIndexOf(' '); // names of frames may contain spaces
         try {
             return new Stack(
                     List.of(line.substring(0, Math.max(0, end)).split(";")),
@@ -36,7 +36,7 @@ record CollapsedStacks(List<Stack> stacks) {
         }
     }
 
-    /** Those whose frames satisfy a condition. */
+    /** The stacks whose frames satisfy a condition. */
     CollapsedStacks filter(Predicate<List<String>> condition) {
         return new CollapsedStacks(
                 stacks.stream().filter(stack -> condition.test(stack.frames())).toList());

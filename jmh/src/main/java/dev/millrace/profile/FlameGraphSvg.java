@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Flame graphs of several producers, one below the other at the same scale, as one SVG without script: a frame is as
- * wide as what it costs a record. Callees lie above their callers.
+ * Flame graphs of several producers, one below the other at the same scale, as one SVG without scripts. The width of a
+ * frame is its cost per record. Callees are drawn above their callers.
  */
 final class FlameGraphSvg {
     private static final int WIDTH = 1_200;
@@ -36,7 +36,7 @@ final class FlameGraphSvg {
     }
 
     /**
-     * Draws them.
+     * Draws the flame graphs.
      *
      * @param profiles from top to bottom, all of one mode
      */
@@ -64,7 +64,7 @@ final class FlameGraphSvg {
                 + "</svg>\n";
     }
 
-    /** Returns where the next one begins. */
+    /** Draws one flame graph, and returns the top of the next. */
     private int graph(Profile profile, int top) {
         FlameTree root = FlameTree.of(profile);
         double pixels = pixelsPerUnit / profile.records();

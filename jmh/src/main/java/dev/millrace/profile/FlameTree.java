@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Stacks merged by their common callers. Not for use by several threads. */
+/** Stacks merged by their common callers. Used by one thread. */
 final class FlameTree {
     private final SortedMap<Frame, FlameTree> children =
             new TreeMap<>(Comparator.comparing(Frame::name).thenComparing(Frame::kind));
     private long weight;
 
-    /** All stacks of a profile, simplified; the root stands for the whole. */
+    /** Merges all stacks of a profile, after simplifying them. The root is the whole profile. */
     static FlameTree of(Profile profile) {
         var root = new FlameTree();
         for (CollapsedStacks.Stack stack : profile.stacks().stacks()) {
@@ -29,17 +29,17 @@ final class FlameTree {
         }
     }
 
-    /** Of this frame, and of all that it called. */
+    /** The weight of this frame and of all that it called. */
     long weight() {
         return weight;
     }
 
-    /** What was called from here, by name. */
+    /** The frames called from here, by name. */
     SortedMap<Frame, FlameTree> children() {
         return children;
     }
 
-    /** How many frames lie above this one, of those that weigh at least so much. */
+    /** The height of the stack of frames above this one; counts only frames of at least this weight. */
     int height(double least) {
         return children.values().stream()
                 .filter(child -> child.weight >= least)

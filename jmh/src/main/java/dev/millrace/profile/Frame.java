@@ -3,12 +3,12 @@ package dev.millrace.profile;
 import java.util.List;
 
 /**
- * A frame of a picture.
+ * A frame of a flame graph.
  *
- * @param name short: without package
+ * @param name the class and method without package, or the name of a folded group
  */
 record Frame(String name, Kind kind) {
-    /** Whose code it is; a colour each. */
+    /** Whose code the frame is. Each kind has a colour. */
     enum Kind {
         METADATA("looks at the metadata", "#d98cd9"),
         LOCK("takes or waits for a lock", "#e8604c"),
@@ -38,7 +38,7 @@ record Frame(String name, Kind kind) {
         private static final List<SendStage> METADATA_STAGES =
                 List.of(SendStage.METADATA, SendStage.ADD, SendStage.FETCH);
 
-        /** Of a method written in Java, by its full name with slashes. */
+        /** The kind of a Java method, given its full name with slashes. */
         static Kind of(String method) {
             if (METADATA_STAGES.stream().anyMatch(stage -> stage.isMethod(method))) {
                 return METADATA;

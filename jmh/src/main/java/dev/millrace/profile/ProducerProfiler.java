@@ -10,9 +10,9 @@ import java.nio.file.Path;
 import java.util.List;
 import one.profiler.AsyncProfiler;
 
-/** Profiles producers under a load, each in each mode in a JVM of its own. */
+/** Profiles producers while they send, in a new JVM for each producer and mode. */
 final class ProducerProfiler {
-    /** Frames narrower than so many percent are left out of flame graphs, to keep the files small. */
+    /** Narrower frames, in percent of the width, are left out of the HTML flame graphs, to keep the files small. */
     private static final String MIN_FRAME_PERCENT = "0.3";
 
     private final RacerRunner runner;
@@ -21,9 +21,9 @@ final class ProducerProfiler {
     private final String engine;
 
     /**
-     * @param threads that share the producer
-     * @param folder where flame graphs go
-     * @param engine as {@link #bestEngine} says
+     * @param threads how many threads share the producer
+     * @param folder where to write flame graphs
+     * @param engine a result of {@link #bestEngine}
      */
     ProducerProfiler(RacerRunner runner, int threads, Path folder, String engine) {
         this.runner = runner;
@@ -33,10 +33,10 @@ final class ProducerProfiler {
     }
 
     /**
-     * What can take samples of CPU here: {@code perf_events} if the system lets us, as containers often do not; else
-     * {@code ctimer}, which does not see into the kernel; on macOS {@code itimer}.
+     * The best way to take CPU samples here: {@code perf_events} if the system permits it, which containers often do
+     * not; else {@code ctimer}, which does not see into the kernel; on macOS {@code itimer}.
      *
-     * @throws LinkageError async-profiler does not run on this system
+     * @throws LinkageError if async-profiler does not run on this system
      */
     static String bestEngine() throws IOException {
         String events = AsyncProfiler.getInstance().execute("list");
@@ -49,7 +49,7 @@ final class ProducerProfiler {
     /**
      * Blocks for some seconds, and writes {@code MODE-PRODUCER.html}.
      *
-     * @throws dev.millrace.race.RaceException the producer fails
+     * @throws dev.millrace.race.RaceException if the producer fails
      */
     Profile profile(RacerJvm racer, ProfileMode mode) throws IOException {
         Path stacks = Files.createTempFile("millrace-profile-", ".collapsed");
@@ -70,7 +70,7 @@ final class ProducerProfiler {
                     runner.records(),
                     Long.parseLong(samples),
                     engine,
-                    // All other threads wait most of the time.
+                    // Threads outside send wait most of the time.
                     mode == ProfileMode.WALL ? all.filter(SendStage.SEND::contains) : all);
         } finally {
             Files.deleteIfExists(stacks);

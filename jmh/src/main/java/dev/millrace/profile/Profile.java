@@ -1,15 +1,15 @@
 package dev.millrace.profile;
 
 /**
- * One producer under load, seen in one way.
+ * What the profiler recorded of one producer in one mode.
  *
- * @param producer as of the command line, such as {@code kafka-4.3.1}
- * @param records how many were sent while the profiler ran
- * @param samples how many the profiler took
- * @param engine what took the samples of CPU: {@code perf_events}, {@code ctimer} or {@code itimer}
+ * @param producer as on the command line, such as {@code kafka-4.3.1}
+ * @param records how many records were sent while the profiler ran
+ * @param samples how many samples the profiler took
+ * @param engine what took the CPU samples: {@code perf_events}, {@code ctimer} or {@code itimer}
  */
 record Profile(String producer, ProfileMode mode, long records, long samples, String engine, CollapsedStacks stacks) {
-    /** What was counted, for each record: nanoseconds or bytes. */
+    /** The weight per record, in nanoseconds or bytes. */
     double perRecord(long weight) {
         return (double) weight / records;
     }

@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
-/** The profiles of one mode as an aligned Markdown table: a column a producer, a row a {@link SendStage} of {@code send}. */
+/** The profiles of one mode as a Markdown table: a column per producer, a row per {@link SendStage}. */
 final class ProfileTable {
     private final ProfileMode mode;
     private final List<Profile> profiles;
@@ -21,7 +21,7 @@ final class ProfileTable {
         this.profiles = profiles;
     }
 
-    /** A heading that says what is counted, and the table; lines end with a line feed. */
+    /** A heading that says what is counted, then the table; lines end with a line feed. */
     static String of(ProfileMode mode, List<Profile> profiles) {
         var table = new ProfileTable(mode, profiles);
         table.fill();
@@ -31,11 +31,11 @@ final class ProfileTable {
     private String heading() {
         return switch (mode) {
             case CPU ->
-                "CPU: share of all CPU time, and CPU a record ("
+                "CPU: share of all CPU time, and CPU per record ("
                         + profiles.get(0).engine() + ")";
-            case LOCK -> "Locks: share of all time that threads waited for a lock, and wait a million records";
-            case ALLOC -> "Allocation: share of all bytes allocated, and bytes a record";
-            case WALL -> "Time: share of the time that `send` takes, and time a record";
+            case LOCK -> "Locks: share of all time that threads waited for a lock, and wait per million records";
+            case ALLOC -> "Allocation: share of all bytes allocated, and bytes per record";
+            case WALL -> "Time: share of the time that `send` takes, and time per record";
         };
     }
 

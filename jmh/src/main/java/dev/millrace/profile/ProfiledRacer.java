@@ -8,17 +8,17 @@ import java.util.List;
 import one.profiler.AsyncProfiler;
 
 /**
- * A {@link Racer} with async-profiler, which runs during the measured part only: warm-up, its compilation above all, is left
- * out. Its last line on standard output is the number of samples.
+ * Main class that runs a {@link Racer} with async-profiler, which is active only in the measured part, because the
+ * warm-up includes most of the compilation. The last line on standard output is the number of samples.
  *
- * <p>Besides the racer's arguments it is told by system properties what to profile and where to write it.
+ * <p>Its arguments are those of the racer. System properties hold the commands for async-profiler.
  */
 public final class ProfiledRacer {
     private static final String START_COMMAND = "millrace.profile.start";
     private static final String STACKS_COMMAND = "millrace.profile.stacks";
     private static final String GRAPH_COMMAND = "millrace.profile.graph";
 
-    /** That nothing was sampled is good news, not a warning. */
+    /** Does not print that there are no samples, which is a good result, not a problem. */
     private static final String WARNINGS_ONLY = ",loglevel=warn";
 
     private ProfiledRacer() {}
@@ -50,18 +50,18 @@ public final class ProfiledRacer {
     }
 
     /**
-     * The options of its JVM.
+     * The JVM options that this class needs.
      *
-     * @param start what tells async-profiler to start
-     * @param stacks what tells it to write all stacks
-     * @param graph what tells it to write a flame graph
+     * @param start the command that starts async-profiler
+     * @param stacks the command that writes all stacks
+     * @param graph the command that writes a flame graph
      */
     static List<String> options(String start, String stacks, String graph) {
         return List.of(
                 "-D" + START_COMMAND + "=" + start,
                 "-D" + STACKS_COMMAND + "=" + stacks,
                 "-D" + GRAPH_COMMAND + "=" + graph,
-                // Without these, inlined methods count as their callers.
+                // Without these, inlined methods are counted as their callers.
                 "-XX:+UnlockDiagnosticVMOptions",
                 "-XX:+DebugNonSafepoints");
     }

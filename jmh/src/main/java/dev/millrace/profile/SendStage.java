@@ -3,7 +3,7 @@ package dev.millrace.profile;
 import java.util.List;
 import java.util.OptionalDouble;
 
-/** The stages of {@code send} that KAFKA-3428 profiled, and those that weigh most today: a row of the table each. */
+/** The stages of {@code send} that KAFKA-3428 profiled, and those that cost most today. Each is a row of the table. */
 enum SendStage {
     SEND(
             "`send`",
@@ -44,11 +44,11 @@ enum SendStage {
     private final String label;
     private final OptionalDouble percentInJira;
 
-    @SuppressWarnings("ImmutableEnumChecker") // a list that nobody can change
+    @SuppressWarnings("ImmutableEnumChecker") // the list is immutable
     private final List<String> methods;
 
     /**
-     * @param methods methods of the stock client and of ours; one that ends with a dot stands for all methods of its class
+     * @param methods of the stock client and of ours; a name that ends with a dot means all methods of the class
      */
     SendStage(String label, OptionalDouble percentInJira, String... methods) {
         this.label = label;
@@ -60,12 +60,12 @@ enum SendStage {
         return label;
     }
 
-    /** Its share of all CPU samples of MirrorMaker with kafka-clients 0.9.0.1, as KAFKA-3428 reports it. */
+    /** Its share of all CPU samples of MirrorMaker with kafka-clients 0.9.0.1, according to KAFKA-3428. */
     OptionalDouble percentInJira() {
         return percentInJira;
     }
 
-    /** Whether a stack is in this stage of a {@code send}; what the I/O thread does by the same methods is not. */
+    /** Whether a stack is in this stage of {@code send}. Calls of the same methods by the I/O thread are not. */
     boolean contains(List<String> frames) {
         return hasMethod(frames) && SEND.hasMethod(frames);
     }

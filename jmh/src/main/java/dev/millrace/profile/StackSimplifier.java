@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Stacks as a picture has room for them: without packages, and with all that is not Java as one frame. */
+/** Simplifies stacks for a picture: drops packages, and folds frames that are not Java into one. */
 final class StackSimplifier {
     private static final Pattern LAMBDA_CLASS = Pattern.compile("\\$\\$Lambda[^.]*(\\.0x[0-9a-f]+)?");
     private static final Pattern TYPE_SUFFIX = Pattern.compile("_\\[.]$");
@@ -12,9 +12,9 @@ final class StackSimplifier {
     private StackSimplifier() {}
 
     /**
-     * Shortens a stack.
+     * Simplifies a stack.
      *
-     * @param mode how it was taken
+     * @param mode the mode in which it was recorded
      */
     static List<Frame> simplify(List<String> frames, ProfileMode mode) {
         int code = mode.endsInType() ? frames.size() - 1 : frames.size();
@@ -25,7 +25,7 @@ final class StackSimplifier {
         List<Frame> simple = new ArrayList<>();
         for (String frame : frames.subList(0, java)) {
             var next = new Frame(shorten(frame), Frame.Kind.of(frame));
-            // An overload that calls another says nothing new.
+            // Show overloads that call each other as one frame.
             if (simple.isEmpty() || !simple.get(simple.size() - 1).equals(next)) {
                 simple.add(next);
             }
@@ -39,7 +39,7 @@ final class StackSimplifier {
         return simple;
     }
 
-    /** Whether a frame is a method written in Java; {@code [unknown]}, libraries, C++ and the kernel are not. */
+    /** Whether a frame is a Java method, not {@code [unknown]}, a native library, C++ or the kernel. */
     private static boolean isJava(String frame) {
         int slash = frame.lastIndexOf('/');
         return slash > 0 && frame.charAt(0) != '/' && frame.indexOf('.', slash) > 0;
@@ -63,7 +63,7 @@ final class StackSimplifier {
         return new Frame(isKernel ? "kernel" : "native", Frame.Kind.SYSTEM);
     }
 
-    /** The threads of the JVM itself. */
+    /** The frame of a stack without Java methods: a thread of the JVM itself. */
     private static Frame thread(List<String> frames) {
         boolean collects = any(frames, "GC") || any(frames, "GangWorker") || any(frames, "WorkerThread");
         return new Frame(

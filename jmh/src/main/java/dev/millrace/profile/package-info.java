@@ -1,5 +1,5 @@
 /**
- * Where 32 threads on one producer spend their time: the load of {@code jmh/race} under async-profiler, and what becomes
- * of its stacks: a table and pictures. Run by {@code profiles/profile}.
+ * {@code profiles/profile}: runs the racers of {@link dev.millrace.race} under async-profiler, and makes a table and
+ * pictures from the stacks that it records.
  */
 package dev.millrace.profile;

@@ -9,12 +9,12 @@ import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
- * How long acknowledgements take, from before the call of {@code send} to the callback; by a sample of sends.
+ * Measures how long acknowledgements take, from before the call of {@code send} to the callback, on a sample of sends.
  *
- * <p><b>Threads:</b> all senders, and whichever threads run the callbacks.
+ * <p><b>Threads:</b> all sending threads, and the threads that run the callbacks.
  */
 final class AckMeter {
-    /** One send in so many, on average. */
+    /** One send in so many is measured, on average. */
     static final int SENDS_PER_SAMPLE = 1000;
 
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(1);
@@ -25,18 +25,18 @@ final class AckMeter {
     private final boolean always;
     private final Callback callback;
 
-    /** @param always whether sends that are not sampled have a callback too */
+    /** @param always whether sends that are not measured have a callback too */
     AckMeter(boolean always) {
         this.always = always;
         callback = always ? this::onCompletion : null;
     }
 
-    /** For a send that is not sampled; may be null. */
+    /** The callback of a send that is not measured; may be null. */
     Callback callback() {
         return callback;
     }
 
-    /** For one send, to be called right before. */
+    /** Starts to measure one send, and returns its callback. Call it right before {@code send}. */
     Callback startSample() {
         long start = System.nanoTime();
         return (metadata, exception) -> {
@@ -53,13 +53,13 @@ final class AckMeter {
         }
     }
 
-    /** Throws if a callback told of an error, or, where every send had one, any of them was not called. */
+    /** Throws if a callback got an error or, if every send had a callback, one of them was not called. */
     void check(long records) throws Exception {
         if (failure.get() != null) {
             throw failure.get();
         }
         if (always && acknowledged.sum() != records) {
-            throw new IllegalStateException(acknowledged + " callbacks of " + records + " told of success");
+            throw new IllegalStateException(acknowledged + " of " + records + " callbacks reported success");
         }
     }
 

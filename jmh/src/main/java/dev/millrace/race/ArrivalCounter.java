@@ -8,8 +8,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
- * Counts the records that have arrived at the brokers, by what they say, not the producer: it sends one record more to
- * each partition, whose offset is how many came before. Correct while nobody else writes to the topic.
+ * Counts the records that have arrived, from what the brokers say, not the producer: it sends one more record to each
+ * partition, whose offset is the number of records before it. Correct only while no other process writes to the topic.
  */
 final class ArrivalCounter {
     private final Producer<byte[], byte[]> producer;
@@ -23,7 +23,10 @@ final class ArrivalCounter {
         this.partitions = partitions;
     }
 
-    /** How many records of others have arrived so far; blocks until all of them are acknowledged. */
+    /**
+     * Sends a record to each partition and returns how many records had arrived before, without those of earlier calls.
+     * Blocks until the brokers have acknowledged all.
+     */
     long count() throws Exception {
         List<Future<RecordMetadata>> probes = new ArrayList<>();
         for (int partition = 0; partition < partitions; partition++) {

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Counts the readings of the clock by a child JVM, the JVM's own included. {@code strace} cannot see them, as they do not
- * enter the kernel; so a library of a few lines of C stands before the system's. It is built when it is needed.
+ * Counts how often a child JVM reads the clock, the JVM's own reads included. {@code strace} cannot see them, because
+ * they do not enter the kernel; therefore a preloaded library of a few lines of C counts them. It is compiled here.
  */
 final class ClockReadCounter {
     private final Path library;
@@ -22,7 +22,7 @@ final class ClockReadCounter {
         this.count = count;
     }
 
-    /** Empty when there is no C compiler. */
+    /** Compiles the library; returns empty if there is no C compiler. */
     static Optional<ClockReadCounter> prepare(Path source, Path folder) throws IOException, InterruptedException {
         if (!SystemCallCounter.isOnPath("cc")) {
             return Optional.empty();
@@ -41,12 +41,12 @@ final class ClockReadCounter {
         return Optional.of(new ClockReadCounter(library, count));
     }
 
-    /** For the child to have. */
+    /** The environment variables that the child JVM needs. */
     Map<String, String> environment() {
         return Map.of("LD_PRELOAD", library.toString(), "CLOCK_READS", count.toString());
     }
 
-    /** So far, of all children. */
+    /** The clock reads of all children so far. */
     long count() throws IOException {
         return ByteBuffer.wrap(Files.readAllBytes(count))
                 .order(ByteOrder.nativeOrder())

@@ -1,6 +1,6 @@
 package dev.millrace.race;
 
-/** A part of a run, for those who watch it. Called by one thread. */
+/** Learns when the measured part of a run begins and ends. Called by one thread. */
 public interface MeasurementListener {
     MeasurementListener NONE = new MeasurementListener() {
         @Override
@@ -10,9 +10,9 @@ public interface MeasurementListener {
         public void onEnd() {}
     };
 
-    /** The threads that send are about to be made, and then to start all at once. */
+    /** The sending threads are created next; then all of them start at once. */
     void onBegin();
 
-    /** Everything sent is acknowledged. */
+    /** All records that were sent are acknowledged. */
     void onEnd();
 }

@@ -2,9 +2,9 @@ package dev.millrace.race;
 
 import java.util.List;
 
-/** The middle of some numbers, and how far they are apart. */
+/** The median, the least and the greatest of some numbers. */
 record MedianAndRange(double median, double min, double max) {
-    /** @throws IllegalArgumentException when there are none */
+    /** @throws IllegalArgumentException if there are none */
     static MedianAndRange of(List<Double> values) {
         if (values.isEmpty()) {
             throw new IllegalArgumentException("No values");

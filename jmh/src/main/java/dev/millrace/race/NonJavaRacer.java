@@ -14,17 +14,18 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * A producer in another language: a small program of ours on its library, in {@code jmh/peers/NAME}, where {@code build FILE}
- * makes it. It does what {@link Racer} does, but for a rate, a gate and TLS, and ends when its standard input does.
+ * A producer in another language: a small program of ours that uses its library, in {@code jmh/peers/NAME}, where the
+ * script {@code build FILE} compiles it. It does what {@link Racer} does, but knows no rate, no pause file and no TLS,
+ * and ends when its standard input ends.
  *
  * @param name with the version of the library
- * @param program to run
+ * @param program the executable
  */
 record NonJavaRacer(String name, Path program) implements RacerProgram {
     private static final String BUILD_SCRIPT = "build";
     private static final int EXIT_CANNOT_BUILD_HERE = 3;
 
-    /** Those that there are. */
+    /** The names of all that have sources, sorted. */
     static List<String> names(Path sources) {
         try (Stream<Path> folders = Files.list(sources)) {
             return folders.filter(folder -> Files.exists(folder.resolve(BUILD_SCRIPT)))
@@ -37,11 +38,11 @@ record NonJavaRacer(String name, Path program) implements RacerProgram {
     }
 
     /**
-     * Builds one; blocks for seconds, minutes if modules are to be fetched.
+     * Compiles one. Blocks for seconds, or for minutes if modules must be downloaded.
      *
-     * @param target where programs go
-     * @param notices gets a line when this machine lacks what it needs; then it is empty
-     * @throws RaceException when it cannot be built though nothing is lacking
+     * @param target folder of the executable
+     * @param notices gets a line if this machine lacks what the build needs; then the result is empty
+     * @throws RaceException if the build fails for another reason
      */
     static Optional<NonJavaRacer> build(String name, Path sources, Path target, Consumer<String> notices) {
         Path program = target.resolve(name);

@@ -5,13 +5,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.BooleanSupplier;
 
-/** A file by which a racer tells the race that it waits: it creates the file, and goes on when that is gone. */
+/** A file that pauses a racer: the racer creates it and waits until the race, another process, deletes it. */
 final class PauseFile {
     private static final long POLL_INTERVAL_MS = 5;
 
     private PauseFile() {}
 
-    /** For the racer. Blocks until the race lets it go on. */
+    /** The racer calls this. Blocks until the race calls {@link #resume}. */
     static void pause(Path file) throws IOException, InterruptedException {
         Files.createFile(file);
         while (Files.exists(file)) {
@@ -19,7 +19,7 @@ final class PauseFile {
         }
     }
 
-    /** For the race. Blocks until the racer waits, and returns whether it does, or has ended instead. */
+    /** The race calls this. Blocks until the racer pauses or has ended; returns whether it is paused. */
     static boolean awaitPaused(Path file, BooleanSupplier alive) throws InterruptedException {
         while (alive.getAsBoolean() && !Files.exists(file)) {
             Thread.sleep(POLL_INTERVAL_MS);
@@ -27,7 +27,7 @@ final class PauseFile {
         return Files.exists(file);
     }
 
-    /** For the race: the racer goes on. */
+    /** The race calls this to let a paused racer continue. */
     static void resume(Path file) throws IOException {
         Files.delete(file);
     }

@@ -13,7 +13,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Counts system calls by {@code perf stat}: the kernel counts, and the process hardly notices. Needs its tracepoints. */
+/**
+ * Counts system calls with {@code perf stat}. The kernel counts, which hardly slows the process. Needs its tracepoints.
+ */
 final class PerfStat implements SystemCallCounter {
     private static final String ALL_CALLS = "raw_syscalls:sys_enter";
     private static final String ENTER_PREFIX = "syscalls:sys_enter_";
@@ -29,16 +31,16 @@ final class PerfStat implements SystemCallCounter {
             "recvfrom",
             "recvmsg");
 
-    /** Two events of one name, the first of which is limited to the wake-ups. */
+    /** Two events have this name; a filter limits the first to the wake-ups. */
     private static final String WRITE = ENTER_PREFIX + "write";
 
     private static final String IS_WAKE_UP = "count == 8";
     private static final String IS_OTHER_WRITE = "count != 8";
 
-    /** Seconds, how often (or that it is unknown), unit, event. */
+    /** Seconds, count (or text if there is none), unit, event. */
     private static final Pattern LINE = Pattern.compile("\\s*[\\d.]+,([^,]*),[^,]*,([\\w:]+),.*");
 
-    /** It writes at such intervals; the first time tells that it counts. */
+    /** How often perf writes its counts; after the first time it is known to be counting. */
     private static final String INTERVAL_MS = "100";
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -63,7 +65,7 @@ final class PerfStat implements SystemCallCounter {
         return new PerfStat(process, counts);
     }
 
-    /** Whether perf is there, and may count all of these. */
+    /** Whether perf is installed and may count all these events. */
     static boolean isUsable() throws IOException, InterruptedException {
         return SystemCallCounter.isOnPath("perf") && perf("true").waitFor() == 0;
     }
@@ -87,13 +89,13 @@ final class PerfStat implements SystemCallCounter {
         }
     }
 
-    /** The sums of all intervals; what is no line of an event is a remark. */
+    /** Adds up all intervals; ignores lines that are not an event. */
     static Map<String, Long> parse(Stream<String> lines) {
         Map<String, Long> calls = new HashMap<>();
         boolean[] wakeUpIsNext = {true};
         lines.map(LINE::matcher).filter(Matcher::matches).forEach(line -> {
             String event = line.group(2);
-            // In a process that made no call at all in an interval nothing was counted.
+            // perf prints text instead of a count if the process made no call in the interval.
             long count = line.group(1).startsWith("<") ? 0 : Long.parseLong(line.group(1));
             if (event.equals(ALL_CALLS)) {
                 calls.merge("other", count, Long::sum);

@@ -8,10 +8,11 @@ import java.util.SplittableRandom;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * The records that each thread sends over and over, made beforehand so that the race measures the producer, not whoever
- * makes records. All threads together have {@value #COUNT}, whatever their number, so that they meet the same caches:
- * enough for no value to come twice in a batch of 64 KiB, where a compressor would find it. Values so large that this
- * would fill the heap are shared by several records. Half of a value is random, half is not.
+ * The records that each thread sends again and again. They are made before the race, so that it measures the producer
+ * and not the making of records. All threads together have {@value #COUNT} (more if they are compressed), whatever the
+ * number of threads, so that the load on the CPU caches is the same. That is enough that no value occurs twice in a
+ * batch of 64 KiB, where a compressor would find it. If values are so large that this would fill the heap, several
+ * records share one. Half of a value is random.
  */
 final class PreparedRecords {
     private static final int COUNT = 4_096;
@@ -39,7 +40,7 @@ final class PreparedRecords {
             SplittableRandom random = new SplittableRandom(thread);
             List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
             for (int i = 0; i < rounds * partitions; i++) {
-                // Each thread begins with a partition of its own, and all go on by the same step.
+                // Each thread starts at another partition; the step is the same for all.
                 Integer partition =
                         choice == PartitionChoice.PARTITION ? Integer.valueOf((thread + i * step) % partitions) : null;
                 byte[] key = choice == PartitionChoice.KEY ? bytes(random, KEY_BYTES, KEY_BYTES) : null;
@@ -49,14 +50,14 @@ final class PreparedRecords {
         }
     }
 
-    /** What decides on a record's partition. */
+    /** How the partition of a record is chosen. */
     enum PartitionChoice {
         PARTITION,
         KEY,
         STICKY
     }
 
-    /** To be sent in turn, and then again. */
+    /** The records of one thread, to be sent in turn, again and again. */
     List<ProducerRecord<byte[], byte[]>> forThread(int thread) {
         return byThread.get(thread);
     }

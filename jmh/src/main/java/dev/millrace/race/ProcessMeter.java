@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What this JVM uses, from the construction to {@link #stop}. */
+/** Measures what this JVM uses from construction to {@link #stop}. */
 final class ProcessMeter {
     private static final OperatingSystemMXBean SYSTEM =
             ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
@@ -23,7 +23,7 @@ final class ProcessMeter {
     private final long gcCount;
     private final long cpuNanos;
 
-    /** @param senders whose allocations are left out, as they know them better */
+    /** @param senders threads whose allocations are left out, because they count their own */
     ProcessMeter(List<Thread> senders) {
         this.senders = senders.stream().map(Thread::getId).collect(Collectors.toSet());
         allocatedBytes = allocatedBytes();
@@ -33,10 +33,10 @@ final class ProcessMeter {
     }
 
     /**
-     * What was used.
+     * What the JVM used.
      *
-     * @param cpuNanos of the whole process
-     * @param otherBytes allocated on the Java heap by the threads that are no senders and have not ended
+     * @param cpuNanos CPU time of the whole process
+     * @param otherBytes allocated on the Java heap by threads that are not senders and have not ended
      */
     record Usage(long cpuNanos, long gcMillis, long gcCount, long otherBytes) {}
 

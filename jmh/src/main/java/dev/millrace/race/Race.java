@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Runs every racer in every round; each round in another order, so that nobody always runs first. */
+/** Runs every racer in every round, each round in another order, so that no racer is always first. */
 final class Race {
-    /** The share of the rate that counts as all of it: the last records wait for their acknowledgement. */
+    /** The share of the rate that counts as the full rate, because the last records wait for their acknowledgement. */
     private static final double RATE_HELD_SHARE = 0.97;
 
     private final RaceCommand options;
@@ -28,7 +28,7 @@ final class Race {
     /**
      * Blocks for minutes.
      *
-     * @throws RaceException when a racer fails, with what it said
+     * @throws RaceException if a racer fails, with its output
      */
     RaceResults run() {
         RaceResults results = new RaceResults(options.describe());
@@ -58,7 +58,7 @@ final class Race {
 
     private String notice(Map<RaceMetric, Double> metrics) {
         boolean held = options.rate() == 0 || metrics.get(RaceMetric.RECORDS_PER_S) >= RATE_HELD_SHARE * options.rate();
-        return held ? "" : ", less than --rate: its times are those of a producer that cannot keep up";
+        return held ? "" : ", less than --rate: the times are those of a producer that cannot keep up";
     }
 
     private Map<RaceMetric, Double> run(RacerProgram racer, int threads, RacerRunner runner) {
@@ -71,7 +71,7 @@ final class Race {
         try (TracedRun run = new TracedRun(options.clockSource());
                 JavaProgram program = run.start(racer, runner.arguments(racer, threads))) {
             Map<RaceMetric, Double> metrics = run.trace(program, options.records());
-            // Its own figures mean nothing: to count its clock reads slows it down.
+            // The racer's own metrics are ignored: counting its clock reads slows it down.
             runner.awaitEnd(racer, program);
             return metrics;
         } catch (IOException e) {

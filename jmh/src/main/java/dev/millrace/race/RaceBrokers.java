@@ -7,20 +7,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 
-/** What the racers send to. Ends with this JVM if not closed before. */
+/** The brokers that the racers send to. They end with this JVM if not closed before. */
 interface RaceBrokers extends AutoCloseable {
     String TOPIC = "race";
 
-    /** What a producer needs to connect. */
+    /** The settings that a producer needs to connect. */
     Map<String, Object> clientConfig();
 
-    /** Makes the topic, with nothing in it or as it was; to be called before every run. */
+    /**
+     * Makes sure that the topic exists. Call it before every run. The stub keeps nothing, so only a real broker empties
+     * it.
+     */
     void prepareTopic();
 
     @Override
     void close();
 
-    /** A broker that acknowledges and stores nothing. */
+    /** A broker that acknowledges but stores nothing. */
     static RaceBrokers stub(int partitions, boolean tls) {
         StubBroker.Builder builder = StubBroker.builder().topic(TOPIC, partitions);
         StubBroker stub = (tls ? builder.tls() : builder).start();
@@ -40,7 +43,7 @@ interface RaceBrokers extends AutoCloseable {
         };
     }
 
-    /** A Kafka broker; what a run has left is deleted, as it may be gigabytes. */
+    /** A Kafka broker. Before a run it deletes the records of the last one, which may be gigabytes. */
     static RaceBrokers real(int partitions, boolean tls) {
         Listener listener = tls ? Listener.SSL : Listener.PLAINTEXT;
         KafkaCluster cluster = KafkaCluster.builder().listeners(listener).start();

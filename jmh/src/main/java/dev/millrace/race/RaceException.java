@@ -1,6 +1,6 @@
 package dev.millrace.race;
 
-/** The race cannot go on; the message is for whoever started it. */
+/** The race cannot continue. The message is for the user. */
 public final class RaceException extends RuntimeException {
     RaceException(String message) {
         super(message);

@@ -7,10 +7,10 @@ import java.util.StringJoiner;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What is measured of one run of a racer. The name in lower case is that of the figure in JSON. */
+/** What is measured in one run of a racer. In JSON it has its name in lower case. */
 enum RaceMetric {
     RECORDS_PER_S("records/s", "%,.0f"),
-    /** CPU of the whole process: senders, I/O, garbage collector and compiler. */
+    /** CPU time of the whole process: sending threads, I/O, garbage collector and compiler. */
     CPU_NS_PER_RECORD("CPU ns/record", "%,.0f"),
     SEND_P50_US("send p50 µs", "%,.2f"),
     SEND_P99_US("p99 µs", "%,.1f"),
@@ -24,11 +24,11 @@ enum RaceMetric {
     SENDER_BYTES_PER_RECORD("in send", "%,.0f"),
     GC_MS("GC ms", "%,.0f"),
     GC_COUNT("GCs", "%,.0f"),
-    /** All system calls per 1,000 records; the next as well. */
+    /** All system calls per 1,000 records. The metrics after it are per 1,000 records too. */
     SYSCALLS("system calls/1,000", "%,.1f"),
     FUTEX("futex", "%,.1f"),
     EPOLL_WAIT("epoll_wait", "%,.1f"),
-    /** To sockets; with the wake-ups, where they cannot be told apart. */
+    /** Writes to sockets, and the wake-ups too if the counter cannot tell them apart. */
     WRITE("write", "%,.1f"),
     /** Writes that end the wait of a selector. */
     WAKE_UPS("wake-ups", "%,.1f"),
@@ -45,7 +45,9 @@ enum RaceMetric {
         this.format = format;
     }
 
-    /** Of its column; a unit may be that of the column to the left. */
+    /**
+     * The heading of its column. It may continue the heading to its left, as {@code p99 µs} after {@code send p50 µs}.
+     */
     String heading() {
         return heading;
     }
@@ -58,14 +60,14 @@ enum RaceMetric {
         return String.format(Locale.ROOT, format, value);
     }
 
-    /** As a racer prints its figures: one JSON object in one line. */
+    /** What a racer prints: one JSON object in one line. */
     static String toJson(Map<RaceMetric, Double> metrics) {
         StringJoiner members = new StringJoiner(",", "{", "}");
         metrics.forEach((metric, value) -> members.add("\"" + metric.json() + "\":" + value));
         return members.toString();
     }
 
-    /** Of what {@link #toJson} printed; a racer in another language leaves out what it does not measure. */
+    /** Reads what {@link #toJson} printed. A racer in another language leaves out what it does not measure. */
     static Map<RaceMetric, Double> fromJson(String line) {
         Map<RaceMetric, Double> metrics = new EnumMap<>(RaceMetric.class);
         Matcher numbers = NUMBER.matcher(line);

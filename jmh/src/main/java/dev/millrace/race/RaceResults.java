@@ -16,27 +16,27 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * What the runs measured, as a table and as JSON. Each racer's figures are medians over the rounds; its ratio is taken
- * within each round, from runs that were neighbours in time.
+ * What the runs measured, as a table and as JSON. For each racer it shows medians over the rounds. Its ratio to
+ * Millrace is calculated within each round, from runs that were close in time.
  */
 final class RaceResults {
     private final String description;
     private final Map<Entry, List<Map<RaceMetric, Double>>> runs = new LinkedHashMap<>();
 
-    /** @param description what was run, for the head of the table */
+    /** @param description what was run, for the first line of the table */
     RaceResults(String description) {
         this.description = description;
     }
 
     private record Entry(String producer, int threads) {}
 
-    /** Adds a run; to be called for every racer in each round. */
+    /** Adds a run. Call it for every racer in each round. */
     void add(String producer, int threads, Map<RaceMetric, Double> metrics) {
         runs.computeIfAbsent(new Entry(producer, threads), entry -> new ArrayList<>())
                 .add(metrics);
     }
 
-    /** Empty when not every run has this figure. */
+    /** Empty if not every run has this metric. */
     private Optional<MedianAndRange> spread(Entry entry, RaceMetric metric) {
         List<Double> values = runs.get(entry).stream()
                 .filter(run -> run.containsKey(metric))
@@ -45,7 +45,7 @@ final class RaceResults {
         return values.size() < runs.get(entry).size() ? Optional.empty() : Optional.of(MedianAndRange.of(values));
     }
 
-    /** Of records/s, to Millrace's with as many threads. */
+    /** Records/s divided by those of Millrace with the same number of threads; empty if one of them is missing. */
     private Optional<MedianAndRange> ratio(Entry entry) {
         List<Map<RaceMetric, Double>> own = runs.get(entry);
         List<Map<RaceMetric, Double>> millrace = runs.get(new Entry(RacerJvm.MILLRACE, entry.threads));
@@ -61,7 +61,7 @@ final class RaceResults {
                 .toList()));
     }
 
-    /** One object a line for each producer and number of threads. */
+    /** A line with one JSON object for each producer and number of threads. */
     String json() {
         return runs.keySet().stream().map(entry -> json(entry) + "\n").collect(Collectors.joining());
     }
@@ -89,7 +89,7 @@ final class RaceResults {
         return String.format(Locale.ROOT, "\"%s\": %.3f", name, value);
     }
 
-    /** With what was run and how above, and a line for each producer and number of threads. */
+    /** What was run and how, then a line for each producer and number of threads. */
     String table() {
         Set<RaceMetric> measured = EnumSet.noneOf(RaceMetric.class);
         runs.values().forEach(rounds -> rounds.forEach(metrics -> measured.addAll(metrics.keySet())));

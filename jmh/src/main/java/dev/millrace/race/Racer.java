@@ -14,24 +14,27 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Serializer;
 
 /**
- * One producer in a JVM of its own: many threads send through it, first to warm up, then measured from the barrier on
- * which all start to the end of {@code flush()}. Its last line on standard output is the JSON of {@link RaceMetric}; on any
- * failure, a refused send or a record that did not arrive included, it ends with code 1.
+ * Main class that runs one producer in a JVM of its own: many threads send through it, first to warm up, then measured
+ * from the barrier on which all threads start to the end of {@code flush()}. The last line on standard output is the
+ * JSON of {@link RaceMetric}. On any failure, which includes a refused send and a record that did not arrive, it ends
+ * with code 1.
  *
- * <p>It needs nothing but the JDK, HdrHistogram and the {@code kafka-clients} that it races, any version of which will do.
+ * <p>It needs only the JDK, HdrHistogram and the {@code kafka-clients} to be measured, in any version.
  *
  * <p>Arguments, as {@code name=value}, all required:
  * <ul>
- * <li>{@code class}: of the producer, {@code org.apache.kafka.clients.producer.KafkaProducer} or
+ * <li>{@code class}: the class of the producer, {@code org.apache.kafka.clients.producer.KafkaProducer} or
  *     {@code dev.millrace.client.MillraceProducer}
- * <li>{@code config.KEY}: a setting of the producer, as often as needed; {@code bootstrap.servers} is one
- * <li>{@code topic}, {@code partitions}: where to send, and how many partitions that has
- * <li>{@code partition_choice}: {@code partition} (each record names one, in turn), {@code key} or {@code sticky} (neither)
- * <li>{@code step}: from one partition that a thread names to the next
- * <li>{@code threads}, {@code records} (of all threads together), {@code size} (bytes of a value), {@code warmup} (records
- *     before the measured ones), {@code warmup_ms} (for so long they are sent again and again)
- * <li>{@code rate}: records a second of all threads together; 0 for as fast as it goes
- * <li>{@code pause_file}: empty, or a {@link PauseFile} to wait at right before and after what is measured; then nothing is timed
+ * <li>{@code config.KEY}: a setting of the producer, any number of times; {@code bootstrap.servers} is one
+ * <li>{@code topic}, {@code partitions}: the topic to send to, and its number of partitions
+ * <li>{@code partition_choice}: {@code partition} (each record names its partition, in turn), {@code key} or
+ *     {@code sticky} (neither)
+ * <li>{@code step}: the distance from one partition that a thread names to the next
+ * <li>{@code threads}, {@code records} (of all threads together), {@code size} (bytes of a value), {@code warmup}
+ *     (records before the measured ones), {@code warmup_ms} (the warm-up is repeated for so long)
+ * <li>{@code rate}: records per second of all threads together; 0 for as fast as possible
+ * <li>{@code pause_file}: empty, or a {@link PauseFile} to pause at, before and after the measured part; then nothing
+ *     is timed
  * <li>{@code callbacks}: whether every send has a callback, not only one in {@value AckMeter#SENDS_PER_SAMPLE}
  * </ul>
  */
@@ -52,7 +55,7 @@ public final class Racer {
         System.out.println(RaceMetric.toJson(run(new RacerArguments(arguments), MeasurementListener.NONE)));
     }
 
-    /** Sends as {@link #main} does, tells when the measured part begins and ends, and prints nothing. */
+    /** Sends as {@link #main} does, but tells a listener when the measured part begins and ends, and prints nothing. */
     public static void runMeasured(String[] arguments, MeasurementListener listener) throws Exception {
         run(new RacerArguments(arguments), listener);
     }
@@ -89,7 +92,7 @@ public final class Racer {
         long warm = arrivals.count();
         check(warmed, warm - before);
         if (rate > 0) {
-            // A second of it: pacing is code too.
+            // Warm up the code that keeps the rate, too, for a second.
             send((long) rate, rate, MeasurementListener.NONE);
             warm = arrivals.count();
         }
@@ -113,7 +116,7 @@ public final class Racer {
 
     private static void check(long sent, long arrived) {
         if (sent != arrived) {
-            throw new IllegalStateException(arrived + " records of " + sent + " arrived");
+            throw new IllegalStateException(arrived + " of " + sent + " records arrived");
         }
     }
 
@@ -127,7 +130,7 @@ public final class Racer {
             Sender.Pace pace = new Sender.Pace(rate / threads, (double) i / threads);
             senders.add(new Sender(producer, prepared.forThread(i), share, pace, acks, !isTraced()));
         }
-        // Before the threads are made: the JVM decides then when it takes their first sample of allocations.
+        // Before the threads are created: at that point the JVM decides when to take their first sample of allocations.
         listener.onBegin();
         List<Thread> running = new ArrayList<>();
         for (Sender sender : senders) {

@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What a {@link Racer} is told on its command line, as {@code name=value}. */
+/** The command line of a {@link Racer}: arguments of the form {@code name=value}. */
 final class RacerArguments {
     private static final String CONFIG = "config.";
 
     private final Map<String, String> values = new TreeMap<>();
 
-    /** @throws IllegalArgumentException when one is not of the form {@code name=value} */
+    /** @throws IllegalArgumentException if an argument is not of the form {@code name=value} */
     RacerArguments(String... arguments) {
         for (String argument : arguments) {
             int equals = argument.indexOf('=');
@@ -33,7 +33,7 @@ final class RacerArguments {
         return set(CONFIG + key, value);
     }
 
-    /** @throws IllegalArgumentException when it was not given */
+    /** @throws IllegalArgumentException if the argument is missing */
     String text(String name) {
         String value = values.get(name);
         if (value == null) {
@@ -65,7 +65,7 @@ final class RacerArguments {
         return config;
     }
 
-    /** As the constructor takes them. */
+    /** The arguments as the constructor takes them. */
     String[] commandLine() {
         List<String> arguments = new ArrayList<>();
         values.forEach((name, value) -> arguments.add(name + "=" + value));

@@ -18,17 +18,20 @@ import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /**
- * The JVM of a {@link Racer}. A stock client's class path is the published jars of its version, which the build copies to
- * {@code target/racers/NAME}, and nothing of the version that this module is built with.
+ * How to start the JVM of a {@link Racer}. The class path of a stock client has the published jars of its version,
+ * which the build copies to {@code target/racers/NAME}, and nothing of the version that this module is built with.
  *
  * @param name as in {@code --producers}
- * @param producerClass that it constructs
- * @param classPath as of {@code -cp}
+ * @param producerClass the class of the producer
+ * @param classPath the value of {@code -cp}
  */
 public record RacerJvm(String name, String producerClass, String classPath) implements RacerProgram {
     public static final String MILLRACE = "millrace";
 
-    /** Of every racer. The heap is touched beforehand, as the first touch of a page costs as much as many records. */
+    /**
+     * JVM options of every racer. The heap is touched first, because the first touch of a page costs as much as many
+     * records.
+     */
     public static final List<String> OPTIONS = List.of("-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch", "-XX:+UseParallelGC");
 
     /** The names that {@link #named} knows. */
@@ -43,7 +46,7 @@ public record RacerJvm(String name, String producerClass, String classPath) impl
         }
     }
 
-    /** The racer of this name, which is one of {@link #names}. */
+    /** The racer with this name, which must be one of {@link #names}. */
     static RacerJvm named(String name) {
         if (name.equals(MILLRACE)) {
             return new RacerJvm(
@@ -65,11 +68,11 @@ public record RacerJvm(String name, String producerClass, String classPath) impl
     }
 
     /**
-     * Starts a racer and returns at once. It ends with this JVM if not before.
+     * Starts a racer and returns at once. It ends with this JVM at the latest.
      *
-     * @param main {@link Racer}, or what runs it
-     * @param more options for the JVM, beside {@link #OPTIONS}
-     * @param environment variables to add to its environment
+     * @param main {@link Racer}, or a class that calls it
+     * @param more options for the JVM, in addition to {@link #OPTIONS}
+     * @param environment variables to add
      * @param arguments of {@link Racer}, without {@code class}
      */
     public JavaProgram start(Class<?> main, List<String> more, Map<String, String> environment, String... arguments) {
@@ -96,12 +99,12 @@ public record RacerJvm(String name, String producerClass, String classPath) impl
         return locationOf(Racer.class).resolve("../../lib/clock-reads.c").normalize();
     }
 
-    /** The sources of what is not Java. */
+    /** The sources of the racers in other languages. */
     static Path nonJavaSources() {
         return locationOf(Racer.class).resolve("../../peers").normalize();
     }
 
-    /** What is built of them. */
+    /** Where their executables are. */
     static Path nonJavaPrograms() {
         return locationOf(Racer.class).resolveSibling("peers");
     }

@@ -2,19 +2,22 @@ package dev.millrace.race;
 
 import java.time.Duration;
 
-/** One who races, in a process of its own. Its output ends with a line of {@link RaceMetric}s as JSON. */
+/**
+ * A program that sends through one producer and measures it. Its output ends with a line of {@link RaceMetric}s as
+ * JSON.
+ */
 sealed interface RacerProgram permits RacerJvm, NonJavaRacer {
-    /** As the table names it. */
+    /** Its name in the table. */
     String name();
 
     /**
-     * Blocks until it has ended. It ends with this JVM if not before.
+     * Starts it and blocks until it has ended. It ends with this JVM at the latest.
      *
      * @param arguments as {@link Racer} takes them, without {@code class}
-     * @throws IllegalStateException when it does not end in time
+     * @throws IllegalStateException if it does not end in time
      */
     Ended run(RacerArguments arguments, Duration patience);
 
-    /** What is left of a racer. */
+    /** How a racer ended. */
     record Ended(int exitCode, String output) {}
 }

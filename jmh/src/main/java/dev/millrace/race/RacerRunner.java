@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
-/** What racers are put under: brokers, and what is sent to them. For one thread, and one racer at a time. */
+/** Runs racers against brokers that it starts and stops. Used by one thread, which runs one racer at a time. */
 public final class RacerRunner implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofMinutes(15);
 
@@ -19,7 +19,7 @@ public final class RacerRunner implements AutoCloseable {
     /**
      * Starts the brokers.
      *
-     * @param warnings gets what racers warn of
+     * @param warnings gets each line that a racer prints before its last
      */
     RacerRunner(RaceCommand options, Consumer<String> warnings) {
         this.options = options;
@@ -31,8 +31,8 @@ public final class RacerRunner implements AutoCloseable {
      * Starts the brokers of a race.
      *
      * @param raceOptions the command line of {@code race}
-     * @param warnings gets what racers warn of
-     * @throws ParameterException when it is wrong
+     * @param warnings gets each line that a racer prints before its last
+     * @throws ParameterException if the command line is wrong
      */
     public static RacerRunner start(List<String> raceOptions, Consumer<String> warnings) {
         RaceCommand options = new RaceCommand();
@@ -41,36 +41,36 @@ public final class RacerRunner implements AutoCloseable {
         return new RacerRunner(options, warnings);
     }
 
-    /** Who takes part. */
+    /** The racers that the options name. */
     public List<RacerJvm> racers() {
         return options.jvms();
     }
 
-    /** What is the same for all racers, in a line. */
+    /** What is the same for all racers, in one line. */
     public String describe() {
         return options.describe();
     }
 
-    /** How many are sent in the measured part of a run. */
+    /** How many records are sent in the measured part of a run. */
     public long records() {
         return options.records();
     }
 
     /**
-     * Blocks until a racer has ended, and returns the last line that it printed.
+     * Runs a racer, blocks until it has ended, and returns the last line that it printed.
      *
-     * @throws RaceException it has failed, with what it said
+     * @throws RaceException if it fails, with its output
      */
     String run(RacerProgram racer, int threads) {
         return lastLine(racer, racer.run(arguments(racer, threads).set("pause_file", ""), PATIENCE));
     }
 
     /**
-     * As {@link #run(RacerProgram, int)}, of another program than {@link Racer}.
+     * As {@link #run(RacerProgram, int)}, but with another main class than {@link Racer}.
      *
-     * @param main what runs {@link Racer}
-     * @param jvmOptions beside {@link RacerJvm#OPTIONS}
-     * @throws RaceException it has failed, with what it said
+     * @param main the class that calls {@link Racer}
+     * @param jvmOptions in addition to {@link RacerJvm#OPTIONS}
+     * @throws RaceException if it fails, with its output
      */
     public String run(RacerJvm racer, int threads, Class<?> main, List<String> jvmOptions) {
         String[] arguments = arguments(racer, threads).set("pause_file", "").commandLine();
@@ -79,7 +79,7 @@ public final class RacerRunner implements AutoCloseable {
         }
     }
 
-    /** Makes the topic ready for a run, and returns what the racer is to be told, but for {@code pause_file}. */
+    /** Prepares the topic for a run, and returns the arguments of the racer, without {@code pause_file}. */
     RacerArguments arguments(RacerProgram racer, int threads) {
         brokers.prepareTopic();
         RacerArguments arguments = options.racerArguments(racer.name(), threads).set("topic", RaceBrokers.TOPIC);
@@ -87,7 +87,7 @@ public final class RacerRunner implements AutoCloseable {
         return arguments;
     }
 
-    /** As {@link #run(RacerProgram, int)}, of a racer that was started elsewhere. */
+    /** As {@link #run(RacerProgram, int)}, for a racer that the caller has started. */
     String awaitEnd(RacerJvm racer, JavaProgram program) {
         return lastLine(racer, new RacerProgram.Ended(program.awaitEnd(PATIENCE), program.output()));
     }
@@ -95,7 +95,7 @@ public final class RacerRunner implements AutoCloseable {
     private String lastLine(RacerProgram racer, RacerProgram.Ended ended) {
         List<String> lines = ended.output().lines().toList();
         if (ended.exitCode() != 0 || lines.isEmpty()) {
-            throw new RaceException(racer.name() + " failed. It said:\n" + String.join("\n", lines));
+            throw new RaceException(racer.name() + " failed. Its output:\n" + String.join("\n", lines));
         }
         lines.subList(0, lines.size() - 1).forEach(warnings);
         return lines.get(lines.size() - 1);

@@ -14,16 +14,16 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * What one thread sends. As fast as it goes, one send in {@value #SENDS_PER_TIMED} on average is timed, at random: reading the clock
- * twice for each would cost as much as some of what is measured.
+ * The sends of one thread. Without a rate, one send in {@value #SENDS_PER_TIMED} on average is timed, at random,
+ * because reading the clock twice for each would cost as much as some of what is measured.
  *
- * <p>At a given rate each send has an intended start, and all are timed. One that comes due while its thread is held up in
- * an earlier send is timed from its intended start, so that a stall counts for all that should have been sent meanwhile
- * (without that, coordinated omission). Between sends the thread sleeps for a millisecond or more, as the machine's cores
- * are the producer's; one that comes due in that sleep is timed from when the thread gets to it, as the sleep is not the
- * producer's doing.
+ * <p>With a rate, each send has an intended start, and all sends are timed. A send that comes due while an earlier send
+ * blocks its thread is timed from its intended start, so that a stall counts for all records that should have been sent
+ * meanwhile (otherwise: coordinated omission). Between sends the thread sleeps for at least a millisecond, to leave the
+ * cores to the producer. A send that comes due during that sleep is timed from when the thread makes it, because the
+ * producer did not cause the sleep.
  *
- * <p><b>Threads:</b> its own until that has ended; then the one that joined it.
+ * <p><b>Threads:</b> the sending thread until it has ended; then the thread that joined it.
  */
 final class Sender {
     static final double UNLIMITED = 0;
@@ -46,8 +46,8 @@ final class Sender {
     private RuntimeException failure;
 
     /**
-     * @param count how many to send
-     * @param timed whether to time some; else neither this class nor its callbacks read the clock
+     * @param count how many records to send
+     * @param timed whether to time some sends; if not, neither this class nor its callbacks read the clock
      */
     Sender(
             Producer<byte[], byte[]> producer,
@@ -68,8 +68,8 @@ final class Sender {
     /**
      * When to send.
      *
-     * @param rate records a second of this thread, or {@link #UNLIMITED}
-     * @param phase how much of an interval to start late, so that not all threads send at once
+     * @param rate records per second of this thread, or {@link #UNLIMITED}
+     * @param phase the fraction of an interval to start late, so that not all threads send at the same time
      */
     record Pace(double rate, double phase) {}
 
@@ -124,7 +124,7 @@ final class Sender {
                 awake = System.nanoTime();
                 now = awake;
             }
-            // Came due in the sleep: from now on. Came due in an earlier send: from when it was due.
+            // If it came due during the sleep, time it from now; if during an earlier send, from when it was due.
             long from = due - awake > 0 ? due : now;
             send();
             now = System.nanoTime();
@@ -153,17 +153,17 @@ final class Sender {
         times.recordValue(Math.min(nanos, LONGEST_NANOS));
     }
 
-    /** What each timed send took, in nanoseconds. */
+    /** The durations of the timed sends, in nanoseconds. */
     Histogram times() {
         return times;
     }
 
-    /** By this thread while it sent. */
+    /** What this thread allocated on the heap while it sent. */
     long allocatedBytes() {
         return allocatedBytes;
     }
 
-    /** Throws what ended the thread early, if anything did. */
+    /** Throws the exception that ended the thread early, if there was one. */
     void rethrow() {
         if (failure != null) {
             throw failure;

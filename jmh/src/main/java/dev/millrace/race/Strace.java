@@ -10,9 +10,11 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Counts the system calls of a running process with {@code strace}, which must be installed and allowed to attach. */
+/**
+ * Counts the system calls of a running process with {@code strace}, which must be installed and be allowed to attach.
+ */
 final class Strace implements SystemCallCounter {
-    /** Share of time, seconds, µs a call, calls, perhaps errors, name. */
+    /** Share of time, seconds, µs per call, calls, errors if there were any, name. */
     private static final Pattern LINE =
             Pattern.compile("\\s*[\\d.]+\\s+[\\d.]+\\s+\\d+\\s+(\\d+)\\s+(?:\\d+\\s+)?(\\w+)\\s*");
 
@@ -43,7 +45,7 @@ final class Strace implements SystemCallCounter {
         return parse(Files.readString(summary));
     }
 
-    /** The table that {@code strace -c} prints, without its last line, the sum. */
+    /** Reads the table that {@code strace -c} prints, without its last line, the sum. */
     static Map<String, Long> parse(String summary) {
         Map<String, Long> calls = new HashMap<>();
         summary.lines()

@@ -11,20 +11,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** A run of which the system calls and clock reads are counted, from after the warm-up to the end of {@code flush()}. */
+/** A run whose system calls and clock reads are counted, from after the warm-up to the end of {@code flush()}. */
 final class TracedRun implements AutoCloseable {
     private final Path folder;
     private final Path pauseFile;
     private final Optional<ClockReadCounter> clock;
 
-    /** @param clockSource of the library that counts clock reads */
+    /** @param clockSource C source of the library that counts clock reads */
     TracedRun(Path clockSource) throws IOException, InterruptedException {
         folder = Files.createTempDirectory("millrace-race-");
         pauseFile = folder.resolve("pause_file");
         clock = ClockReadCounter.prepare(clockSource, folder);
     }
 
-    /** Starts the racer so that it waits to be traced. */
+    /** Starts the racer, which will pause after its warm-up. */
     JavaProgram start(RacerJvm racer, RacerArguments arguments) {
         Map<String, String> environment =
                 clock.map(ClockReadCounter::environment).orElse(Map.of());
@@ -35,7 +35,7 @@ final class TracedRun implements AutoCloseable {
                 arguments.set("pause_file", pauseFile).commandLine());
     }
 
-    /** Returns the figures; none when the racer ended before its time. */
+    /** Counts and returns the metrics; returns none if the racer ended early. */
     Map<RaceMetric, Double> trace(JavaProgram program, long records) throws IOException, InterruptedException {
         Map<RaceMetric, Double> metrics = new EnumMap<>(RaceMetric.class);
         if (!PauseFile.awaitPaused(pauseFile, program::isAlive)) {

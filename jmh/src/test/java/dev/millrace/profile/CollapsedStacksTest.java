@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class CollapsedStacksTest {
     @Test
-    void shouldTakeFramesAndWeightWhenAFrameContainsBlanks() {
+    void shouldTakeFramesAndWeightWhenAFrameContainsSpaces() {
         CollapsedStacks stacks = CollapsedStacks.parse("a/A.run;I2C/C2I adapters 1061931\n\na/A.run 7\n");
 
         assertThat(stacks.stacks())
@@ -19,14 +19,14 @@ class CollapsedStacksTest {
     }
 
     @Test
-    void shouldLeaveOutTheRestWhenOnlySomeStacksAreWanted() {
+    void shouldKeepOnlyStacksThatSatisfyTheCondition() {
         CollapsedStacks stacks = CollapsedStacks.parse("a/A.run;b/B.go 1\na/A.run 7");
 
         assertThat(stacks.filter(frames -> frames.contains("b/B.go")).total()).isEqualTo(1);
     }
 
     @Test
-    void shouldQuoteALineWhenItIsNoStack() {
+    void shouldQuoteALineWhenItIsNotAStack() {
         assertThatThrownBy(() -> CollapsedStacks.parse("a/A.run;b/B.go"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("Not a collapsed stack: a/A.run;b/B.go");

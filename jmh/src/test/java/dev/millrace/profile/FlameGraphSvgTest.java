@@ -20,14 +20,14 @@ class FlameGraphSvgTest {
 
         Document picture = parse(FlameGraphSvg.of(List.of(before, after)));
 
-        // The widest fills the picture less its margins; half a pixel parts neighbours.
+        // The widest frame fills the picture minus its margins; half a pixel separates neighbours.
         assertThat(width(picture, "A.run: 100 ns")).isEqualTo(1_180 - 0.5);
         assertThat(width(picture, "K.<init>: 70 ns")).isEqualTo(826 - 0.5);
         assertThat(width(picture, "M.send: 25 ns")).isEqualTo(295 - 0.5);
         assertThat(texts(picture))
                 .contains(
-                        "kafka-4.4.0: 100 ns of CPU a record",
-                        "millrace: 25 ns of CPU a record",
+                        "kafka-4.4.0: 100 ns of CPU per record",
+                        "millrace: 25 ns of CPU per record",
                         "K.<init>",
                         "Millrace");
     }
@@ -46,7 +46,7 @@ class FlameGraphSvgTest {
     void shouldDrawAnEmptyGraphWhenNothingWasCounted() throws Exception {
         Document picture = parse(FlameGraphSvg.of(List.of(profile("millrace"))));
 
-        assertThat(texts(picture)).containsExactly("millrace: 0.0 ns of CPU a record");
+        assertThat(texts(picture)).containsExactly("millrace: 0.0 ns of CPU per record");
     }
 
     private static Profile profile(String producer, String... lines) {

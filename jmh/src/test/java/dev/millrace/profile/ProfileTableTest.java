@@ -19,13 +19,13 @@ class ProfileTableTest {
                 STOCK + ";org/apache/kafka/clients/producer/KafkaProducer.waitOnMetadata 20000",
                 STOCK + ";org/apache/kafka/clients/producer/KafkaProducer.waitOnMetadata"
                         + ";org/apache/kafka/clients/producer/internals/ProducerMetadata.add 10000",
-                // The I/O thread's: in no stage of a send.
+                // In the I/O thread, so in no stage of send.
                 "org/apache/kafka/clients/producer/internals/Sender.run;org/apache/kafka/clients/Metadata.fetch 30000");
         Profile ours =
                 profile("millrace", ProfileMode.CPU, OURS + " 995", OURS + ";dev/millrace/client/TopicLookup.known 5");
 
         assertThat(ProfileTable.of(ProfileMode.CPU, List.of(stock, ours))).isEqualTo("""
-                        ## CPU: share of all CPU time, and CPU a record (perf_events)
+                        ## CPU: share of all CPU time, and CPU per record (perf_events)
 
                         | in `send` of stock · Millrace                           | KAFKA-3428 |   kafka-4.3.1 |        millrace |
                         |---------------------------------------------------------|-----------:|--------------:|----------------:|
@@ -41,7 +41,7 @@ class ProfileTableTest {
     }
 
     @Test
-    void shouldTellWaitsForMemoryFromOthersWhenLocksWereProfiled() {
+    void shouldSeparateWaitsForMemoryFromOthersWhenLocksWereProfiled() {
         Profile stock = profile(
                 "kafka-4.4.0",
                 ProfileMode.LOCK,
@@ -64,7 +64,7 @@ class ProfileTableTest {
     }
 
     @Test
-    void shouldSayNoneWhenNobodyWaited() {
+    void shouldSayNoneWhenNoThreadWaited() {
         String table = ProfileTable.of(ProfileMode.LOCK, List.of(profile("millrace", ProfileMode.LOCK)));
 
         assertThat(row(table, "all")).containsExactly("none");
@@ -89,7 +89,7 @@ class ProfileTableTest {
         return new Profile(producer, mode, 1_000, lines.length, "perf_events", stacks);
     }
 
-    /** The cells behind the label of the first row that begins so. */
+    /** The cells after the label in the first row whose label starts with this text. */
     private static List<String> row(String table, String label) {
         String line = table.lines()
                 .filter(row -> row.startsWith("| " + label))

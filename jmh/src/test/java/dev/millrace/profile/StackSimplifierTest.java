@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The stacks are async-profiler's. */
+/** The stacks are from async-profiler. */
 class StackSimplifierTest {
     @Test
     void shouldLeaveOutPackagesAndNumbersOfLambdas() {
@@ -61,7 +61,7 @@ class StackSimplifierTest {
     }
 
     @Test
-    void shouldTellTheMetadataFromTheRestOfTheProducer() {
+    void shouldMarkMetadataApartFromTheRestOfTheProducer() {
         assertThat(simplify(
                         ProfileMode.CPU,
                         "org/apache/kafka/clients/producer/KafkaProducer.waitOnMetadata",

@@ -22,7 +22,7 @@ class NonJavaRacerTest {
     private final List<String> notices = new ArrayList<>();
 
     @Test
-    void shouldBeEveryFolderThatHasScript() throws IOException {
+    void shouldFindEveryFolderThatHasABuildScript() throws IOException {
         script("zig", "");
         script("ada", "");
         Files.createFile(folder.resolve("clock-reads.c"));
@@ -31,7 +31,7 @@ class NonJavaRacerTest {
     }
 
     @Test
-    void shouldSayWhyInOneLineWhenItCannotBeBuiltHere() throws IOException {
+    void shouldPrintTheReasonInOneLineWhenItCannotBeBuiltHere() throws IOException {
         script("zig", "echo there is no Zig; exit 3");
 
         assertThat(build("zig")).isEmpty();
@@ -40,7 +40,7 @@ class NonJavaRacerTest {
     }
 
     @Test
-    void shouldFailWithWhatCompilerSaysWhenProgramIsWrong() throws IOException {
+    void shouldFailWithCompilerOutputWhenProgramIsWrong() throws IOException {
         script("zig", "echo line 7: no >&2; exit 1");
 
         assertThatThrownBy(() -> build("zig"))
@@ -49,24 +49,24 @@ class NonJavaRacerTest {
     }
 
     @Test
-    void shouldGetArgumentsAndTellHowItEnded() throws IOException {
+    void shouldPassArgumentsAndReturnExitCodeAndOutput() throws IOException {
         script("zig", "printf '#!/bin/sh\\necho \"$@\"; exit 5' > $1; chmod +x $1; echo 0.9");
 
-        NonJavaRacer peer = build("zig").orElseThrow();
-        RacerProgram.Ended ended = peer.run(new RacerArguments("size=7", "partition_choice=key"), PATIENCE);
+        NonJavaRacer racer = build("zig").orElseThrow();
+        RacerProgram.Ended ended = racer.run(new RacerArguments("size=7", "partition_choice=key"), PATIENCE);
 
-        assertThat(peer.name()).isEqualTo("zig-0.9");
+        assertThat(racer.name()).isEqualTo("zig-0.9");
         assertThat(ended).isEqualTo(new RacerProgram.Ended(5, "partition_choice=key size=7\n"));
         assertThat(notices).isEmpty();
     }
 
     @Test
-    void shouldNotBeWaitedForWhenPatienceEnds() throws IOException {
+    void shouldFailWhenItDoesNotEndInTime() throws IOException {
         script("zig", "printf '#!/bin/sh\\nread line' > $1; chmod +x $1; echo 0.9");
 
-        NonJavaRacer peer = build("zig").orElseThrow();
+        NonJavaRacer racer = build("zig").orElseThrow();
 
-        assertThatThrownBy(() -> peer.run(new RacerArguments(), Duration.ZERO))
+        assertThatThrownBy(() -> racer.run(new RacerArguments(), Duration.ZERO))
                 .hasMessageContaining("zig-0.9 has not ended");
     }
 

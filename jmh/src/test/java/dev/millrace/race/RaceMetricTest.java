@@ -14,7 +14,7 @@ class RaceMetricTest {
     }
 
     @Test
-    void shouldReadFiguresOfOtherLanguages() {
+    void shouldReadMetricsOfOtherLanguages() {
         assertThat(RaceMetric.fromJson("{\"records_per_s\": 2500000, \"cpu_ns_per_record\": 7.1e+02}"))
                 .isEqualTo(Map.of(RaceMetric.RECORDS_PER_S, 2.5e6, RaceMetric.CPU_NS_PER_RECORD, 710.0));
     }

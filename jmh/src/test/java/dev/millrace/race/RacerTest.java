@@ -37,7 +37,7 @@ class RacerTest {
         STOCK + ",partition,10000,false",
         MILLRACE + ",partition,10000,false"
     })
-    void shouldMeasureEveryFigureWhenAllRecordsArrive(String producer, String path, long rate, boolean callbacks)
+    void shouldMeasureEveryMetricWhenAllRecordsArrive(String producer, String path, long rate, boolean callbacks)
             throws Exception {
         Map<RaceMetric, Double> metrics = Racer.run(
                 arguments(producer)

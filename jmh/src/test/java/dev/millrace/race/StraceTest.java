@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class StraceTest {
     @Test
-    void shouldReadCallsOfEachLineButTheSum() {
+    void shouldReadCallsOfEachLineExceptTheSum() {
         assertThat(Strace.parse("""
                         % time     seconds  usecs/call     calls    errors syscall
                         ------ ----------- ----------- --------- --------- ----------------

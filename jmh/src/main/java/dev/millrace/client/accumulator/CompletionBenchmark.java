@@ -30,12 +30,13 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What the I/O thread does when a batch of 500 records is acknowledged: runs the callbacks and completes the futures; then
- * one future is asked. An operation is a record. Each thread has a batch of its own: nothing is shared.
+ * What the I/O thread does when a batch of 500 records is acknowledged: it runs the callbacks and completes the
+ * futures. Then {@code get} is called on one future. An operation is a record. Each thread has its own batch; nothing
+ * is shared.
  *
- * <p>The futures are made once, in the setup: it is completion that is measured, not {@code send}. A batch can be completed
- * only once, so ours makes a new batch and result around the same futures each time; the stock batch, whose parts cannot be
- * taken apart, is made to forget that it is complete, which costs it nothing.
+ * <p>The futures are made once, in the setup, because completion is measured, not {@code send}. A batch can be
+ * completed only once. Therefore ours makes a new batch and result around the same futures each time. The stock batch
+ * cannot be taken apart; its field {@code finalState} is set to null instead, which costs almost nothing.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -49,7 +50,7 @@ public class CompletionBenchmark {
     private static final Header[] NO_HEADERS = {};
     private static final TopicPartition PARTITION = new TopicPartition("topic", 0);
 
-    /** What the callbacks of a thread's records do. */
+    /** The callbacks of a thread's records. */
     @State(Scope.Thread)
     public static class Callbacks {
         @Param({"true", "false"})
@@ -61,7 +62,7 @@ public class CompletionBenchmark {
             return callbacks ? (metadata, error) -> lastOffset = metadata.offset() : null;
         }
 
-        /** For the setup: the callbacks must have run, the last one last. */
+        /** For the setup: throws unless the callbacks have run, the last one last. */
         void check(RecordMetadata last) {
             if (last.offset() != RECORDS - 1 || (callbacks && lastOffset != RECORDS - 1)) {
                 throw new IllegalStateException("The batch was not completed");
@@ -69,7 +70,7 @@ public class CompletionBenchmark {
         }
     }
 
-    /** A thread's batches of ours. */
+    /** A thread's batches in Millrace. */
     @State(Scope.Thread)
     public static class MillraceBatch {
         private final CallbackSlots slots = new CallbackSlots(RECORDS);
@@ -100,7 +101,7 @@ public class CompletionBenchmark {
         }
     }
 
-    /** A thread's batch of the stock client. */
+    /** A thread's batch in the stock client. */
     @State(Scope.Thread)
     public static class Kafka431Batch {
         private static final VarHandle FINAL_STATE;
@@ -143,7 +144,7 @@ public class CompletionBenchmark {
         }
     }
 
-    /** Ours: futures ask the batch, so that only callbacks are visited. */
+    /** Millrace, where futures read the result of the batch, so that completion visits only callbacks. */
     @Benchmark
     @OperationsPerInvocation(RECORDS)
     public RecordMetadata millrace(MillraceBatch batch, Callbacks callbacks) throws Exception {

@@ -26,13 +26,13 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Encodes records with an 8-byte key and a 100-byte value, one behind the other, into a batch of 64 KiB, then begins anew.
- * Each thread has a batch of its own: nothing is shared.
+ * Encodes records with an 8-byte key and a 100-byte value one after the other into a batch of 64 KiB, then starts
+ * again. Each thread has its own batch; nothing is shared.
  * <ul>
  *   <li>{@code millrace}: {@code RecordEncoder} into a byte array, headers encoded first as {@code send} does;
  *   <li>{@code kafka431}: {@code DefaultRecord.writeTo} through the streams that the stock client writes through;
- *   <li>{@code kafka431Builder}: {@code MemoryRecordsBuilder}, which calls that and keeps count of the batch: what the stock
- *       client does under its lock. It checks for room and opens a batch anew, as the others do.
+ *   <li>{@code kafka431Builder}: {@code MemoryRecordsBuilder}, which calls {@code writeTo} and keeps the counts
+ *       of the batch, as the stock client does under its lock. It checks for room and opens a new batch, as the others do.
  * </ul>
  */
 @BenchmarkMode(Mode.Throughput)
@@ -47,7 +47,7 @@ public class EncoderBenchmark {
     private static final long TIMESTAMP = 1_700_000_000_000L;
     private static final int FEW_RECORDS = 200;
 
-    /** A thread's record. */
+    /** The record of a thread. */
     @State(Scope.Thread)
     public static class Sent {
         /** How many headers of 16 bytes a record has. */
@@ -70,7 +70,7 @@ public class EncoderBenchmark {
         }
     }
 
-    /** A thread's batch as ours writes it. */
+    /** A thread's batch, written by Millrace. */
     @State(Scope.Thread)
     public static class MillraceBatch {
         private final byte[] buffer = new byte[BATCH_SIZE];
@@ -89,14 +89,14 @@ public class EncoderBenchmark {
         }
     }
 
-    /** A thread's batch as {@code DefaultRecord} writes it. */
+    /** A thread's batch, written by {@code DefaultRecord}. */
     @State(Scope.Thread)
     public static class Kafka431Batch {
         private final ByteBufferOutputStream bytes = new ByteBufferOutputStream(ByteBuffer.allocate(BATCH_SIZE));
         private final DataOutputStream out = new DataOutputStream(bytes);
         private int index;
 
-        /** Both sides must have written the same bytes, or they are not measured. */
+        /** Throws unless both sides write the same bytes. */
         @Setup
         public void compare(Sent sent) throws IOException {
             MillraceBatch ours = new MillraceBatch();
@@ -120,7 +120,7 @@ public class EncoderBenchmark {
         }
     }
 
-    /** A thread's batch as {@code MemoryRecordsBuilder} keeps it. */
+    /** A thread's batch, written by {@code MemoryRecordsBuilder}. */
     @State(Scope.Thread)
     public static class Kafka431Builder {
         private final ByteBuffer buffer = ByteBuffer.allocate(BATCH_SIZE);
@@ -149,13 +149,13 @@ public class EncoderBenchmark {
         }
     }
 
-    /** Ours. */
+    /** Millrace. */
     @Benchmark
     public int millrace(MillraceBatch batch, Sent sent) {
         return batch.write(sent);
     }
 
-    /** The record alone. */
+    /** Only the record. */
     @Benchmark
     public int kafka431(Kafka431Batch batch, Sent sent) throws IOException {
         return batch.write(sent);

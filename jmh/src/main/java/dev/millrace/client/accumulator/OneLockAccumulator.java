@@ -5,9 +5,9 @@ import java.util.function.LongSupplier;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The control: an accumulator with one short lock a partition, under which a record that was encoded outside is given its
- * place and copied. Memory, batch format, checksum outside the lock, futures and hand-over are the very classes of
- * {@link Accumulator}; only the way into the batch differs. It has no callbacks, no compression, and cannot be closed.
+ * The control of the benchmarks: an accumulator with one short lock per partition. A record is encoded outside the
+ * lock; under the lock it gets its place and is copied. Memory, batch format, checksum (outside the lock), futures and
+ * hand-over use the same classes as {@link Accumulator}. It has no callbacks and no compression, and cannot be closed.
  *
  * <p><b>Threads:</b> {@code append} by any thread; {@code take} by the I/O thread.
  */
@@ -39,7 +39,7 @@ public final class OneLockAccumulator {
         return topics.get(topic)[partition].append(record, maxBlockMs);
     }
 
-    /** The next finished batch of the partition that came through the ready queue, or null. */
+    /** Takes the next finished batch of a partition that came out of the ready queue; null if there is none. */
     public FinishedBatch take(PartitionQueue handle) {
         return topics.get(handle.partition().topic())[handle.id()].take();
     }

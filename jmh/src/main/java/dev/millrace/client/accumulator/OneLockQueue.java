@@ -4,13 +4,13 @@ import java.util.ArrayDeque;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One partition of the control.
+ * One partition of {@link OneLockAccumulator}.
  *
  * <p><b>Threads:</b> {@code append} by any thread; {@code take} by the I/O thread.
  * <p><b>Ordering:</b> the lock orders everything in an open batch; {@code Batch.ready} publishes a finished one.
  */
 final class OneLockQueue {
-    /** Ample for the records that benchmarks send. */
+    /** More than enough for the records that benchmarks send. */
     private static final int STAGE_SIZE = 64 << 10;
 
     private static final ThreadLocal<byte[]> STAGE = ThreadLocal.withInitial(() -> new byte[STAGE_SIZE]);
@@ -21,7 +21,7 @@ final class OneLockQueue {
     private final ArrayDeque<Batch> batches = new ArrayDeque<>();
     private Batch open;
 
-    /** Hands {@code handle} to the I/O thread in its stead. */
+    /** @param handle the partition queue that the ready queue carries for this one */
     OneLockQueue(OneLockAccumulator accumulator, PartitionQueue handle) {
         this.accumulator = accumulator;
         this.handle = handle;
@@ -60,7 +60,7 @@ final class OneLockQueue {
             if (opened) {
                 accumulator.onOpened(handle, target.createdMs);
             } else if (index >= 0 && fresh != null) {
-                accumulator.release(fresh.buffer); // another thread's came first
+                accumulator.release(fresh.buffer); // another thread's batch came first
             }
             if (index >= 0) {
                 return new RecordFuture(target.result, index, record);
@@ -100,7 +100,7 @@ final class OneLockQueue {
             this.finished = new FinishedBatch(handle, result, new CallbackSlots(0), buffer, createdMs);
         }
 
-        /** Under the lock: the record's index, or -1 if it does not fit. */
+        /** Writes a record, under the lock; returns its index, or -1 if it does not fit. */
         int put(long timestamp, byte[] stage, int from, int to) {
             long timestampDelta = timestamp - baseTimestamp;
             int bodySize = 1 + Varint.sizeOf(timestampDelta) + Varint.sizeOf(count) + to - from;
@@ -117,7 +117,7 @@ final class OneLockQueue {
             return count++;
         }
 
-        /** By whoever closed the batch, outside the lock. */
+        /** Called outside the lock by the thread that closed the batch. */
         void finish() {
             BatchHeader.writeContent(buffer, position, count, baseTimestamp, maxTimestamp, BatchCodec.NONE.id());
             finished.finish(position, count);

@@ -12,14 +12,14 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
 import org.openjdk.jcstress.infra.results.ZLL_Result;
 
 /**
- * Claim, commit, seal and finish of {@link OpenBatch}: whatever the order, a sealed batch is finished exactly once, by
- * then holds every record that was let in, whole, and its callbacks run in offset order. Any outcome that is not listed
- * is forbidden. {@link OpenBatchTwins} shows that these tests can fail.
+ * Claim, commit, seal and finish of {@link OpenBatch}. In any order of events a sealed batch is finished exactly once,
+ * holds every accepted record completely when it is finished, and its callbacks run in offset order. An outcome that is
+ * not listed is forbidden. {@link OpenBatchTwins} shows that these tests can fail.
  */
 public class OpenBatchStress {
     private static final String NOT_FINISHED = "not finished";
 
-    /** An open batch that holds the record {@code a}, and all that happens to it. */
+    /** An open batch that holds the record {@code a}, and the calls that the actors make. */
     private static final class Batch {
         private final ReadyQueue ready = new ReadyQueue();
         private final StringBuilder callbacks = new StringBuilder();
@@ -38,19 +38,19 @@ public class OpenBatchStress {
             return open.tryAppend(StressRecords.of(letter), (metadata, error) -> callbacks.append(letter)) != null;
         }
 
-        /** What the I/O thread would find at this moment. */
-        String look() {
+        /** What the I/O thread finds now. */
+        String readFinished() {
             FinishedBatch finished = open.finished();
             return finished == null ? NOT_FINISHED : StressRecords.describe(finished);
         }
 
-        /** What it finds in the end. */
-        String settle() {
+        /** What the I/O thread finds in the end, after it has completed the batch. */
+        String completeAndRead() {
             int times = 0;
             while (ready.poll() != null) {
                 times++;
             }
-            String letters = look();
+            String letters = readFinished();
             if (letters.equals(NOT_FINISHED)) {
                 return letters;
             }
@@ -63,10 +63,13 @@ public class OpenBatchStress {
         }
     }
 
-    /** A writer against the I/O thread, which seals for linger and then looks. */
+    /** A writer against the I/O thread, which seals because of linger and then reads. */
     @JCStressTest
-    @Outcome(id = "true, ab, ab", expect = ACCEPTABLE, desc = "In; the I/O thread found it finished.")
-    @Outcome(id = "true, not finished, ab", expect = ACCEPTABLE, desc = "In; the writer finished after the look.")
+    @Outcome(id = "true, ab, ab", expect = ACCEPTABLE, desc = "Accepted; the I/O thread found it finished.")
+    @Outcome(
+            id = "true, not finished, ab",
+            expect = ACCEPTABLE,
+            desc = "Accepted; the writer finished after the I/O thread had read.")
     @Outcome(id = "false, a, a", expect = ACCEPTABLE, desc = "Sealed before the claim.")
     @State
     public static class AppendVersusSeal {
@@ -80,21 +83,21 @@ public class OpenBatchStress {
         @Actor
         public void io(ZLL_Result r) {
             batch.open.seal();
-            r.r2 = batch.look();
+            r.r2 = batch.readFinished();
         }
 
         @Arbiter
         public void end(ZLL_Result r) {
-            r.r3 = batch.settle();
+            r.r3 = batch.completeAndRead();
         }
     }
 
-    /** Two writers with two records each, and room for two: whoever finds no room seals. */
+    /** Two writers with two records each, and room for two; a writer that finds no room seals. */
     @JCStressTest
-    @Outcome(id = "bb, , abb", expect = ACCEPTABLE, desc = "The first writer took all.")
+    @Outcome(id = "bb, , abb", expect = ACCEPTABLE, desc = "The first writer took both places.")
     @Outcome(id = "b, c, abc", expect = ACCEPTABLE, desc = "One each.")
     @Outcome(id = "b, c, acb", expect = ACCEPTABLE, desc = "One each.")
-    @Outcome(id = ", cc, acc", expect = ACCEPTABLE, desc = "The second writer took all.")
+    @Outcome(id = ", cc, acc", expect = ACCEPTABLE, desc = "The second writer took both places.")
     @State
     public static class TwoWritersFill {
         private final Batch batch = new Batch(3);
@@ -116,11 +119,11 @@ public class OpenBatchStress {
 
         @Arbiter
         public void end(LLL_Result r) {
-            r.r3 = batch.settle();
+            r.r3 = batch.completeAndRead();
         }
     }
 
-    /** The last record fits exactly, so the writer that filled the batch does not seal it, but the next does. */
+    /** The last record fits exactly, so the writer that fills the batch does not seal it; the next one does. */
     @JCStressTest
     @Outcome(id = "true, false, ab", expect = ACCEPTABLE, desc = "The second writer found it full.")
     @Outcome(id = "false, true, ac", expect = ACCEPTABLE, desc = "The first writer found it full.")
@@ -140,7 +143,7 @@ public class OpenBatchStress {
 
         @Arbiter
         public void end(LLL_Result r) {
-            r.r3 = batch.settle();
+            r.r3 = batch.completeAndRead();
         }
     }
 }

@@ -14,11 +14,11 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZL_Result;
 
 /**
- * Copies of the protocol of {@link OpenBatch}, each weakened in one step; all but the {@code FaithfulCopy} must fail, or
- * {@link OpenBatchStress} proves nothing. Every outcome that is not listed is forbidden.
+ * Copies of the protocol of {@link OpenBatch}, each weakened in one step. All except {@code FaithfulCopy} must fail;
+ * otherwise {@link OpenBatchStress} proves nothing. An outcome that is not listed is forbidden.
  */
 public class OpenBatchTwins {
-    /** The protocol alone: a record is a letter many times over, and finishing is to copy what was written. */
+    /** Only the protocol: a record is a letter repeated, and finishing copies the bytes that are written. */
     private static class Copy {
         private static final int WIDTH = 32;
         private static final int ROOM = 3;
@@ -42,7 +42,7 @@ public class OpenBatchTwins {
         private volatile long tail = BatchTail.of(0, 0);
         private volatile int committed;
 
-        @SuppressWarnings("UnusedVariable") // only ever changed, through FINISHING
+        @SuppressWarnings("UnusedVariable") // written only through FINISHING
         private volatile boolean finishing;
 
         private volatile byte[] finished;
@@ -118,8 +118,8 @@ public class OpenBatchTwins {
             return FINISHING.compareAndSet(this, false, true);
         }
 
-        /** The letters that the finisher found, or what is wrong. */
-        final String settle() {
+        /** The letters in the bytes that were copied when the batch was finished, or what is wrong. */
+        final String readFinished() {
             byte[] found = finished;
             if (found == null) {
                 return "not finished";
@@ -139,9 +139,9 @@ public class OpenBatchTwins {
         }
     }
 
-    /** Nothing is weakened: the copy is a faithful one. */
+    /** Nothing is weakened; shows that the copy is faithful. */
     @JCStressTest
-    @Outcome(id = "true, ab", expect = ACCEPTABLE, desc = "In.")
+    @Outcome(id = "true, ab", expect = ACCEPTABLE, desc = "Accepted.")
     @Outcome(id = "false, a", expect = ACCEPTABLE, desc = "Sealed before the claim.")
     @State
     public static class FaithfulCopy {
@@ -159,13 +159,15 @@ public class OpenBatchTwins {
 
         @Arbiter
         public void end(ZL_Result r) {
-            r.r2 = batch.settle();
+            r.r2 = batch.readFinished();
         }
     }
 
-    /** The commit is a plain store: the writer looks at the tail before its commit is out, and nobody finishes. */
+    /**
+     * The commit is a plain store: the writer may read the tail before its commit is visible, and no thread finishes.
+     */
     @JCStressTest
-    @Outcome(id = "true, ab", expect = ACCEPTABLE, desc = "In.")
+    @Outcome(id = "true, ab", expect = ACCEPTABLE, desc = "Accepted.")
     @Outcome(id = "false, a", expect = ACCEPTABLE, desc = "Sealed before the claim.")
     @State
     public static class PlainCommitTwin {
@@ -190,13 +192,13 @@ public class OpenBatchTwins {
 
         @Arbiter
         public void end(ZL_Result r) {
-            r.r2 = batch.settle();
+            r.r2 = batch.readFinished();
         }
     }
 
-    /** The commit comes before the bytes: whoever finishes finds a record torn or missing. */
+    /** The commit precedes the bytes: the thread that finishes may find a record torn or missing. */
     @JCStressTest
-    @Outcome(id = "true, ab", expect = ACCEPTABLE, desc = "In.")
+    @Outcome(id = "true, ab", expect = ACCEPTABLE, desc = "Accepted.")
     @Outcome(id = "false, a", expect = ACCEPTABLE, desc = "Sealed before the claim.")
     @State
     public static class CommitFirstTwin {
@@ -220,13 +222,13 @@ public class OpenBatchTwins {
 
         @Arbiter
         public void end(ZL_Result r) {
-            r.r2 = batch.settle();
+            r.r2 = batch.readFinished();
         }
     }
 
-    /** Sealer and last committer, who may both see that all is there, do not agree on who finishes. */
+    /** The sealer and the last committer may both see that all records are committed, and then both finish. */
     @JCStressTest
-    @Outcome(id = "true, ab", expect = ACCEPTABLE, desc = "In.")
+    @Outcome(id = "true, ab", expect = ACCEPTABLE, desc = "Accepted.")
     @Outcome(id = "false, a", expect = ACCEPTABLE, desc = "Sealed before the claim.")
     @State
     public static class TwoFinishersTwin {
@@ -249,7 +251,7 @@ public class OpenBatchTwins {
 
         @Arbiter
         public void end(ZL_Result r) {
-            r.r2 = batch.settle();
+            r.r2 = batch.readFinished();
         }
     }
 }

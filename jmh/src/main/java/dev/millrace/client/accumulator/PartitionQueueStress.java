@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZL_Result;
 
 /**
- * Opening and closing of {@link PartitionQueue}: a record that was let in is found by the I/O thread, in whichever batch,
- * and all memory comes back. Any outcome that is not listed is forbidden.
+ * Opening and closing of {@link PartitionQueue}: the I/O thread finds every accepted record in some batch, and all
+ * memory is released. An outcome that is not listed is forbidden.
  */
 public class PartitionQueueStress {
     private static final String TOPIC = "topic";
@@ -40,7 +40,7 @@ public class PartitionQueueStress {
             }
         }
 
-        /** What the I/O thread finds, closed or not: its batches, each followed by a bar. */
+        /** What the I/O thread finds, whether closed or not: the letters of each batch, then a bar. */
         String drain() {
             PartitionQueue partition = queue.get();
             StringBuilder found = new StringBuilder();
@@ -59,13 +59,13 @@ public class PartitionQueueStress {
     }
 
     private static int sizeFor(int records) {
-        // A batch of one record is given its upper bound, which is more than it takes.
+        // A batch of one record gets memory for its upper bound, which is more than it needs.
         return Math.max(
                 RecordEncoder.batchSizeUpperBound(StressRecords.of('a')),
                 BatchHeader.SIZE + records * StressRecords.RECORD_SIZE);
     }
 
-    /** Two writers open the next batch at the same time; the one who comes second goes into the other's. */
+    /** Two writers open the next batch at the same time; the second appends to the batch of the first. */
     @JCStressTest
     @Outcome(id = "true, true, a|bc|", expect = ACCEPTABLE, desc = "The first writer opened.")
     @Outcome(id = "true, true, a|cb|", expect = ACCEPTABLE, desc = "The second writer opened.")
@@ -95,7 +95,7 @@ public class PartitionQueueStress {
 
     /** A writer that must open a batch, while the producer closes. */
     @JCStressTest
-    @Outcome(id = "true, false, a|b|", expect = ACCEPTABLE, desc = "In before the close.")
+    @Outcome(id = "true, false, a|b|", expect = ACCEPTABLE, desc = "Accepted before the close.")
     @Outcome(id = "false, false, a|", expect = ACCEPTABLE, desc = "Refused.")
     @State
     public static class OpenVersusClose {

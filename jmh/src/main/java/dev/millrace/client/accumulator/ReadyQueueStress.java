@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * Sleep and wake-up of {@link ReadyQueue}: the I/O thread never sleeps on a partition without being woken.
+ * Sleep and wake-up of {@link ReadyQueue}: the I/O thread never sleeps while a partition is ready, without being woken.
  * {@link ReadyQueueTwins} shows that these tests can fail.
  */
 public class ReadyQueueStress {
@@ -28,12 +28,12 @@ public class ReadyQueueStress {
     private static final long DUE_MS = 0;
     private static final long UNTIL_MS = 100;
 
-    /** One hand-over against one attempt to sleep. */
+    /** One {@code offer} against one attempt to sleep. */
     @JCStressTest
-    @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "It slept and was woken.")
-    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "It saw the partition in time.")
-    @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "It saw the partition, and was woken needlessly.")
-    @Outcome(id = "false, true", expect = FORBIDDEN, desc = "It sleeps on: a lost wake-up.")
+    @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "The I/O thread slept and was woken.")
+    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "The I/O thread saw the partition and did not sleep.")
+    @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "The I/O thread saw the partition and was also woken.")
+    @Outcome(id = "false, true", expect = FORBIDDEN, desc = "The I/O thread keeps sleeping: a lost wake-up.")
     @State
     public static class OfferVersusSleep {
         private final ReadyQueue ready = new ReadyQueue();
@@ -55,12 +55,12 @@ public class ReadyQueueStress {
         }
     }
 
-    /** One hand-over against a wait that ends by itself, the look at the queue that follows, and the next sleep. */
+    /** One {@code offer} against a sleep that times out, the {@code poll} after it, and the next attempt to sleep. */
     @JCStressTest
-    @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "It slept and was woken.")
-    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "It saw the partition in time.")
-    @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "It saw the partition, and was woken needlessly.")
-    @Outcome(id = "false, true", expect = FORBIDDEN, desc = "It sleeps on: a lost wake-up.")
+    @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "The I/O thread slept and was woken.")
+    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "The I/O thread saw the partition and did not sleep.")
+    @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "The I/O thread saw the partition and was also woken.")
+    @Outcome(id = "false, true", expect = FORBIDDEN, desc = "The I/O thread keeps sleeping: a lost wake-up.")
     @State
     public static class OfferVersusRound {
         private final ReadyQueue ready = new ReadyQueue();
@@ -85,12 +85,12 @@ public class ReadyQueueStress {
         }
     }
 
-    /** One wake-up for what does not come through the queue, against one attempt to sleep. */
+    /** One {@code wake}, for a reason that is not in the queue, against one attempt to sleep. */
     @JCStressTest
-    @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "It slept and was woken.")
-    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "It saw in time that it is wanted.")
-    @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "It saw that it is wanted, and was woken needlessly.")
-    @Outcome(id = "false, true", expect = FORBIDDEN, desc = "It sleeps on: a lost wake-up.")
+    @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "The I/O thread slept and was woken.")
+    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "The I/O thread saw the wake-up and did not sleep.")
+    @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "The I/O thread saw the wake-up and was also woken.")
+    @Outcome(id = "false, true", expect = FORBIDDEN, desc = "The I/O thread keeps sleeping: a lost wake-up.")
     @State
     public static class WakeVersusSleep {
         private final ReadyQueue ready = new ReadyQueue();
@@ -113,14 +113,20 @@ public class ReadyQueueStress {
     }
 
     /**
-     * What is written before a wake-up against a round that misses it, the attempt to sleep that fails for it, and the round
-     * that follows.
+     * A reason that is written before {@code wake}, against a round that does not see the reason, the attempt to sleep
+     * that fails because of the wake-up, and the next round.
      */
     @JCStressTest
-    @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "It slept and was woken.")
-    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "A round saw what it was wanted for.")
-    @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "A round saw it, and it was woken needlessly.")
-    @Outcome(id = "false, true", expect = FORBIDDEN, desc = "It sleeps on without having seen it.")
+    @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "The I/O thread slept and was woken.")
+    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "A round saw the reason.")
+    @Outcome(
+            id = "true, false",
+            expect = ACCEPTABLE,
+            desc = "A round saw the reason, and the I/O thread was also woken.")
+    @Outcome(
+            id = "false, true",
+            expect = FORBIDDEN,
+            desc = "The I/O thread keeps sleeping without having seen the reason.")
     @State
     public static class WakeVersusRound {
         private final ReadyQueue ready = new ReadyQueue();

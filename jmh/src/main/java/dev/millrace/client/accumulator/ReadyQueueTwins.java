@@ -12,8 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * Copies of the sleep and wake-up of {@link ReadyQueue} whose words are only released and acquired, so that nothing but
- * the full fences stands between store and load; without them the copy must fail.
+ * Copies of the sleep and wake-up of {@link ReadyQueue} that use only release stores and acquire loads, so that only
+ * the full fences order a store before a later load. Without the fences the copy must fail.
  */
 public class ReadyQueueTwins {
     private static class Copy {
@@ -31,13 +31,13 @@ public class ReadyQueueTwins {
             }
         }
 
-        @SuppressWarnings("UnusedVariable") // through ELEMENT
+        @SuppressWarnings("UnusedVariable") // used through ELEMENT
         private Object element;
 
-        @SuppressWarnings("UnusedVariable") // through SLEEP_UNTIL
+        @SuppressWarnings("UnusedVariable") // used through SLEEP_UNTIL
         private long sleepUntil = AWAKE;
 
-        /** Whether the I/O thread was woken. */
+        /** Returns whether it woke the I/O thread. */
         final boolean offer(Object partition, long dueMs) {
             ELEMENT.setRelease(this, partition);
             fence();
@@ -60,12 +60,12 @@ public class ReadyQueueTwins {
         }
     }
 
-    /** With both fences: the copy is a faithful one. */
+    /** With both fences; shows that the copy is faithful. */
     @JCStressTest
-    @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "It slept and was woken.")
-    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "It saw the partition in time.")
-    @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "It saw the partition, and was woken needlessly.")
-    @Outcome(id = "false, true", expect = FORBIDDEN, desc = "It sleeps on: a lost wake-up.")
+    @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "The I/O thread slept and was woken.")
+    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "The I/O thread saw the partition and did not sleep.")
+    @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "The I/O thread saw the partition and was also woken.")
+    @Outcome(id = "false, true", expect = FORBIDDEN, desc = "The I/O thread keeps sleeping: a lost wake-up.")
     @State
     public static class FaithfulCopy {
         private final Copy ready = new Copy();
@@ -81,12 +81,12 @@ public class ReadyQueueTwins {
         }
     }
 
-    /** Without the fences each side may look before its own store is out. */
+    /** Without the fences each side may read before its own store is visible. */
     @JCStressTest
-    @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "It slept and was woken.")
-    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "It saw the partition in time.")
-    @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "It saw the partition, and was woken needlessly.")
-    @Outcome(id = "false, true", expect = FORBIDDEN, desc = "It sleeps on: a lost wake-up.")
+    @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "The I/O thread slept and was woken.")
+    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "The I/O thread saw the partition and did not sleep.")
+    @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "The I/O thread saw the partition and was also woken.")
+    @Outcome(id = "false, true", expect = FORBIDDEN, desc = "The I/O thread keeps sleeping: a lost wake-up.")
     @State
     public static class UnfencedTwin {
         private final Copy ready = new Copy() {

@@ -6,8 +6,8 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Records that stress tests send: each is one letter many times over, so that a reader sees which one it is and whether
- * all of it is there.
+ * The records of the stress tests, called a, b and c. The value of a record is its letter repeated, so that a test sees
+ * which record it finds in a batch and whether all its bytes are there.
  */
 final class StressRecords {
     static final int RECORD_SIZE = 39;
@@ -24,7 +24,7 @@ final class StressRecords {
 
     private StressRecords() {}
 
-    /** The later its letter, the later its timestamp. */
+    /** The record of a letter. A later letter has a later timestamp. */
     static EncodableRecord of(char letter) {
         return RECORDS[letter - 'a'];
     }
@@ -39,7 +39,7 @@ final class StressRecords {
         return (long) letter - 'a';
     }
 
-    /** The letters of a batch in the order of its offsets, or what is wrong with it. */
+    /** Reads a batch: returns its letters in offset order, or what is wrong with it. */
     static String describe(FinishedBatch batch) {
         if (batch.isUnwritable()) {
             return "failed: " + batch.failure();

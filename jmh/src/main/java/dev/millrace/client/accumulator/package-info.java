@@ -1,5 +1,5 @@
 /**
- * What must stand beside the accumulator's own classes to reach them: the variant that serves as a control, benchmarks, and the
- * stress tests with their weakened twins. Run the latter by {@code jmh/stress}.
+ * Code that needs the accumulator's package-private classes: the control with one lock, benchmarks, and the stress
+ * tests with their weakened twins, which {@code jmh/stress} runs.
  */
 package dev.millrace.client.accumulator;

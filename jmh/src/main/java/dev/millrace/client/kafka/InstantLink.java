@@ -21,8 +21,8 @@ import org.apache.kafka.common.requests.MetadataRequest;
 import org.apache.kafka.common.requests.MetadataResponse;
 
 /**
- * Puts a network client that never fails under our I/O thread, with the requests, answers and metrics of
- * {@link NetworkBrokerLink}: beneath it is what is beneath the stock {@code Sender}.
+ * A broker link for benchmarks: connects our I/O thread to a network client that never fails, the same that the stock
+ * {@code Sender} gets, with the requests, responses and metrics of {@link NetworkBrokerLink}.
  *
  * <p><b>Threads:</b> as {@link BrokerLink}.
  */
@@ -34,7 +34,7 @@ public final class InstantLink implements BrokerLink {
     private final KafkaBridge kafka;
     private final TransactionProtocol protocol;
 
-    /** A link of a producer with {@code acks=all} and without transactions. */
+    /** A link for a producer with {@code acks=all} and without transactions. */
     public InstantLink(ProducerConfig config, KafkaBridge kafka, KafkaClient client) {
         this.client = client;
         this.kafka = kafka;

@@ -1,2 +1,2 @@
-/** What must stand beside our bridge to Kafka's classes to reach it: the link to a network that does nothing. */
+/** A broker link without a network, which needs the package-private classes of our bridge to Kafka. */
 package dev.millrace.client.kafka;
