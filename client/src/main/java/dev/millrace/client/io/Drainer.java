@@ -165,12 +165,12 @@ final class Drainer {
         schedule(p, nowMs);
     }
 
-    /** Runs callbacks, completes futures and frees memory of batches with an outcome. */
+    /** Runs callbacks, completes futures and frees memory of decided batches; then closes a gap in the sequences. */
     private void deliverOutcomes(PartitionState p) {
         visits++;
         p.failUnwritable();
         p.deliverDecided();
-        p.closeSequenceGap(ids); // possible only after the last batch is delivered
+        p.closeSequenceGap(ids);
     }
 
     /** Puts a partition that is not idle into its leader's lane, or sets the deadline for its next visit. */
