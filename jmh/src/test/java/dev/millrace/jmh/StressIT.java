@@ -3,7 +3,7 @@ package dev.millrace.jmh;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.millrace.testkit.JavaRuntime;
+import dev.millrace.testkit.process.JavaRuntime;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,7 +42,7 @@ class StressIT {
         // given
         Files.createDirectories(FOLDER);
         Path log = FOLDER.resolve("jcstress.log");
-        JavaRuntime runtime = JavaRuntime.ofThisJvm().withFirst(OPTIONS_PARSER);
+        JavaRuntime runtime = JavaRuntime.ofThisJvm().withFirstOnClassPath(OPTIONS_PARSER);
         ProcessBuilder jcstress = new ProcessBuilder(
                         runtime.home().resolve("bin/java").toString(),
                         "-Xmx256m",
