@@ -74,10 +74,6 @@ public final class Accumulator {
         pool.onOpened();
     }
 
-    PartitionUse useOf(PartitionUse.Partition partition) {
-        return new PartitionUse(partition, pool);
-    }
-
     ReadyQueue readyOf(int partitionId) {
         return ready.ofPartition(partitionId);
     }

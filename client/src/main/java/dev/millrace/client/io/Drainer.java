@@ -84,7 +84,7 @@ final class Drainer {
     /**
      * Visits every partition for which something may have changed: delivers outcomes, and schedules what is to be sent.
      */
-    void collect(long nowMs) {
+    void visitChanged(long nowMs) {
         ClusterImage newest = images.current();
         boolean isNewImage = newest.version() != image.version();
         image = newest;

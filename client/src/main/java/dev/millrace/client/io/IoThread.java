@@ -51,7 +51,7 @@ final class IoThread {
 
     void runOnce() {
         long nowMs = context.clock().nowMs();
-        drainer.collect(nowMs);
+        drainer.visitChanged(nowMs);
         transactions.enforcePhase(drainer);
         long waitMs = Long.MAX_VALUE;
         for (IoTask task : tasks) {

@@ -211,7 +211,7 @@ public final class BufferPool {
     /** Makes waiting threads check whether they still need memory; call it after a batch was opened. */
     public void onOpened() {
         if (!waiters.isEmpty()) {
-            waiters.wakeSatisfied();
+            waiters.wakeNoLongerNeeding();
         }
     }
 

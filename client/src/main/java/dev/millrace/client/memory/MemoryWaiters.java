@@ -138,7 +138,7 @@ final class MemoryWaiters {
     /**
      * Wakes waiters that need no memory any more because another thread opened the batch that they would have opened.
      */
-    void wakeSatisfied() {
+    void wakeNoLongerNeeding() {
         lock.lock();
         try {
             for (Waiter waiter : queue) {

@@ -72,7 +72,7 @@ class ArchitectureTest {
             Map.entry("SendGate.exit -> Runnable.run", "only while a transaction is being ended"),
             Map.entry("MemoryWaiters.await", "memory used up: waits for it"),
             Map.entry("MemoryWaiters.wakeFirst", "only while someone waits for memory"),
-            Map.entry("MemoryWaiters.wakeSatisfied", "only while someone waits for memory"),
+            Map.entry("MemoryWaiters.wakeNoLongerNeeding", "only while someone waits for memory"),
             Map.entry("PartitionChooser.choose -> Map.computeIfAbsent", "once a topic, after a get found nothing"),
             Map.entry(
                     "PartitionChooser.chooseByCustom -> Map.put", "once a topic and image, for the user's partitioner"),

@@ -75,7 +75,7 @@ class DrainerTest {
         RecordFuture future = io.send(0);
 
         // when
-        io.drainer.collect(io.brokers.nowMs);
+        io.drainer.visitChanged(io.brokers.nowMs);
         ApiException missing = new UnknownTopicOrPartitionException("for a moment");
         io.images.applyDelta(new ClusterDelta("c", List.of(), List.of(), Map.of(ScriptedIo.TOPIC, missing), false));
         io.drainer.drain(io.brokers.nowMs);
@@ -101,7 +101,7 @@ class DrainerTest {
         io.send(0);
 
         // when the third is routed, and then another thread learns of the new topic
-        io.drainer.collect(io.brokers.nowMs);
+        io.drainer.visitChanged(io.brokers.nowMs);
         io.brokers.incarnation++;
         io.images.applyDelta(
                 new ClusterDelta("c", List.of(), List.of(io.brokers.image(ScriptedIo.TOPIC)), Map.of(), false));

@@ -158,7 +158,7 @@ final class ScriptedIo {
 
     void runOnce() {
         long nowMs = brokers.nowMs;
-        drainer.collect(nowMs);
+        drainer.visitChanged(nowMs);
         long waitMs = Math.min(metadata.runIfDue(nowMs), ids.runIfDue(nowMs));
         waitMs = Math.min(waitMs, drainer.drain(nowMs));
         brokers.poll(waitMs, nowMs);

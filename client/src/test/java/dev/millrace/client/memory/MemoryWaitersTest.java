@@ -115,7 +115,7 @@ class MemoryWaitersTest {
         Workers.untilWaiting(third.thread(0));
 
         needed.set(false);
-        waiters.wakeSatisfied();
+        waiters.wakeNoLongerNeeding();
         third.join();
 
         assertThat(outcome.get()).isFalse();
