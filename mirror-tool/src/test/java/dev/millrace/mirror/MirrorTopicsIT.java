@@ -79,16 +79,14 @@ class MirrorTopicsIT {
         String topic = "transactional";
         clusters.source().createTopic(topic, 1, 1, Map.of());
         sendInTransactions(topic);
-        long end = Clusters.endOffsets(clusters.source().admin(), topic, 1).values().stream()
-                .mapToLong(Long::longValue)
-                .sum();
+        // Not asked of the source: it writes a transaction's marker after the producer's call has returned.
+        long end = 10 + 1 + 10 + 1;
 
         try (MirrorProcess mirror = clusters.mirror(topic, 1, ProducerKind.MILLRACE)) {
             await("its end is committed", () -> clusters.committed(topic) == end, mirror);
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
         }
 
-        assertThat(end).isEqualTo(10 + 1 + 10 + 1);
         assertThat(clusters.mirrored(topic)).isEqualTo(10);
     }
 
