@@ -46,7 +46,7 @@ final class PartitionState {
     boolean isOffered;
 
     private int inFlight;
-    private int leader = Integer.MIN_VALUE;
+    private int lastSentTo = Integer.MIN_VALUE;
     private int leaderEpoch = Integer.MIN_VALUE;
     private Uuid topicId;
     private boolean leaderAccepted;
@@ -124,7 +124,8 @@ final class PartitionState {
     }
 
     /**
-     * Takes over what the image says now. After a new leader epoch or topic id the broker may not know this producer.
+     * Notes the topic id and leader epoch of the current image. After a new leader epoch or topic id the broker may not
+     * know this producer.
      */
     void updateLeader(Uuid nowTopicId, int nowLeaderEpoch) {
         if (nowLeaderEpoch != leaderEpoch || !nowTopicId.equals(topicId)) {
@@ -164,17 +165,17 @@ final class PartitionState {
     }
 
     private boolean isBlocked(int node, long nowMs) {
-        if (needsNewEpoch || inFlight >= (leaderAccepted && node == leader ? maxInFlight : 1)) {
+        if (needsNewEpoch || inFlight >= (leaderAccepted && node == lastSentTo ? maxInFlight : 1)) {
             return true;
         }
         // A new leader has not refused anything yet, but batches in flight to the old one must be answered first.
-        return node == leader ? nowMs < notBeforeMs : inFlight > 0;
+        return node == lastSentTo ? nowMs < notBeforeMs : inFlight > 0;
     }
 
     /** Marks {@link #candidate} as in flight to {@code node}, and gives it a sequence unless it has one. */
     void send(FinishedBatch batch, int node, ProducerId newest) {
-        if (node != leader) {
-            leader = node;
+        if (node != lastSentTo) {
+            lastSentTo = node;
             onNewLeader();
         }
         stampAndMoveIfNew(batch, newest);

@@ -14,7 +14,7 @@ import java.util.function.LongConsumer;
  * arrival.
  * <p><b>Ordering:</b> {@code release} adds to {@code available} and then reads whether a thread waits; a waiter
  * publishes itself and then reads {@code available}. Both are sequentially consistent, so no wake-up is missed. While
- * less than half of the memory is free no thread is woken, and the first waiter checks by itself every 10 ms.
+ * less than half of the memory is free a release wakes nobody, and the first waiter checks by itself every 10 ms.
  */
 public final class BufferPool {
     /** A batch larger than {@code batch.size} takes at most 1/16 of the free memory. */
