@@ -8,6 +8,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /** The count of partitions in use, when the last batch of one is taken just as its next is opened. */
@@ -33,6 +34,22 @@ class PartitionUseStressTest {
         TwinUse use = new TwinUse(this::hasRecords, pool);
 
         assertThatThrownBy(() -> openAndTakeSideBySide("PartitionUseStressTest/twin", use::update))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("partitions in use");
+    }
+
+    @Test
+    void shouldNeverCountFewerThanNone() throws InterruptedException {
+        PartitionUse use = new PartitionUse(this::hasRecords, pool);
+
+        takeWhatIsBeingOpened("PartitionUseStressTest/none", use::update);
+    }
+
+    @Test
+    void shouldBeNoticedWhenThePartitionIsMarkedBeforeItIsCounted() {
+        LateTwinUse use = new LateTwinUse(this::hasRecords, pool);
+
+        assertThatThrownBy(() -> takeWhatIsBeingOpened("PartitionUseStressTest/lateTwin", use::update))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("partitions in use");
     }
@@ -78,6 +95,37 @@ class PartitionUseStressTest {
         assertThat(pool.partitionsInUse()).as("partitions in use in the end").isZero();
     }
 
+    /** In each round the first batch is taken as soon as it is there, while the thread that opened it still counts. */
+    private void takeWhatIsBeingOpened(String name, Runnable update) throws InterruptedException {
+        Random openersPause = Seed.random(name);
+        Workers workers = new Workers();
+        workers.add(1, () -> {
+            for (int round = 0; round < ROUNDS; round++) {
+                meet(workers);
+                pause(openersPause);
+                opened.incrementAndGet();
+                update.run();
+            }
+        });
+        workers.add(1, () -> {
+            for (int round = 0; round < ROUNDS; round++) {
+                meet(workers);
+                while (!hasRecords() && !workers.hasFailed()) {
+                    Thread.onSpinWait();
+                }
+                taken.incrementAndGet();
+                update.run();
+                assertThat(pool.partitionsInUse())
+                        .as("partitions in use, round " + round)
+                        .isNotNegative();
+            }
+        });
+
+        workers.start().join();
+
+        assertThat(pool.partitionsInUse()).as("partitions in use in the end").isZero();
+    }
+
     private void meet(Workers workers) {
         int both = (meetings.getAndIncrement() / 2 + 1) * 2;
         for (int spin = 0; meetings.get() < both && !workers.hasFailed(); spin++) {
@@ -97,20 +145,41 @@ class PartitionUseStressTest {
 
     /** Checks only once. */
     private static final class TwinUse {
-        private final PartitionUse.Partition partition;
+        private final BooleanSupplier hasRecords;
         private final BufferPool pool;
         private final AtomicBoolean counted = new AtomicBoolean();
 
-        TwinUse(PartitionUse.Partition partition, BufferPool pool) {
-            this.partition = partition;
+        TwinUse(BooleanSupplier hasRecords, BufferPool pool) {
+            this.hasRecords = hasRecords;
             this.pool = pool;
         }
 
         void update() {
-            boolean has = partition.hasRecords();
+            boolean has = hasRecords.getAsBoolean();
             Workers.hold();
             if (counted.compareAndSet(!has, has)) {
                 pool.addPartitionsInUse(has ? 1 : -1);
+            }
+        }
+    }
+
+    /** Marks the partition first and counts it afterwards. */
+    private static final class LateTwinUse {
+        private final BooleanSupplier hasRecords;
+        private final BufferPool pool;
+        private final AtomicBoolean counted = new AtomicBoolean();
+
+        LateTwinUse(BooleanSupplier hasRecords, BufferPool pool) {
+            this.hasRecords = hasRecords;
+            this.pool = pool;
+        }
+
+        void update() {
+            boolean has = hasRecords.getAsBoolean();
+            while (counted.get() != has && counted.compareAndSet(!has, has)) {
+                Workers.hold();
+                pool.addPartitionsInUse(has ? 1 : -1);
+                has = hasRecords.getAsBoolean();
             }
         }
     }
