@@ -323,6 +323,18 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     /**
+     * As the method above, for a consumer group of which only the id is known. Kafka's {@code Producer} has it in
+     * version 3.9 only.
+     *
+     * @deprecated it cannot fence a member that left the group; use the method above
+     */
+    @Deprecated(since = "0.1")
+    @SuppressWarnings({"InlineMeSuggester", "removal"}) // it is called only with 3.9, which has the constructor
+    public void sendOffsetsToTransaction(Map<TopicPartition, OffsetAndMetadata> offsets, String consumerGroupId) {
+        sendOffsetsToTransaction(offsets, new ConsumerGroupMetadata(consumerGroupId));
+    }
+
+    /**
      * Stops accepting records, sends the buffered ones without waiting for {@code linger.ms}, and commits. Calls of
      * {@code send} that other threads have begun belong to the transaction. Blocks at most {@code max.block.ms}
      * milliseconds.

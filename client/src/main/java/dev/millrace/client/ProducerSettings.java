@@ -3,10 +3,13 @@ package dev.millrace.client;
 import dev.millrace.client.io.Backoff;
 import dev.millrace.client.io.SenderSettings;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.serialization.Serializer;
 
@@ -19,6 +22,30 @@ final class ProducerSettings {
 
     /** Kafka's selector counts in nanoseconds; with more than 146 years it would close each connection at once. */
     private static final long MAX_IDLE_MS = TimeUnit.NANOSECONDS.toMillis(Long.MAX_VALUE / 2);
+
+    /** Together with those of security, which the private copy of Kafka's internals reads. */
+    private static final Set<String> HONOURED =
+            Set.of(("acks batch.size bootstrap.servers buffer.memory client.dns.lookup client.id compression.gzip.level"
+                            + " compression.lz4.level compression.type compression.zstd.level config.providers"
+                            + " connections.max.idle.ms delivery.timeout.ms enable.idempotence enable.metrics.push"
+                            + " interceptor.classes key.serializer linger.ms max.block.ms"
+                            + " max.in.flight.requests.per.connection max.request.size metadata.max.age.ms"
+                            + " metadata.max.idle.ms metadata.recovery.rebootstrap.trigger.ms"
+                            + " metadata.recovery.strategy metric.reporters metrics.num.samples"
+                            + " metrics.recording.level metrics.sample.window.ms"
+                            + " partitioner.adaptive.partitioning.enable partitioner.availability.timeout.ms"
+                            + " partitioner.class partitioner.ignore.keys receive.buffer.bytes"
+                            + " reconnect.backoff.max.ms reconnect.backoff.ms request.timeout.ms retries"
+                            + " retry.backoff.max.ms retry.backoff.ms send.buffer.bytes"
+                            + " socket.connection.setup.timeout.max.ms socket.connection.setup.timeout.ms"
+                            + " transaction.timeout.ms transactional.id value.serializer"
+                            // of 3.9
+                            + " auto.include.jmx.reporter"
+                            // of 4.4: memory follows use whatever it says; a rack alone has no effect
+                            + " buffer.memory.allocation.strategy client.rack")
+                    .split(" "));
+
+    private static final Pattern SECURITY = Pattern.compile("(ssl|sasl|security)\\..*");
 
     private ProducerSettings() {}
 
@@ -34,16 +61,12 @@ final class ProducerSettings {
         Map<String, Object> complete = new HashMap<>(configs);
         putSerializer(complete, ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, keySerializer);
         putSerializer(complete, ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, valueSerializer);
-        ProducerConfig config = new ProducerConfig(complete);
+        ProducerConfig config = new CompleteConfig(complete);
         if (config.getLong(ProducerConfig.CONNECTIONS_MAX_IDLE_MS_CONFIG) > MAX_IDLE_MS) {
             complete.put(ProducerConfig.CONNECTIONS_MAX_IDLE_MS_CONFIG, MAX_IDLE_MS);
-            config = new ProducerConfig(complete);
+            config = new CompleteConfig(complete);
         }
-        rejectUnlessOff(
-                config,
-                ProducerConfig.TRANSACTION_TWO_PHASE_COMMIT_ENABLE_CONFIG,
-                "Producer has no method to prepare a transaction or to complete a prepared one (KIP-939), and the brokers'"
-                        + " side is not released");
+        rejectUnknown(config);
         checkMemory(config);
         return config;
     }
@@ -56,13 +79,28 @@ final class ProducerSettings {
         }
     }
 
-    /** Rejects a key that is set to anything but "off". */
-    private static void rejectUnlessOff(ProducerConfig config, String key, String reason) {
-        Object value = config.values().get(key);
-        boolean off = value == null || value.equals(false) || value.equals(0L) || value.equals(List.of());
-        if (config.originals().containsKey(key) && !off) {
-            throw new ConfigException(key, value, "Millrace cannot honour it: " + reason + ". Leave it out.");
+    /**
+     * Rejects what the application's version of kafka-clients knows and Millrace does not, unless it is set to its
+     * default.
+     */
+    private static void rejectUnknown(ProducerConfig config) {
+        for (Map.Entry<String, ConfigDef.ConfigKey> known :
+                ProducerConfig.configDef().configKeys().entrySet()) {
+            String key = known.getKey();
+            Object value = config.values().get(key);
+            if (!HONOURED.contains(key)
+                    && !SECURITY.matcher(key).matches()
+                    && !Objects.equals(value, known.getValue().defaultValue)) {
+                throw new ConfigException(key, value, "Millrace cannot honour it: " + reason(key) + ". Leave it out.");
+            }
         }
+    }
+
+    private static String reason(String key) {
+        return key.equals("transaction.two.phase.commit.enable")
+                ? "Producer has no method to prepare a transaction or to complete a prepared one (KIP-939), and the"
+                        + " brokers' side is not released"
+                : "it is newer than this version of Millrace";
     }
 
     private static void checkMemory(ProducerConfig config) {
@@ -118,5 +156,20 @@ final class ProducerSettings {
                 config.getLong(ProducerConfig.METADATA_MAX_IDLE_CONFIG),
                 "rebootstrap".equalsIgnoreCase(config.getString(METADATA_RECOVERY_STRATEGY)),
                 config.getLong(METADATA_RECOVERY_TRIGGER_MS));
+    }
+
+    /** Has the defaults of the keys that older versions of kafka-clients lack. */
+    private static final class CompleteConfig extends ProducerConfig {
+        private static final Long REBOOTSTRAP_AFTER_MS = TimeUnit.MINUTES.toMillis(5);
+
+        CompleteConfig(Map<String, Object> configs) {
+            super(configs);
+        }
+
+        @Override
+        public Long getLong(String key) {
+            boolean lacking = key.equals(METADATA_RECOVERY_TRIGGER_MS) && !values().containsKey(key);
+            return lacking ? REBOOTSTRAP_AFTER_MS : super.getLong(key);
+        }
     }
 }

@@ -3,7 +3,6 @@ package dev.millrace.client.accumulator;
 import dev.millrace.client.memory.BufferPool;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.function.BooleanSupplier;
 
 /**
  * Counts a partition as in use while it has records that no I/O thread has taken. The shared count is written only when
@@ -26,20 +25,25 @@ final class PartitionUse {
         }
     }
 
-    private final BooleanSupplier hasRecords;
+    private final Partition partition;
     private final BufferPool pool;
     private volatile boolean counted;
 
-    PartitionUse(BooleanSupplier hasRecords, BufferPool pool) {
-        this.hasRecords = hasRecords;
+    /** The partition that is counted. A type of our own, so that the test of the send path finds what implements it. */
+    interface Partition {
+        boolean hasRecords();
+    }
+
+    PartitionUse(Partition partition, BufferPool pool) {
+        this.partition = partition;
         this.pool = pool;
     }
 
     /** Call it after a batch was opened or taken. */
     void update() {
-        boolean has = hasRecords.getAsBoolean();
+        boolean has = partition.hasRecords();
         while (counted != has && (has ? count() : discount())) {
-            has = hasRecords.getAsBoolean();
+            has = partition.hasRecords();
         }
     }
 

@@ -126,6 +126,9 @@ public interface BrokerLink extends AutoCloseable {
     interface MetadataHandler {
         void onMetadata(ClusterDelta delta);
 
+        /** The broker wants its clients to start again from {@code bootstrap.servers} (KIP-1102). */
+        void onRebootstrapRequired();
+
         void onError(KafkaException error);
     }
 }

@@ -11,7 +11,6 @@ import java.util.stream.Collectors;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
-import org.apache.kafka.common.errors.RebootstrapRequiredException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -219,19 +218,28 @@ public final class MetadataRefresh implements IoTask {
         }
 
         @Override
+        public void onRebootstrapRequired() {
+            log.debug("A broker asks to start again from bootstrap.servers");
+            askAgainLater();
+            rebootstrap(clock.nowMs());
+        }
+
+        @Override
         public void onError(KafkaException error) {
-            asking = false;
             log.debug("Asking for metadata failed: {}", error.toString());
+            askAgainLater();
+            if (!(error instanceof RetriableException)) {
+                images.failWaiters(error);
+            }
+        }
+
+        private void askAgainLater() {
+            asking = false;
             if (complete) {
                 allNeeded = true;
             }
             newNeeded = true;
             backOff();
-            if (error instanceof RebootstrapRequiredException) {
-                rebootstrap(clock.nowMs());
-            } else if (!(error instanceof RetriableException)) {
-                images.failWaiters(error);
-            }
         }
     }
 }

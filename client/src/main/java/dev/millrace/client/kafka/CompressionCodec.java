@@ -1,17 +1,17 @@
 package dev.millrace.client.kafka;
 
 import dev.millrace.client.accumulator.BatchCodec;
+import dev.millrace.kafka.common.compress.Compression;
+import dev.millrace.kafka.common.record.internal.CompressionType;
+import dev.millrace.kafka.common.record.internal.RecordBatch;
+import dev.millrace.kafka.common.utils.BufferSupplier;
+import dev.millrace.kafka.common.utils.ByteBufferOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import org.apache.kafka.clients.producer.ProducerConfig;
-import org.apache.kafka.common.compress.Compression;
-import org.apache.kafka.common.record.internal.CompressionType;
-import org.apache.kafka.common.record.internal.RecordBatch;
-import org.apache.kafka.common.utils.BufferSupplier;
-import org.apache.kafka.common.utils.ByteBufferOutputStream;
 
 /**
  * gzip, snappy, lz4 and zstd with Kafka's framing, at the configured levels (KIP-390).

@@ -2,16 +2,14 @@ package dev.millrace.client.kafka;
 
 import dev.millrace.client.accumulator.FailureLog;
 import dev.millrace.client.delivery.DeliveryCallback;
-import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.clients.producer.internals.ProducerInterceptors;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Headers;
-import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,26 +19,33 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Threads:</b> any. As in the stock client, many threads call the same interceptors at the same time.
  */
-public final class Interceptors<K, V> implements AutoCloseable {
+public final class Interceptors<K, V> {
     private static final Logger log = LoggerFactory.getLogger(Interceptors.class);
 
-    /**
-     * One of Kafka's chains per interceptor: a longer one lets an {@code Error} pass, and then does not tell the
-     * others.
-     */
-    private final List<ProducerInterceptors<K, V>> chain = new ArrayList<>();
+    private final List<ProducerInterceptor<K, V>> chain;
 
-    Interceptors(List<ProducerInterceptor<K, V>> interceptors, Metrics metrics) {
-        interceptors.forEach(each -> chain.add(new ProducerInterceptors<>(List.of(each), metrics)));
+    Interceptors(List<ProducerInterceptor<K, V>> chain) {
+        this.chain = chain;
     }
 
-    /** The record as the last interceptor that did not throw returned it. Throws an {@code Error} that one throws. */
+    /**
+     * The record as the last interceptor that did not throw returned it. An exception is logged; an {@code Error} is
+     * thrown.
+     */
     public ProducerRecord<K, V> onSend(ProducerRecord<K, V> record) {
         ProducerRecord<K, V> sent = record;
         for (int i = 0; i < chain.size(); i++) {
-            sent = chain.get(i).onSend(sent);
+            try {
+                sent = chain.get(i).onSend(sent);
+            } catch (Exception e) {
+                FailureLog.error(log, "An interceptor threw when it was given a record for {}", topicOf(record), e);
+            }
         }
         return sent;
+    }
+
+    private static String topicOf(ProducerRecord<?, ?> record) {
+        return record == null ? null : record.topic();
     }
 
     /** A callback that tells the interceptors and then {@code callback}; {@code callback} itself if there are none. */
@@ -57,11 +62,12 @@ public final class Interceptors<K, V> implements AutoCloseable {
     }
 
     private void onAcknowledgement(RecordMetadata metadata, Exception error, Headers headers) {
-        for (ProducerInterceptors<K, V> interceptor : chain) {
+        for (ProducerInterceptor<K, V> interceptor : chain) {
             try {
-                interceptor.onAcknowledgement(metadata, error, headers);
+                KafkaApi.acknowledge(interceptor, metadata, error, headers);
             } catch (Throwable t) { // the callback and the other records must get their outcome
-                FailureLog.error(log, "An interceptor threw when told about a record for {}", metadata.topic(), t);
+                String topic = metadata == null ? null : metadata.topic();
+                FailureLog.error(log, "An interceptor threw when told about a record for {}", topic, t);
             }
         }
     }
@@ -74,17 +80,23 @@ public final class Interceptors<K, V> implements AutoCloseable {
      *     is
      */
     public void onRefused(ProducerRecord<K, V> record, TopicPartition partition, Exception reason) {
-        for (ProducerInterceptors<K, V> interceptor : chain) {
-            try {
-                interceptor.onSendError(record, partition, reason);
-            } catch (Throwable t) { // as above
-                FailureLog.error(log, "An interceptor threw when told about a record refused for {}", partition, t);
-            }
+        if (!chain.isEmpty()) {
+            RecordMetadata metadata = partition == null ? null : new RecordMetadata(partition, -1, -1, -1, -1, -1);
+            onAcknowledgement(metadata, reason, headersOf(record));
         }
     }
 
-    @Override
-    public void close() {
-        chain.forEach(ProducerInterceptors::close);
+    /** Read-only: a copy if {@code send} refused the record before its headers became so. */
+    private static Headers headersOf(ProducerRecord<?, ?> record) {
+        if (record == null) {
+            return new RecordHeaders();
+        }
+        Headers headers = record.headers();
+        if (headers instanceof RecordHeaders own && !own.isReadOnly()) {
+            RecordHeaders copy = new RecordHeaders(own);
+            copy.setReadOnly();
+            return copy;
+        }
+        return headers;
     }
 }

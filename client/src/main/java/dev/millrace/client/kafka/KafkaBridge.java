@@ -6,29 +6,29 @@ import dev.millrace.client.accumulator.FailureLog;
 import dev.millrace.client.io.BrokerLink;
 import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.kafka.clients.ClientUtils;
+import dev.millrace.kafka.clients.CommonClientConfigs;
+import dev.millrace.kafka.common.internals.ClusterResourceListeners;
+import dev.millrace.kafka.common.utils.AppInfoParser;
+import dev.millrace.kafka.common.utils.Time;
+import dev.millrace.kafka.common.utils.Utils;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.ClientUtils;
-import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.ClusterResource;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
-import org.apache.kafka.common.internals.ClusterResourceListeners;
 import org.apache.kafka.common.metrics.KafkaMetricsContext;
 import org.apache.kafka.common.metrics.MetricConfig;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.metrics.MetricsReporter;
 import org.apache.kafka.common.metrics.Sensor;
 import org.apache.kafka.common.serialization.Serializer;
-import org.apache.kafka.common.utils.AppInfoParser;
-import org.apache.kafka.common.utils.Time;
-import org.apache.kafka.common.utils.Utils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,7 +69,7 @@ public final class KafkaBridge implements AutoCloseable {
             this.metrics = new Metrics(
                     metricConfig,
                     reporters,
-                    time,
+                    new MetricsTime(time),
                     new KafkaMetricsContext(
                             JMX_PREFIX, config.originalsWithPrefix(CommonClientConfigs.METRICS_CONTEXT_PREFIX)));
             this.sensors = new ProducerSensors(metrics);

@@ -3,36 +3,85 @@ package dev.millrace.client.kafka;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Properties;
-import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.KafkaException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The versions of {@code kafka-clients} that this package works with. Internals of Kafka move between versions; so this
- * class must not use any.
+ * The version of {@code kafka-clients} that the application has. Only its public API is used, so versions that are
+ * newer than this one work as well; in older ones something is missing.
  *
  * <p><b>Threads:</b> any.
  */
 public final class KafkaVersion {
-    private static final Set<String> SUPPORTED = Set.of("4.3.1");
+    private static final Logger log = LoggerFactory.getLogger(KafkaVersion.class);
 
-    private KafkaVersion() {}
+    private static final KafkaVersion OLDEST = new KafkaVersion(3, 9, "3.9");
+    private static final KafkaVersion NEWEST_TESTED = new KafkaVersion(4, 4, "4.4");
+
+    /** Major and minor number, and what follows them: a patch number, a vendor's name. */
+    private static final Pattern FORMAT = Pattern.compile("(\\d+)\\.(\\d+).*");
+
+    /** Confluent's 7.9.0-ccs is Kafka's 3.9.0, and so on. */
+    private static final Pattern CONFLUENT = Pattern.compile(".*-(ccs|ce)\\b.*");
+
+    private static final int CONFLUENT_IS_AHEAD_BY = 4;
+
+    private final int major;
+    private final int minor;
+    private final String text;
+
+    private KafkaVersion(int major, int minor, String text) {
+        this.major = major;
+        this.minor = minor;
+        this.text = text;
+    }
 
     /**
-     * Checks the version on the class path.
+     * Checks the version on the class path. Logs a line if it is newer than all that were tested.
      *
-     * @throws KafkaException it is not supported
+     * @throws KafkaException it is too old
      */
     public static void check() {
-        String found = versionOnClassPath();
-        if (!SUPPORTED.contains(found)) {
-            throw new KafkaException("kafka-clients " + found
-                    + " is on the class path; this version of Millrace works with " + String.join(", ", SUPPORTED));
+        String stated = statedOnClassPath();
+        KafkaVersion found = parse(stated);
+        if (found == null || found.isNewerThanTested()) {
+            log.info("Millrace was tested with kafka-clients {} to {}; this is {}", OLDEST, NEWEST_TESTED, stated);
+        } else if (found.isTooOld()) {
+            throw new KafkaException(
+                    "kafka-clients " + stated + " is on the class path; Millrace needs at least " + OLDEST);
         }
     }
 
+    /** Null if {@code stated} is not a version. */
+    static KafkaVersion parse(String stated) {
+        Matcher matcher = FORMAT.matcher(stated);
+        if (!matcher.matches()) {
+            return null;
+        }
+        int major = Integer.parseInt(matcher.group(1));
+        boolean confluent = CONFLUENT.matcher(stated).matches();
+        return new KafkaVersion(
+                confluent ? major - CONFLUENT_IS_AHEAD_BY : major, Integer.parseInt(matcher.group(2)), stated);
+    }
+
+    boolean isTooOld() {
+        return isOlderThan(OLDEST);
+    }
+
+    boolean isNewerThanTested() {
+        return NEWEST_TESTED.isOlderThan(this);
+    }
+
+    private boolean isOlderThan(KafkaVersion other) {
+        return major != other.major ? major < other.major : minor < other.minor;
+    }
+
     /** The version that the jar with the public API states. */
-    private static String versionOnClassPath() {
+    private static String statedOnClassPath() {
         Properties version = new Properties();
         try (InputStream in = Producer.class.getResourceAsStream("/kafka/kafka-version.properties")) {
             if (in != null) {
@@ -42,5 +91,10 @@ public final class KafkaVersion {
             throw new KafkaException("Cannot read the version of kafka-clients", e);
         }
         return version.getProperty("version", "of an unknown version").trim();
+    }
+
+    @Override
+    public String toString() {
+        return text;
     }
 }

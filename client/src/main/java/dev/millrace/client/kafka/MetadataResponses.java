@@ -2,6 +2,10 @@ package dev.millrace.client.kafka;
 
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.TopicImage;
+import dev.millrace.kafka.common.message.MetadataResponseData.MetadataResponsePartition;
+import dev.millrace.kafka.common.message.MetadataResponseData.MetadataResponseTopic;
+import dev.millrace.kafka.common.protocol.Errors;
+import dev.millrace.kafka.common.requests.MetadataResponse;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -11,10 +15,6 @@ import java.util.Set;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
-import org.apache.kafka.common.message.MetadataResponseData.MetadataResponsePartition;
-import org.apache.kafka.common.message.MetadataResponseData.MetadataResponseTopic;
-import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.requests.MetadataResponse;
 
 /** Turns metadata responses into deltas of the image. */
 final class MetadataResponses {

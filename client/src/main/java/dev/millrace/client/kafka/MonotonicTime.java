@@ -1,8 +1,8 @@
 package dev.millrace.client.kafka;
 
+import dev.millrace.kafka.common.utils.Time;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import org.apache.kafka.common.utils.Time;
 
 /**
  * A clock for Kafka's network layer that changes of the wall clock do not move: it starts at the wall clock's time and

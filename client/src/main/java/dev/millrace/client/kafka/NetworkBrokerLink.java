@@ -6,6 +6,23 @@ import dev.millrace.client.io.TransactionLink;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.kafka.clients.ApiVersions;
+import dev.millrace.kafka.clients.ClientRequest;
+import dev.millrace.kafka.clients.ClientResponse;
+import dev.millrace.kafka.clients.ClientUtils;
+import dev.millrace.kafka.clients.DefaultHostResolver;
+import dev.millrace.kafka.clients.MetadataUpdater;
+import dev.millrace.kafka.clients.NetworkClient;
+import dev.millrace.kafka.clients.RequestCompletionHandler;
+import dev.millrace.kafka.common.message.InitProducerIdRequestData;
+import dev.millrace.kafka.common.protocol.Errors;
+import dev.millrace.kafka.common.requests.AbstractRequest;
+import dev.millrace.kafka.common.requests.InitProducerIdRequest;
+import dev.millrace.kafka.common.requests.InitProducerIdResponse;
+import dev.millrace.kafka.common.requests.MetadataRequest;
+import dev.millrace.kafka.common.requests.MetadataResponse;
+import dev.millrace.kafka.common.requests.RequestHeader;
+import dev.millrace.kafka.common.utils.LogContext;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -14,29 +31,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
-import org.apache.kafka.clients.ApiVersions;
-import org.apache.kafka.clients.ClientRequest;
-import org.apache.kafka.clients.ClientResponse;
-import org.apache.kafka.clients.ClientUtils;
-import org.apache.kafka.clients.DefaultHostResolver;
-import org.apache.kafka.clients.MetadataUpdater;
-import org.apache.kafka.clients.NetworkClient;
-import org.apache.kafka.clients.RequestCompletionHandler;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.TimeoutException;
-import org.apache.kafka.common.message.InitProducerIdRequestData;
-import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.requests.AbstractRequest;
-import org.apache.kafka.common.requests.InitProducerIdRequest;
-import org.apache.kafka.common.requests.InitProducerIdResponse;
-import org.apache.kafka.common.requests.MetadataRequest;
-import org.apache.kafka.common.requests.MetadataResponse;
-import org.apache.kafka.common.requests.RequestHeader;
-import org.apache.kafka.common.utils.LogContext;
 
 /**
  * {@link BrokerLink} on kafka-clients' {@link NetworkClient}, which does TLS, SASL, protocol versions and time-outs.
@@ -170,6 +170,8 @@ final class NetworkBrokerLink implements BrokerLink {
                     kafka.onClusterId(delta.clusterId());
                 }
                 handler.onMetadata(delta);
+            } else if (answer.topLevelError() == Errors.REBOOTSTRAP_REQUIRED) {
+                handler.onRebootstrapRequired();
             } else {
                 handler.onError(answer.topLevelError().exception());
             }

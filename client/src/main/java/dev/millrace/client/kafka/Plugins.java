@@ -1,15 +1,16 @@
 package dev.millrace.client.kafka;
 
+import dev.millrace.kafka.common.internals.ClusterResourceListeners;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.Partitioner;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
-import org.apache.kafka.common.internals.ClusterResourceListeners;
-import org.apache.kafka.common.internals.Plugin;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.serialization.Serializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The application's objects: partitioner, serializers and interceptors. They are made and configured by the
@@ -19,6 +20,8 @@ import org.apache.kafka.common.serialization.Serializer;
  * <p><b>Threads:</b> built by one thread, then read by all; {@link #closeWith} once.
  */
 public final class Plugins<K, V> {
+    private static final Logger log = LoggerFactory.getLogger(Plugins.class);
+
     private final ProducerConfig config;
     private final Metrics metrics;
     private final Map<String, Object> clientId;
@@ -46,10 +49,8 @@ public final class Plugins<K, V> {
             this.keySerializer = serializer(keySerializer, ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, true);
             this.valueSerializer = serializer(valueSerializer, ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, false);
             List<ProducerInterceptor<K, V>> chain = configuredInterceptors();
-            parts.addAll(0, chain);
-            this.interceptors = new Interceptors<>(chain, metrics);
-            parts.subList(0, chain.size()).clear();
-            parts.add(0, interceptors);
+            addInterceptors(chain);
+            this.interceptors = new Interceptors<>(chain);
             listeners.maybeAddAll(chain);
         } catch (RuntimeException | Error e) {
             closeWith(new Closer(e));
@@ -77,6 +78,24 @@ public final class Plugins<K, V> {
         return (List<ProducerInterceptor<K, V>>) made;
     }
 
+    /** Interceptors are closed first. Like the stock producer, this only logs the exceptions that they throw then. */
+    private void addInterceptors(List<ProducerInterceptor<K, V>> chain) {
+        parts.addAll(0, chain);
+        for (int i = 0; i < chain.size(); i++) {
+            AutoCloseable measured =
+                    KafkaApi.withMetrics(chain.get(i), metrics, ProducerConfig.INTERCEPTOR_CLASSES_CONFIG);
+            parts.set(i, () -> closeInterceptor(measured));
+        }
+    }
+
+    private static void closeInterceptor(AutoCloseable interceptor) {
+        try {
+            interceptor.close();
+        } catch (Exception e) {
+            log.error("An interceptor could not be closed", e);
+        }
+    }
+
     /** Adds an object to those to close, so that it is closed even if the next one cannot be made. */
     private <T extends AutoCloseable> T closeLater(T plugin) {
         if (plugin != null) {
@@ -88,7 +107,7 @@ public final class Plugins<K, V> {
     /** Gives the object that was last passed to {@link #closeLater} its metrics, if it is {@code Monitorable}. */
     private <T extends AutoCloseable> T addMetrics(T plugin, String key) {
         if (plugin != null) {
-            parts.set(parts.size() - 1, Plugin.wrapInstance(plugin, metrics, key));
+            parts.set(parts.size() - 1, KafkaApi.withMetrics(plugin, metrics, key));
         }
         return plugin;
     }

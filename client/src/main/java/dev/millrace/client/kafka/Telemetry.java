@@ -1,5 +1,9 @@
 package dev.millrace.client.kafka;
 
+import dev.millrace.kafka.common.telemetry.internals.ClientTelemetryReporter;
+import dev.millrace.kafka.common.telemetry.internals.ClientTelemetrySender;
+import dev.millrace.kafka.common.telemetry.internals.ClientTelemetryUtils;
+import dev.millrace.kafka.common.utils.Time;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -8,10 +12,6 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.metrics.KafkaMetric;
 import org.apache.kafka.common.metrics.MetricsReporter;
-import org.apache.kafka.common.telemetry.internals.ClientTelemetryReporter;
-import org.apache.kafka.common.telemetry.internals.ClientTelemetrySender;
-import org.apache.kafka.common.telemetry.internals.ClientTelemetryUtils;
-import org.apache.kafka.common.utils.Time;
 
 /**
  * Pushes the metrics to which the brokers subscribe (KIP-714), unless {@code enable.metrics.push} is false.

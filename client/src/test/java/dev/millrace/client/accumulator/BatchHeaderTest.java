@@ -3,19 +3,19 @@ package dev.millrace.client.accumulator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.kafka.common.compress.Compression;
+import dev.millrace.kafka.common.record.internal.DefaultRecordBatch;
+import dev.millrace.kafka.common.record.internal.MemoryRecords;
+import dev.millrace.kafka.common.record.internal.MemoryRecordsBuilder;
+import dev.millrace.kafka.common.record.internal.MutableRecordBatch;
+import dev.millrace.kafka.common.record.internal.RecordBatch;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.errors.CorruptRecordException;
 import org.apache.kafka.common.record.TimestampType;
-import org.apache.kafka.common.record.internal.DefaultRecordBatch;
-import org.apache.kafka.common.record.internal.MemoryRecords;
-import org.apache.kafka.common.record.internal.MemoryRecordsBuilder;
-import org.apache.kafka.common.record.internal.MutableRecordBatch;
-import org.apache.kafka.common.record.internal.RecordBatch;
 import org.junit.jupiter.api.Test;
 
 /** A batch written by us and one written by Kafka's own builder must be the same bytes. */

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.kafka.common.record.internal.CompressionType;
+import dev.millrace.kafka.common.record.internal.MutableRecordBatch;
+import dev.millrace.kafka.common.record.internal.Record;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,9 +17,6 @@ import java.util.concurrent.atomic.LongAdder;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.record.internal.CompressionType;
-import org.apache.kafka.common.record.internal.MutableRecordBatch;
-import org.apache.kafka.common.record.internal.Record;
 import org.junit.jupiter.api.Test;
 
 /** One batch, one thread. What many threads do to it is in {@link OpenBatchStressTest}. */

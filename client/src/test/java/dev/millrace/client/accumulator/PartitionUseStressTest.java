@@ -8,7 +8,6 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /** The count of partitions in use, when the last batch of one is taken just as its next is opened. */
@@ -145,17 +144,17 @@ class PartitionUseStressTest {
 
     /** Checks only once. */
     private static final class TwinUse {
-        private final BooleanSupplier hasRecords;
+        private final PartitionUse.Partition partition;
         private final BufferPool pool;
         private final AtomicBoolean counted = new AtomicBoolean();
 
-        TwinUse(BooleanSupplier hasRecords, BufferPool pool) {
-            this.hasRecords = hasRecords;
+        TwinUse(PartitionUse.Partition partition, BufferPool pool) {
+            this.partition = partition;
             this.pool = pool;
         }
 
         void update() {
-            boolean has = hasRecords.getAsBoolean();
+            boolean has = partition.hasRecords();
             Workers.hold();
             if (counted.compareAndSet(!has, has)) {
                 pool.addPartitionsInUse(has ? 1 : -1);
@@ -165,21 +164,21 @@ class PartitionUseStressTest {
 
     /** Marks the partition first and counts it afterwards. */
     private static final class LateTwinUse {
-        private final BooleanSupplier hasRecords;
+        private final PartitionUse.Partition partition;
         private final BufferPool pool;
         private final AtomicBoolean counted = new AtomicBoolean();
 
-        LateTwinUse(BooleanSupplier hasRecords, BufferPool pool) {
-            this.hasRecords = hasRecords;
+        LateTwinUse(PartitionUse.Partition partition, BufferPool pool) {
+            this.partition = partition;
             this.pool = pool;
         }
 
         void update() {
-            boolean has = hasRecords.getAsBoolean();
+            boolean has = partition.hasRecords();
             while (counted.get() != has && counted.compareAndSet(!has, has)) {
                 Workers.hold();
                 pool.addPartitionsInUse(has ? 1 : -1);
-                has = hasRecords.getAsBoolean();
+                has = partition.hasRecords();
             }
         }
     }

@@ -2,13 +2,13 @@ package dev.millrace.client.accumulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.kafka.common.record.internal.MemoryRecords;
+import dev.millrace.kafka.common.record.internal.MutableRecordBatch;
+import dev.millrace.kafka.common.record.internal.Record;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.kafka.common.record.internal.MemoryRecords;
-import org.apache.kafka.common.record.internal.MutableRecordBatch;
-import org.apache.kafka.common.record.internal.Record;
 
 /** Reads our batches with Kafka's own classes, as a broker would. */
 final class ReadBack {

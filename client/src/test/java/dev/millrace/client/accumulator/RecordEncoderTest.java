@@ -3,16 +3,16 @@ package dev.millrace.client.accumulator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.kafka.common.record.internal.AbstractRecords;
+import dev.millrace.kafka.common.record.internal.CompressionType;
+import dev.millrace.kafka.common.record.internal.DefaultRecord;
+import dev.millrace.kafka.common.record.internal.RecordBatch;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Random;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.record.internal.AbstractRecords;
-import org.apache.kafka.common.record.internal.CompressionType;
-import org.apache.kafka.common.record.internal.DefaultRecord;
-import org.apache.kafka.common.record.internal.RecordBatch;
 import org.junit.jupiter.api.Test;
 
 /** Kafka's own {@link DefaultRecord} is the oracle, byte by byte. */

@@ -2,12 +2,12 @@ package dev.millrace.client.accumulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.kafka.common.header.internals.RecordHeader;
+import dev.millrace.kafka.common.record.internal.Record;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.header.internals.RecordHeader;
-import org.apache.kafka.common.record.internal.Record;
 
 /** A record in the application's form, to be compared with what Kafka's own classes read back. */
 record TestRecord(long timestamp, byte[] key, byte[] value, Header[] headers) {

@@ -2,12 +2,12 @@ package dev.millrace.client.accumulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.kafka.common.utils.ByteUtils;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.apache.kafka.common.utils.ByteUtils;
 import org.junit.jupiter.api.Test;
 
 /** Kafka's own {@link ByteUtils} is the oracle. */

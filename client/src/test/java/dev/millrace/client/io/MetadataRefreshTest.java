@@ -16,7 +16,6 @@ import java.util.function.Consumer;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.NetworkException;
-import org.apache.kafka.common.errors.RebootstrapRequiredException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.junit.jupiter.api.Test;
 
@@ -112,7 +111,7 @@ class MetadataRefreshTest {
             refresh.request();
             runAfter(refresh, 1_000);
 
-            link.fail(new RebootstrapRequiredException("stale"));
+            link.requireRebootstrap();
 
             assertThat(images.current().isBootstrap()).isEqualTo(allowed);
         }
@@ -211,6 +210,12 @@ class MetadataRefreshTest {
             MetadataHandler handler = asked;
             asked = null;
             handler.onMetadata(delta);
+        }
+
+        void requireRebootstrap() {
+            MetadataHandler handler = asked;
+            asked = null;
+            handler.onRebootstrapRequired();
         }
 
         void fail(org.apache.kafka.common.KafkaException error) {

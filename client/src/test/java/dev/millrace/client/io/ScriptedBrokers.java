@@ -4,6 +4,8 @@ import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
+import dev.millrace.kafka.common.record.internal.MemoryRecords;
+import dev.millrace.kafka.common.record.internal.RecordBatch;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -20,8 +22,6 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
-import org.apache.kafka.common.record.internal.MemoryRecords;
-import org.apache.kafka.common.record.internal.RecordBatch;
 
 /**
  * Two brokers that do what a test says: produce requests wait until the test answers them; metadata and producer ids

@@ -5,6 +5,8 @@ import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
+import dev.millrace.kafka.common.record.internal.MemoryRecords;
+import dev.millrace.kafka.common.record.internal.RecordBatch;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -26,8 +28,6 @@ import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
-import org.apache.kafka.common.record.internal.MemoryRecords;
-import org.apache.kafka.common.record.internal.RecordBatch;
 
 /**
  * A cluster and its network in one thread, on a virtual clock: brokers check sequences as Kafka's do, connections break

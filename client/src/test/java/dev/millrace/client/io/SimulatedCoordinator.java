@@ -1,5 +1,6 @@
 package dev.millrace.client.io;
 
+import dev.millrace.kafka.common.record.internal.RecordBatch;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -26,7 +27,6 @@ import org.apache.kafka.common.errors.OperationNotAttemptedException;
 import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
-import org.apache.kafka.common.record.internal.RecordBatch;
 
 /**
  * The coordinator of one transactional id, which moves between brokers, and the link to it, which loses requests and

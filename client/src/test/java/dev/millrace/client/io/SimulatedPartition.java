@@ -1,13 +1,13 @@
 package dev.millrace.client.io;
 
+import dev.millrace.kafka.common.record.internal.Record;
+import dev.millrace.kafka.common.record.internal.RecordBatch;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
-import org.apache.kafka.common.record.internal.Record;
-import org.apache.kafka.common.record.internal.RecordBatch;
 
 /** The log of a simulated partition, and what its leader remembers of the producer (KIP-98, KIP-360). */
 final class SimulatedPartition {

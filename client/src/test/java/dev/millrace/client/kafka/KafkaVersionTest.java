@@ -11,18 +11,47 @@ import java.util.List;
 import java.util.Properties;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Another {@code kafka-clients} is told as such, before any class that it lacks is looked for. */
+/** What a program is told about the {@code kafka-clients} on its class path. */
 class KafkaVersionTest {
     @ParameterizedTest
-    @ValueSource(strings = {"3.9.1", "4.4.0"})
-    void shouldNameTheVersionsThatWorkWhenTheClassPathHasAnother(String version) throws Exception {
+    @ValueSource(strings = {"3.9.0", "3.9.1", "4.0.1", "4.4.0", "4.4.0-SNAPSHOT", "7.9.0-ccs", "8.0.0-ccs", "8.2.1-ce"})
+    void shouldTakeWhatWasTested(String stated) {
+        KafkaVersion version = KafkaVersion.parse(stated);
+
+        assertThat(version.isTooOld()).isFalse();
+        assertThat(version.isNewerThanTested()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"4.5.0", "4.10.0", "5.0.0", "9.1.0-ccs"})
+    void shouldTakeNewerOnes(String stated) {
+        KafkaVersion version = KafkaVersion.parse(stated);
+
+        assertThat(version.isTooOld()).isFalse();
+        assertThat(version.isNewerThanTested()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.9.0.1", "2.8.2", "3.8.1", "7.8.0-ccs"})
+    void shouldRefuseOlderOnes(String stated) {
+        assertThat(KafkaVersion.parse(stated).isTooOld()).isTrue();
+    }
+
+    @Test
+    void shouldKnowNothingOfWhatIsNoVersion() {
+        assertThat(KafkaVersion.parse("of an unknown version")).isNull();
+    }
+
+    /** Before any class that it lacks is looked for. */
+    @Test
+    void shouldNameBothVersionsWhenTheClassPathHasOneThatIsTooOld() throws Exception {
         // given the real jar in front of ours; the build puts it there
-        Path jar = Path.of(KafkaVersionTest.class
-                .getResource("/unsupported/kafka-clients-" + version + ".jar")
-                .toURI());
+        Path jar = Path.of(
+                KafkaVersionTest.class.getResource("/too-old/kafka-clients.jar").toURI());
         JavaRuntime runtime = JavaRuntime.ofThisJvm().withFirstOnClassPath(jar);
 
         // when
@@ -31,8 +60,7 @@ class KafkaVersionTest {
 
             // then
             assertThat(program.output().lines())
-                    .contains("kafka-clients " + version
-                            + " is on the class path; this version of Millrace works with 4.3.1");
+                    .contains("kafka-clients 3.8.1 is on the class path; Millrace needs at least 3.9");
             assertThat(exitCode).isZero();
         }
     }

@@ -17,7 +17,6 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
-import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
 
@@ -28,7 +27,7 @@ class ThrowingPluginsTest {
 
     private final List<String> told = new ArrayList<>();
     private final Interceptors<byte[], byte[]> interceptors =
-            new Interceptors<>(List.of(new Throwing("first"), new Throwing("second")), new Metrics());
+            new Interceptors<>(List.of(new Throwing("first"), new Throwing("second")));
 
     @Test
     void shouldTellTheOtherInterceptorsAndTheCallerWhenOneMeetsAnError() {

@@ -1,0 +1,53 @@
+package dev.millrace.client.kafka;
+
+import dev.millrace.kafka.common.internals.Plugin;
+import java.util.Arrays;
+import org.apache.kafka.clients.producer.ProducerInterceptor;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.metrics.Metrics;
+
+/**
+ * What the public API of the application's kafka-clients has, of that which its oldest versions lack.
+ *
+ * <p><b>Threads:</b> immutable.
+ */
+final class KafkaApi {
+    /** Whether interceptors are told the headers of an acknowledged record: since 4.1. */
+    private static final boolean HAS_HEADERS_IN_ACKNOWLEDGEMENT = Arrays.stream(ProducerInterceptor.class.getMethods())
+            .anyMatch(method -> method.getName().equals("onAcknowledgement") && method.getParameterCount() == 3);
+
+    /** Whether plugins can have metrics of their own: since 4.1 (KIP-877). */
+    private static final boolean HAS_MONITORABLE = isPresent("org.apache.kafka.common.metrics.Monitorable");
+
+    private KafkaApi() {}
+
+    /** Tells an interceptor a record's outcome, as the producer of its version would. */
+    static void acknowledge(
+            ProducerInterceptor<?, ?> interceptor, RecordMetadata metadata, Exception error, Headers headers) {
+        if (HAS_HEADERS_IN_ACKNOWLEDGEMENT) {
+            interceptor.onAcknowledgement(metadata, error, headers);
+        } else {
+            interceptor.onAcknowledgement(metadata, error);
+        }
+    }
+
+    /**
+     * Gives a plugin its metrics, if it is {@code Monitorable}.
+     *
+     * @param key the configuration key of the plugin
+     * @return what closes the plugin, and removes its metrics
+     */
+    static AutoCloseable withMetrics(AutoCloseable plugin, Metrics metrics, String key) {
+        return HAS_MONITORABLE ? Plugin.wrapInstance(plugin, metrics, key) : plugin;
+    }
+
+    private static boolean isPresent(String className) {
+        try {
+            Class.forName(className, false, ProducerInterceptor.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+}
