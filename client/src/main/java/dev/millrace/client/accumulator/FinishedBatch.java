@@ -179,8 +179,9 @@ public final class FinishedBatch {
     }
 
     /**
-     * Splits the batch into smaller ones, which take over its records, callbacks, memory and age. Allowed only while it
-     * is not in flight, has no outcome, and has more than one record.
+     * Splits the batch into smaller ones, which take over its records, callbacks and age, and divide among themselves
+     * what it had reserved of {@code buffer.memory}. Allowed only while it is not in flight, has no outcome, and has
+     * more than one record.
      *
      * @param replaceWhole puts the parts in the place of this batch. There are at least two, each a single record or at
      *     most half of this one's bytes before compression. If it throws, or memory is lacking before, this batch is
@@ -261,7 +262,10 @@ public final class FinishedBatch {
         delivery.deliver(count);
     }
 
-    /** Gives the memory back. Allowed only after the batch's request is answered or its connection lost. */
+    /**
+     * Gives the memory back; later calls do nothing. Allowed only after the batch's request is answered or its
+     * connection lost.
+     */
     public void release() {
         if (isInFlight()) {
             throw new IllegalStateException("Batch of " + partition() + " is released while in flight");

@@ -13,8 +13,9 @@ import java.util.function.LongConsumer;
  * threads wait for; otherwise the caller joins {@link MemoryWaiters}, where memory is given out in the order of
  * arrival.
  * <p><b>Ordering:</b> {@code release} adds to {@code available} and then reads whether a thread waits; a waiter
- * publishes itself and then reads {@code available}. Both are sequentially consistent, so no wake-up is missed. While
- * less than half of the memory is free a release wakes nobody, and the first waiter checks by itself every 10 ms.
+ * publishes itself and then reads {@code available}. Both are sequentially consistent, so one of the two sees the
+ * other. A release that sees a waiter wakes it once half of the memory is free, or more if it needs more; until then
+ * the first waiter checks by itself every 10 ms.
  */
 public final class BufferPool {
     /** A batch larger than {@code batch.size} takes at most 1/16 of the free memory. */

@@ -60,8 +60,8 @@ public final class ClusterImages {
     }
 
     /**
-     * Publishes an image with the leaders that a broker named. Ignores hints with an older leader epoch than the known
-     * one, and hints for a topic id that the topic does not have, because it was deleted and created again.
+     * Publishes an image with the leaders that a broker named. Ignores hints whose leader epoch is not newer than the
+     * known one, and hints for a topic id that the topic does not have, because it was deleted and created again.
      */
     public void applyLeaderHints(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
         if (hints.isEmpty()) {
