@@ -88,10 +88,7 @@ public final class Interceptors<K, V> {
 
     /** Read-only: a copy if {@code send} refused the record before its headers became so. */
     private static Headers headersOf(ProducerRecord<?, ?> record) {
-        if (record == null) {
-            return new RecordHeaders();
-        }
-        Headers headers = record.headers();
+        Headers headers = record == null ? new RecordHeaders() : record.headers();
         if (headers instanceof RecordHeaders own && !own.isReadOnly()) {
             RecordHeaders copy = new RecordHeaders(own);
             copy.setReadOnly();

@@ -12,7 +12,7 @@ import java.util.function.LongConsumer;
  * <p><b>Threads:</b> any. {@code acquire} is one compare-and-set per batch while there is more memory than other
  * threads wait for; otherwise the caller joins {@link MemoryWaiters}, where memory is given out in the order of
  * arrival.
- * <p><b>Ordering:</b> {@code release} adds to {@code available} and then reads whether a thread waits; a waiter
+ * <p><b>Ordering:</b> {@code giveBack} adds to {@code available} and then reads whether a thread waits; a waiter
  * publishes itself and then reads {@code available}. Both are sequentially consistent, so one of the two sees the
  * other. A release that sees a waiter wakes it once half of the memory is free, or more if it needs more; until then
  * the first waiter checks by itself every 10 ms.
@@ -125,7 +125,7 @@ public final class BufferPool {
     private byte[] takeOrAllocate(int size) {
         byte[] buffer = freeBuffers.take(size);
         if (buffer == null) {
-            freeBuffers.shrinkTo(available.get()); // what is freeBuffers counts as available
+            freeBuffers.shrinkTo(available.get()); // what is in freeBuffers counts as available
             buffer = new byte[size];
         }
         return buffer;
