@@ -223,6 +223,11 @@ public final class FinishedBatch {
         return delivery.isDecided();
     }
 
+    /** If the batch has failed: whether it may be written nevertheless. */
+    public boolean mayBeWritten() {
+        return writes.certaintyOfFailure() == DeliveryCertainty.POSSIBLY_PERSISTED;
+    }
+
     /** Whether success is known. */
     public boolean isAccepted() {
         return delivery.isAccepted();

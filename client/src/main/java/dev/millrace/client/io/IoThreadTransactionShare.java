@@ -44,6 +44,9 @@ final class IoThreadTransactionShare implements TransactionShare {
         partitions.markStartedIfImplicit(); // it may have failed before tryAdmit()
         if (batch.sequence() != FinishedBatch.NO_SEQUENCE) {
             partitions.requireNewEpoch();
+            if (batch.mayBeWritten()) {
+                partitions.markUnknownWrite();
+            }
         }
         state.onRecordFailed(batch.error());
     }

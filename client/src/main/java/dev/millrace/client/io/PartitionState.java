@@ -240,7 +240,7 @@ final class PartitionState {
             leaderAccepted = true;
             notBeforeMs = Long.MIN_VALUE;
         }
-        if (idempotent) {
+        if (idempotent && !sent.isLaterAccepted(batch)) {
             nextAcknowledged = sequenceAfter(batch.sequence(), batch.count());
         }
     }
@@ -355,10 +355,13 @@ final class PartitionState {
         }
     }
 
+    /** From 0 in a new epoch; in the same one, from what the broker expects. */
     private void restartSequences(ProducerId next) {
+        if (!next.isSameEpochAs(producerId)) {
+            nextAcknowledged = 0;
+        }
         producerId = next;
-        nextSequence = 0;
-        nextAcknowledged = 0;
+        nextSequence = nextAcknowledged;
         needsNewEpoch = false;
         unresolved = false;
         leaderAccepted = false;

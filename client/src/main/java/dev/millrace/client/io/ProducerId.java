@@ -5,20 +5,35 @@ package dev.millrace.client.io;
  *
  * @param id given by the cluster
  * @param epoch a higher one fences lower ones
+ * @param rewinds how often its partitions went back to the sequences that brokers expect, for want of a new epoch
  */
-public record ProducerId(long id, short epoch) {
+public record ProducerId(long id, short epoch, int rewinds) {
     private static final long NO_ID = -1;
     private static final short NO_EPOCH = -1;
 
     /** For producers that are not idempotent: batches have no producer id. */
-    static final ProducerId NONE = new ProducerId(NO_ID, NO_EPOCH);
+    static final ProducerId NONE = new ProducerId(NO_ID, NO_EPOCH, 0);
 
     /** The cluster has not given one yet. */
-    static final ProducerId UNKNOWN = new ProducerId(-2, NO_EPOCH);
+    static final ProducerId UNKNOWN = new ProducerId(-2, NO_EPOCH, 0);
+
+    /** One that the cluster gave. */
+    public ProducerId(long id, short epoch) {
+        this(id, epoch, 0);
+    }
 
     /** Whether batches can be stamped with it. */
     public boolean isKnown() {
         return id != UNKNOWN.id;
+    }
+
+    /** The same id and epoch, with which partitions go back to the sequences that brokers expect. */
+    ProducerId rewound() {
+        return new ProducerId(id, epoch, rewinds + 1);
+    }
+
+    boolean isSameEpochAs(ProducerId other) {
+        return id == other.id && epoch == other.epoch;
     }
 
     /** With the next epoch; {@link #UNKNOWN} if there is none left. */

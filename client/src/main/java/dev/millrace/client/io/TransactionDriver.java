@@ -232,8 +232,8 @@ final class TransactionDriver implements IoTask {
 
     private void startNewEpoch(Node node, Request request, long nowMs) {
         TransactionLink.Handler<ProducerId> handler = onAnswer(this::onNewEpoch, error -> {
-            if (error instanceof UnsupportedVersionException && !partitions.needsNewEpoch()) {
-                completeEnd(); // a coordinator before Kafka 2.5; no sequence is missing, so the old epoch can be used
+            if (error instanceof UnsupportedVersionException && !partitions.mayHaveUnknownWrites()) {
+                onNewEpoch(ids.current().rewound()); // a coordinator before Kafka 2.5: the old epoch has to do
             } else {
                 onError(request, error);
             }

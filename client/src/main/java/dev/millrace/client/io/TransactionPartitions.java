@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * The partitions of the open transaction. With the newer protocol (KIP-890) writing to a partition adds it; with the
  * older one the first I/O thread adds it before anything is written to it.
  *
- * <p><b>Threads:</b> {@code tryAdmit} by the partition's I/O thread; {@code markStartedIfImplicit} and
- * {@code requireNewEpoch} by every I/O thread; the rest by the first.
+ * <p><b>Threads:</b> {@code tryAdmit} by the partition's I/O thread; {@code markStartedIfImplicit},
+ * {@code requireNewEpoch} and {@code markUnknownWrite} by every I/O thread; the rest by the first.
  * <p><b>Ordering:</b> all words are volatile. A partition is marked as added before it is handed over to its thread
  * again.
  */
@@ -18,6 +18,7 @@ final class TransactionPartitions {
     private volatile boolean explicit;
     private volatile boolean started;
     private volatile boolean needsNewEpoch;
+    private volatile boolean mayHaveUnknownWrites;
 
     /** Calls {@code wakeFirst} when there is a partition to add. */
     TransactionPartitions(Runnable wakeFirst) {
@@ -78,10 +79,20 @@ final class TransactionPartitions {
         return needsNewEpoch;
     }
 
+    /** A record failed that may be written nevertheless, so it is not known which sequence its broker expects. */
+    void markUnknownWrite() {
+        mayHaveUnknownWrites = true;
+    }
+
+    boolean mayHaveUnknownWrites() {
+        return mayHaveUnknownWrites;
+    }
+
     /** Called before the next transaction is begun. */
     void reset(boolean nextIsExplicit) {
         explicit = nextIsExplicit;
         started = false;
         needsNewEpoch = false;
+        mayHaveUnknownWrites = false;
     }
 }

@@ -22,6 +22,7 @@ import org.apache.kafka.common.Node;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
@@ -50,6 +51,8 @@ final class SimulatedCluster implements BrokerLink {
     private long nextProducerId = 1000;
     private long clockMs = 1_000_000;
     private int maxMessageBytes = Integer.MAX_VALUE;
+    private double refusalRate;
+    private boolean silent;
     private boolean faultsOver;
     private boolean lying;
     private SimulatedCoordinator coordinator;
@@ -123,6 +126,16 @@ final class SimulatedCluster implements BrokerLink {
         maxMessageBytes = bytes;
     }
 
+    /** From here on, brokers refuse so large a part of the batches for good, without writing them. */
+    void refuse(double rate) {
+        refusalRate = rate;
+    }
+
+    /** While silent, brokers do nothing with produce requests. */
+    void silent(boolean isSilent) {
+        silent = isSilent;
+    }
+
     private void rememberLeaders() {
         staleLeaders = partitions.stream().mapToInt(p -> p.leader).toArray();
         staleEpochs = partitions.stream().mapToInt(p -> p.leaderEpoch).toArray();
@@ -139,6 +152,9 @@ final class SimulatedCluster implements BrokerLink {
         }
         if (batch.size() > maxMessageBytes) { // looked at before the sequence, as in Kafka
             return new RecordTooLargeException("simulated");
+        }
+        if (refusalRate > 0 && random.nextDouble() < refusalRate) {
+            return new InvalidTimestampException("simulated");
         }
         RecordBatch parsed = parse(batch);
         if (coordinator != null) {
@@ -226,7 +242,7 @@ final class SimulatedCluster implements BrokerLink {
     /** One broker gets a little further with the oldest request of its connection. */
     private void step(int node) {
         Request oldest = connections.get(node).peek();
-        if (oldest == null) {
+        if (oldest == null || silent) {
             return;
         }
         boolean broken = fault() && random.nextInt(3) == 0;

@@ -154,7 +154,7 @@ final class SimulatedCoordinator implements TransactionLink {
     }
 
     private void checkId(ProducerId id) {
-        if (!id.equals(current)) {
+        if (!id.isSameEpochAs(current)) {
             throw new ProducerFencedException("of another epoch");
         }
     }

@@ -27,6 +27,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -161,6 +162,48 @@ class TransactionSimulationTest {
 
         run.commitOne();
         run.assertCommitted();
+    }
+
+    /** A coordinator before Kafka 2.5 gives no new epoch, so the next records take the sequences of the refused ones. */
+    @Test
+    void shouldShowCommittedTransactionsWholeWhenSentRecordsAreRefusedAndThereIsNoNewEpoch() throws Exception {
+        long first = Seed.first();
+        int committed = 0;
+        int failed = 0;
+        for (long seed = first; seed < first + RUNS; seed++) {
+            Run run = new Run(seed, 0, 1_000_000, true, true);
+            run.coordinator.givesNewEpochs = false;
+            run.cluster.refuse(0.1);
+
+            run.play();
+
+            for (int p = 0; p < PARTITIONS; p++) {
+                assertThat(run.cluster.committed(p))
+                        .as("seed %d partition %d", seed, p)
+                        .isEqualTo(run.committed.get(p));
+            }
+            committed += run.commits;
+            failed += run.failures;
+        }
+        assertThat(committed).as("transactions committed").isPositive();
+        assertThat(failed).as("transactions that could only be aborted").isPositive();
+    }
+
+    /** What is not known to be written or not leaves nothing to go on with. */
+    @Test
+    void shouldEndForGoodWhenARecordMayBeWrittenAndThereIsNoNewEpoch() throws Exception {
+        Run run = new Run(1, 0, 300, true, true);
+        run.coordinator.givesNewEpochs = false;
+        assertThat(run.await(run.state.initTransactions())).isNull();
+        run.state.beginTransaction();
+        run.cluster.silent(true);
+        run.send();
+        run.untilItCanOnlyBeAborted(); // it expires in flight
+        run.cluster.silent(false);
+
+        assertThat(run.await(run.state.abortTransaction())).isInstanceOf(UnsupportedVersionException.class);
+
+        assertThat(run.state.view().phase()).isEqualTo(TransactionPhase.FATAL_ERROR);
     }
 
     /** The newer protocol: whatever was in a transaction, its end gives a new epoch. */

@@ -59,6 +59,7 @@ public final class FaultProxy implements AutoCloseable {
     private final AtomicInteger accepted = new AtomicInteger();
     private volatile int targetPort;
     private volatile long bytesPerSecond = Long.MAX_VALUE;
+    private volatile VersionLimit versionLimit;
     private Flow flow = Flow.BOTH;
     private ServerSocket server;
     private Thread acceptor;
@@ -116,6 +117,11 @@ public final class FaultProxy implements AutoCloseable {
      */
     public void limitBytesPerSecond(long newBytesPerSecond) {
         bytesPerSecond = newBytesPerSecond;
+    }
+
+    /** Makes the broker look like an older one to connections made from now on. */
+    public void limitVersions(VersionLimit limit) {
+        versionLimit = limit;
     }
 
     /** Resets all present connections; new ones are accepted. */
@@ -181,7 +187,7 @@ public final class FaultProxy implements AutoCloseable {
             try {
                 Socket client = from.accept();
                 accepted.incrementAndGet();
-                ProxyConnection connection = new ProxyConnection(this, client, targetPort);
+                ProxyConnection connection = new ProxyConnection(this, client, targetPort, versionLimit);
                 connections.add(connection);
                 connection.start();
             } catch (SocketException e) {

@@ -22,6 +22,7 @@ final class ProxyConnection {
     private final FaultProxy proxy;
     private final Socket client;
     private final int targetPort;
+    private final VersionLimit versionLimit;
     private final Thread requests = new Thread(this::run, "fault-proxy-requests");
     private final Thread responses = new Thread(this::carryResponses, "fault-proxy-responses");
     private volatile Socket broker = new Socket();
@@ -31,10 +32,15 @@ final class ProxyConnection {
     /** The response to drop; responses come in the order of requests. */
     private volatile DroppedResponse dropped;
 
-    ProxyConnection(FaultProxy proxy, Socket client, int targetPort) {
+    /** The version of the ApiVersions request that the broker is about to answer; -1 if there is none to change. */
+    private volatile short apiVersions = -1;
+
+    /** {@code versionLimit} is null for a broker that shows all that it has. */
+    ProxyConnection(FaultProxy proxy, Socket client, int targetPort, VersionLimit versionLimit) {
         this.proxy = proxy;
         this.client = client;
         this.targetPort = targetPort;
+        this.versionLimit = versionLimit;
         requests.setDaemon(true);
         responses.setDaemon(true);
     }
@@ -115,13 +121,27 @@ final class ProxyConnection {
         while (true) {
             byte[] request = readFrame(in);
             proxy.awaitFlow(true, this);
-            if (!isHalfOpen) {
+            if (versionLimit != null && !versionLimit.allows(request)) {
+                refuse(request);
+            } else if (!isHalfOpen) {
                 carryRequest(request);
             }
         }
     }
 
+    /** As a broker does with what it does not know: it says so to ApiVersions, and closes the connection on others. */
+    private void refuse(byte[] request) throws IOException {
+        if (!VersionLimit.isApiVersions(request)) {
+            throw new EOFException("A request that an old broker does not know");
+        }
+        byte[] refusal = versionLimit.refuse(request);
+        write(client.getOutputStream(), refusal, refusal.length);
+    }
+
     private void carryRequest(byte[] request) throws IOException {
+        if (versionLimit != null && VersionLimit.isApiVersions(request)) {
+            apiVersions = VersionLimit.version(request); // the client sends nothing else until it has the answer
+        }
         ByteBuffer header = ByteBuffer.wrap(request, SIZE_BYTES, request.length - SIZE_BYTES);
         PlannedFault planned = dropped != null ? null : proxy.takePlannedFault(header.getShort(SIZE_BYTES));
         Fault fault = planned == null ? null : planned.fault();
@@ -155,6 +175,10 @@ final class ProxyConnection {
                     reset();
                     drop.planned.done().complete(null);
                     return;
+                }
+                if (apiVersions >= 0) {
+                    response = versionLimit.limit(response, apiVersions);
+                    apiVersions = -1;
                 }
                 proxy.awaitFlow(false, this);
                 write(client.getOutputStream(), response, response.length);

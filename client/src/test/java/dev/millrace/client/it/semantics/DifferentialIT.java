@@ -8,6 +8,8 @@ import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.TopicContents;
 import dev.millrace.client.support.Tries;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.cluster.Listener;
+import dev.millrace.testkit.proxy.VersionLimit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,11 +32,16 @@ class DifferentialIT {
     private static final Map<String, Map<String, String>> TOPIC_CONFIGS = Map.of(
             Script.SMALL, Map.of("max.message.bytes", "3000"),
             Script.COMPACTED, Map.of("cleanup.policy", "compact"));
+
+    /** It speaks like a broker of Kafka 2.1. */
+    private static final Listener OLD_BROKER = Listener.PROXIED;
+
     private static KafkaCluster cluster;
 
     @BeforeAll
     static void start() {
-        cluster = KafkaCluster.builder().start();
+        cluster = KafkaCluster.builder().listeners(Listener.PROXIED).start();
+        cluster.proxy(1).limitVersions(VersionLimit.KAFKA_2_1);
     }
 
     @AfterAll
@@ -46,7 +53,7 @@ class DifferentialIT {
     void shouldObserveTheSameWhenTheSameScriptIsPlayed(RepetitionInfo repetition) throws Exception {
         Script script = Script.plain(Seed.random("DifferentialIT"));
 
-        assertSameObservations(script, "-plain-" + repetition.getCurrentRepetition());
+        assertSameObservations(script, "-plain-" + repetition.getCurrentRepetition(), Listener.PLAINTEXT);
     }
 
     @RepeatedTest(3)
@@ -54,14 +61,31 @@ class DifferentialIT {
         Script script = Script.transactional(Seed.random("DifferentialIT"));
         String suffix = "-transactional-" + repetition.getCurrentRepetition();
 
-        assertSameObservations(script, suffix);
+        assertSameObservations(script, suffix, Listener.PLAINTEXT);
 
         assertThat(offsets(suffix, ProducerKind.MILLRACE)).isEqualTo(offsets(suffix, ProducerKind.STOCK));
     }
 
-    private static void assertSameObservations(Script script, String suffix) throws Exception {
-        List<String> stock = play(script, ProducerKind.STOCK, suffix);
-        List<String> ours = play(script, ProducerKind.MILLRACE, suffix);
+    @RepeatedTest(2)
+    void shouldObserveTheSameWhenTheScriptIsPlayedToAnOldBroker(RepetitionInfo repetition) throws Exception {
+        Script script = Script.plain(Seed.random("DifferentialIT/old"));
+
+        assertSameObservations(script, "-old-plain-" + repetition.getCurrentRepetition(), OLD_BROKER);
+    }
+
+    @RepeatedTest(2)
+    void shouldObserveTheSameWhenTheTransactionsArePlayedToAnOldBroker(RepetitionInfo repetition) throws Exception {
+        Script script = Script.transactional(Seed.random("DifferentialIT/old"));
+        String suffix = "-old-transactional-" + repetition.getCurrentRepetition();
+
+        assertSameObservations(script, suffix, OLD_BROKER);
+
+        assertThat(offsets(suffix, ProducerKind.MILLRACE)).isEqualTo(offsets(suffix, ProducerKind.STOCK));
+    }
+
+    private static void assertSameObservations(Script script, String suffix, Listener listener) throws Exception {
+        List<String> stock = play(script, ProducerKind.STOCK, suffix, listener);
+        List<String> ours = play(script, ProducerKind.MILLRACE, suffix, listener);
 
         assertThat(differences(stock, ours)).as(script.configs().toString()).isEmpty();
         for (String topic : TOPICS.keySet()) {
@@ -83,7 +107,8 @@ class DifferentialIT {
         return differences;
     }
 
-    private static List<String> play(Script script, ProducerKind kind, String suffix) throws Exception {
+    private static List<String> play(Script script, ProducerKind kind, String suffix, Listener listener)
+            throws Exception {
         String topicSuffix = suffix(suffix, kind);
         for (Map.Entry<String, Integer> topic : TOPICS.entrySet()) {
             cluster.createTopic(
@@ -92,7 +117,7 @@ class DifferentialIT {
                     1,
                     TOPIC_CONFIGS.getOrDefault(topic.getKey(), Map.of()));
         }
-        try (Producer<byte[], Object> producer = create(kind, script, topicSuffix)) {
+        try (Producer<byte[], Object> producer = create(kind, script, topicSuffix, listener)) {
             for (String topic : TOPICS.keySet()) {
                 Tries.untilKnown(producer, topic + topicSuffix);
             }
@@ -100,8 +125,9 @@ class DifferentialIT {
         }
     }
 
-    private static Producer<byte[], Object> create(ProducerKind kind, Script script, String topicSuffix) {
-        Map<String, Object> configs = new HashMap<>(cluster.clientConfig());
+    private static Producer<byte[], Object> create(
+            ProducerKind kind, Script script, String topicSuffix, Listener listener) {
+        Map<String, Object> configs = new HashMap<>(cluster.clientConfig(listener));
         configs.putAll(script.configs());
         configs.computeIfPresent("transactional.id", (key, id) -> id + topicSuffix);
         return kind == ProducerKind.STOCK

@@ -1,0 +1,96 @@
+package dev.millrace.testkit.proxy;
+
+import java.nio.ByteBuffer;
+import java.util.Map;
+import org.apache.kafka.common.message.ApiVersionsResponseData;
+import org.apache.kafka.common.message.ApiVersionsResponseData.ApiVersion;
+import org.apache.kafka.common.protocol.ApiKeys;
+import org.apache.kafka.common.protocol.ByteBufferAccessor;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.protocol.MessageUtil;
+
+/**
+ * Makes a broker look older than it is: changes what it answers to ApiVersions, and has no features. Frames have their
+ * size in front.
+ *
+ * <p><b>Threads:</b> immutable.
+ */
+public final class VersionLimit {
+    /** What brokers of 2.1 speak, the oldest that kafka-clients 4 talks to (KIP-896), as far as a producer needs it. */
+    public static final VersionLimit KAFKA_2_1 = new VersionLimit(Map.of(
+            ApiKeys.PRODUCE, 7,
+            ApiKeys.METADATA, 7,
+            ApiKeys.API_VERSIONS, 2,
+            ApiKeys.FIND_COORDINATOR, 2,
+            ApiKeys.INIT_PRODUCER_ID, 1,
+            ApiKeys.ADD_PARTITIONS_TO_TXN, 1,
+            ApiKeys.ADD_OFFSETS_TO_TXN, 1,
+            ApiKeys.END_TXN, 1,
+            ApiKeys.TXN_OFFSET_COMMIT, 2));
+
+    private static final int API_KEY_AT = Integer.BYTES;
+    private static final int VERSION_AT = API_KEY_AT + Short.BYTES;
+    private static final int CORRELATION_ID_AT = VERSION_AT + Short.BYTES;
+    private static final int ANSWER_AT = 2 * Integer.BYTES;
+
+    private final Map<ApiKeys, Integer> newest;
+
+    /** Only these requests are known, each up to this version. */
+    public VersionLimit(Map<ApiKeys, Integer> newest) {
+        this.newest = Map.copyOf(newest);
+    }
+
+    boolean allows(byte[] request) {
+        ByteBuffer header = ByteBuffer.wrap(request);
+        Integer limit = newest.get(ApiKeys.forId(header.getShort(API_KEY_AT)));
+        return limit != null && header.getShort(VERSION_AT) <= limit;
+    }
+
+    static boolean isApiVersions(byte[] request) {
+        return ByteBuffer.wrap(request).getShort(API_KEY_AT) == ApiKeys.API_VERSIONS.id;
+    }
+
+    static short version(byte[] request) {
+        return ByteBuffer.wrap(request).getShort(VERSION_AT);
+    }
+
+    /** What an old broker answers to an ApiVersions request that is too new for it. */
+    byte[] refuse(byte[] request) {
+        ApiVersionsResponseData answer = new ApiVersionsResponseData().setErrorCode(Errors.UNSUPPORTED_VERSION.code());
+        answer.apiKeys()
+                .add(new ApiVersion()
+                        .setApiKey(ApiKeys.API_VERSIONS.id)
+                        .setMaxVersion(newest.get(ApiKeys.API_VERSIONS).shortValue()));
+        return frame(ByteBuffer.wrap(request).getInt(CORRELATION_ID_AT), answer, (short) 0);
+    }
+
+    /** The broker's answer to an ApiVersions request, without what it has that an old one lacks. */
+    byte[] limit(byte[] response, short version) {
+        ByteBuffer buffer = ByteBuffer.wrap(response);
+        int correlationId = buffer.getInt(Integer.BYTES);
+        ApiVersionsResponseData theirs =
+                new ApiVersionsResponseData(new ByteBufferAccessor(buffer.position(ANSWER_AT)), version);
+        ApiVersionsResponseData answer = new ApiVersionsResponseData().setErrorCode(theirs.errorCode());
+        for (ApiVersion api : theirs.apiKeys()) {
+            Integer limit = newest.get(ApiKeys.forId(api.apiKey()));
+            if (limit != null) {
+                answer.apiKeys()
+                        .add(new ApiVersion()
+                                .setApiKey(api.apiKey())
+                                .setMinVersion(api.minVersion())
+                                .setMaxVersion((short) Math.min(api.maxVersion(), limit)));
+            }
+        }
+        return frame(correlationId, answer, version);
+    }
+
+    private static byte[] frame(int correlationId, ApiVersionsResponseData answer, short version) {
+        ByteBuffer body = MessageUtil.toByteBufferAccessor(answer, version).buffer();
+        byte[] frame = new byte[ANSWER_AT + body.remaining()];
+        ByteBuffer.wrap(frame)
+                .putInt(frame.length - Integer.BYTES)
+                .putInt(correlationId)
+                .put(body);
+        return frame;
+    }
+}
