@@ -40,8 +40,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Whole producers, from {@code send} to the completion of the future, without the network: both use an
- * {@link InstantClient}, which acknowledges at once on their I/O thread. One topic of 32 partitions, 100-byte values,
+ * Whole producers, from {@code send} to the completion of the future, without the network: an {@link InstantLink} and
+ * an {@link InstantClient} acknowledge at once on their I/O threads. One topic of 32 partitions, 100-byte values,
  * no callbacks, idempotent, {@code acks=all}, {@code linger.ms=5}, batches of 64 KiB, 64 MiB of memory. When the
  * memory is full, {@code send} waits, so that a producer is no faster than its I/O thread.
  *
@@ -128,10 +128,11 @@ public class SendBenchmark {
 
         @Setup
         public void start() throws Exception {
-            InstantClient client = new InstantClient(List.of(TOPIC), PARTITIONS);
-            ProducerConfig config = new ProducerConfig(CONFIG);
             producer = new MillraceProducer<>(
-                    CONFIG, null, null, (kafka, images, ioThread) -> new InstantLink(config, kafka, client));
+                    CONFIG,
+                    null,
+                    null,
+                    (kafka, images, ioThread) -> new InstantLink(kafka, List.of(TOPIC), PARTITIONS));
             checkOne(producer);
         }
 

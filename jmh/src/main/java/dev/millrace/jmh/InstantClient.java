@@ -4,8 +4,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.ClientRequest;
 import org.apache.kafka.clients.ClientResponse;
 import org.apache.kafka.clients.KafkaClient;
@@ -35,15 +33,20 @@ import org.apache.kafka.common.requests.ProduceResponse;
  * <p><b>Threads:</b> the I/O thread; any thread may call {@link #wakeup}.
  */
 public final class InstantClient implements KafkaClient {
-    private static final int MAX_IN_FLIGHT = 5;
-    private static final long OFFSETS_PER_BATCH = 1 << 23;
+    /** Of all requests. */
+    public static final String CLIENT_ID = "instant";
+    /** A broker with so many unanswered requests is not ready. */
+    public static final int MAX_IN_FLIGHT = 5;
+    /** The distance from the base offset of an acknowledged batch to that of the next. */
+    public static final long OFFSETS_PER_BATCH = 1 << 23;
+
     private static final Node BROKER = new Node(KafkaMetadata.BROKER, "localhost", 9092);
 
     private final MetadataResponse metadata;
     private final Queue<ClientRequest> requests = new ArrayDeque<>();
+    private final PollWait wait = new PollWait();
     private int correlationId;
     private long nextOffset;
-    private volatile Thread poller;
     private volatile boolean closed;
 
     /** A client of a cluster with these topics. */
@@ -63,10 +66,7 @@ public final class InstantClient implements KafkaClient {
 
     @Override
     public List<ClientResponse> poll(long timeout, long now) {
-        poller = Thread.currentThread();
-        if (requests.isEmpty() && timeout > 0) {
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(timeout));
-        }
+        wait.await(requests.isEmpty() ? timeout : 0);
         List<ClientResponse> responses = new ArrayList<>(requests.size());
         for (ClientRequest request = requests.poll(); request != null; request = requests.poll()) {
             responses.add(response(request, now));
@@ -77,7 +77,7 @@ public final class InstantClient implements KafkaClient {
 
     @Override
     public void wakeup() {
-        LockSupport.unpark(poller); // the permit stays, as the wake-up of a selector does
+        wait.wakeup();
     }
 
     private ClientResponse response(ClientRequest request, long now) {
@@ -142,7 +142,7 @@ public final class InstantClient implements KafkaClient {
                 nodeId,
                 requestBuilder,
                 correlationId++,
-                "instant",
+                CLIENT_ID,
                 createdTimeMs,
                 expectResponse,
                 requestTimeoutMs,

@@ -17,13 +17,18 @@ public final class MillraceMetadata {
     /** Cluster images; the current one knows these topics. */
     public static ClusterImages images(List<String> topics, int partitions) {
         ClusterImages images = new ClusterImages(ClusterImage.bootstrap(List.of()));
-        images.applyDelta(new ClusterDelta(
+        images.applyDelta(delta(topics, partitions));
+        return images;
+    }
+
+    /** What the broker's answer to a request for these topics becomes. */
+    public static ClusterDelta delta(List<String> topics, int partitions) {
+        return new ClusterDelta(
                 "cluster",
                 List.of(new Node(KafkaMetadata.BROKER, "localhost", 9092)),
                 topics.stream().map(topic -> topic(topic, partitions)).toList(),
                 Map.of(),
-                true));
-        return images;
+                true);
     }
 
     private static TopicImage topic(String name, int partitions) {

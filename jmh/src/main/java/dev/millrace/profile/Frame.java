@@ -46,7 +46,7 @@ record Frame(String name, Kind kind) {
             if (method.startsWith("java/util/concurrent/locks/")) {
                 return LOCK;
             }
-            if (method.startsWith("org/apache/kafka/")) {
+            if (method.startsWith("org/apache/kafka/") || method.startsWith("dev/millrace/kafka/")) {
                 return KAFKA;
             }
             if (method.startsWith("dev/millrace/client/")) {

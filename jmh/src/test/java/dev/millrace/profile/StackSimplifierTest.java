@@ -69,6 +69,15 @@ class StackSimplifierTest {
                 .isEqualTo("KafkaProducer.waitOnMetadata METADATA, ReentrantLock.lock LOCK");
     }
 
+    @Test
+    void shouldTakeThePrivateCopyOfKafkasNetworkLayerForKafka() {
+        assertThat(simplify(
+                        ProfileMode.CPU,
+                        "dev/millrace/client/kafka/NetworkBrokerLink.poll",
+                        "dev/millrace/kafka/clients/NetworkClient.poll"))
+                .isEqualTo("NetworkBrokerLink.poll MILLRACE, NetworkClient.poll KAFKA");
+    }
+
     private static String simplify(ProfileMode mode, String... frames) {
         return StackSimplifier.simplify(Arrays.asList(frames), mode).stream()
                 .map(frame -> frame.name() + " " + frame.kind())

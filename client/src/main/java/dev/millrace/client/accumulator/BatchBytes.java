@@ -33,13 +33,8 @@ final class BatchBytes {
         int codecId = gained ? codec.id() : BatchCodec.NONE.id();
         BatchHeader.writeContent(buffer, finalEnd, records, baseTimestamp, maxTimestamp, codecId);
         uncompressedSize = end;
-        finish(finalEnd);
-    }
-
-    /** All of {@code [0, end)} is written, except producer id, sequence and checksum. */
-    void finish(int end) {
-        size = end;
-        payloadChecksum = Crc32c.of(buffer, BatchHeader.SIZE, end);
+        size = finalEnd;
+        payloadChecksum = Crc32c.of(buffer, BatchHeader.SIZE, finalEnd);
     }
 
     /** Gives back memory that the batch turned out not to need. */

@@ -47,15 +47,9 @@ public final class FinishedBatch {
 
     // ---- the last writer ----
 
-    /** Compresses the records up to {@code end} and writes the header before them. */
+    /** Compresses the records up to {@code end} and writes the header, except producer id, sequence and checksum. */
     void encode(BatchCodec codec, int end, int records, long baseTimestamp, long maxTimestamp) {
         bytes.encode(codec, end, records, baseTimestamp, maxTimestamp);
-        count = records;
-    }
-
-    /** All of {@code [0, end)} is written, except producer id, sequence and checksum. */
-    void finish(int end, int records) {
-        bytes.finish(end);
         count = records;
     }
 

@@ -121,9 +121,8 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
         }
         int end = BatchTail.position(sealed);
         byte[] copy = Arrays.copyOf(buffer, buffer.length);
-        BatchHeader.writeContent(copy, end, BatchTail.count(sealed), 1_000, 1_000, 0);
         FinishedBatch fresh = new FinishedBatch(null, result, callbacks, copy, 0);
-        fresh.finish(end, BatchTail.count(sealed));
+        fresh.encode(BatchCodec.NONE, end, BatchTail.count(sealed), 1_000, 1_000);
         finished = fresh;
         finishes.incrementAndGet();
     }

@@ -95,7 +95,7 @@ public class CompletionBenchmark {
         RecordMetadata complete() throws InterruptedException, ExecutionException {
             BatchResult result = new BatchResult(PARTITION, null);
             FinishedBatch batch = new FinishedBatch(queue, result, slots, buffer, 0);
-            batch.finish(BatchHeader.SIZE, RECORDS);
+            batch.encode(BatchCodec.NONE, BatchHeader.SIZE, RECORDS, 0, 0);
             batch.decide(0, -1, null);
             batch.deliver();
             return new RecordFuture(result, RECORDS - 1, record).get();

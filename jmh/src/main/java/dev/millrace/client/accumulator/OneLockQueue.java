@@ -119,8 +119,7 @@ final class OneLockQueue {
 
         /** Called outside the lock by the thread that closed the batch. */
         void finish() {
-            BatchHeader.writeContent(buffer, position, count, baseTimestamp, maxTimestamp, BatchCodec.NONE.id());
-            finished.finish(position, count);
+            finished.encode(BatchCodec.NONE, position, count, baseTimestamp, maxTimestamp);
             ready = true;
         }
     }

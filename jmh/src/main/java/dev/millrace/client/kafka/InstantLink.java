@@ -2,27 +2,34 @@ package dev.millrace.client.kafka;
 
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.io.BrokerLink;
+import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
-import java.util.ArrayList;
+import dev.millrace.jmh.InstantClient;
+import dev.millrace.jmh.MillraceMetadata;
+import dev.millrace.jmh.PollWait;
+import dev.millrace.kafka.clients.ClientRequest;
+import dev.millrace.kafka.clients.ClientResponse;
+import dev.millrace.kafka.common.message.ProduceRequestData.PartitionProduceData;
+import dev.millrace.kafka.common.message.ProduceRequestData.TopicProduceData;
+import dev.millrace.kafka.common.message.ProduceResponseData;
+import dev.millrace.kafka.common.message.ProduceResponseData.PartitionProduceResponse;
+import dev.millrace.kafka.common.message.ProduceResponseData.TopicProduceResponse;
+import dev.millrace.kafka.common.requests.ProduceRequest;
+import dev.millrace.kafka.common.requests.ProduceResponse;
+import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.function.Consumer;
-import org.apache.kafka.clients.KafkaClient;
-import org.apache.kafka.clients.RequestCompletionHandler;
-import org.apache.kafka.clients.producer.ProducerConfig;
+import java.util.function.LongConsumer;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
-import org.apache.kafka.common.message.InitProducerIdRequestData;
-import org.apache.kafka.common.requests.AbstractRequest;
-import org.apache.kafka.common.requests.InitProducerIdRequest;
-import org.apache.kafka.common.requests.InitProducerIdResponse;
-import org.apache.kafka.common.requests.MetadataRequest;
-import org.apache.kafka.common.requests.MetadataResponse;
 
 /**
- * A broker link for benchmarks: connects our I/O thread to a network client that never fails, the same that the stock
- * {@code Sender} gets, with the requests, responses and metrics of {@link NetworkBrokerLink}.
+ * A broker link without a network, as {@link InstantClient} is for the stock {@code Sender}: its one broker is always
+ * connected and answers in the next {@link #poll}. Produce requests and responses are the objects that
+ * {@link NetworkBrokerLink} makes and reads, with the same metrics, but they are not serialized.
  *
  * <p><b>Threads:</b> as {@link BrokerLink}.
  */
@@ -30,15 +37,17 @@ public final class InstantLink implements BrokerLink {
     private static final short ACKS_ALL = -1;
     private static final int REQUEST_TIMEOUT_MS = 30_000;
 
-    private final KafkaClient client;
     private final KafkaBridge kafka;
-    private final TransactionProtocol protocol;
+    private final ClusterDelta metadata;
+    private final Queue<LongConsumer> answers = new ArrayDeque<>();
+    private final PollWait wait = new PollWait();
+    private int correlationId;
+    private long nextOffset;
 
-    /** A link for a producer with {@code acks=all} and without transactions. */
-    public InstantLink(ProducerConfig config, KafkaBridge kafka, KafkaClient client) {
-        this.client = client;
+    /** A link to a cluster with these topics, for a producer with {@code acks=all} and without transactions. */
+    public InstantLink(KafkaBridge kafka, List<String> topics, int partitions) {
         this.kafka = kafka;
-        this.protocol = new TransactionProtocol(config);
+        this.metadata = MillraceMetadata.delta(topics, partitions);
     }
 
     @Override
@@ -46,49 +55,77 @@ public final class InstantLink implements BrokerLink {
             Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long nowMs) {
         ProduceExchange exchange = new ProduceExchange(batches, image);
         kafka.sensors().onRequest(batches, nowMs);
-        send(node, exchange.request(ACKS_ALL, REQUEST_TIMEOUT_MS, protocol), nowMs, response -> {
-            kafka.sensors().onLatency(response.destination(), response.requestLatencyMs());
-            exchange.handleResponse(response, handler);
-        });
+        ClientRequest request = new ClientRequest(
+                node.idString(),
+                exchange.request(ACKS_ALL, REQUEST_TIMEOUT_MS, kafka.transactionProtocol()),
+                correlationId++,
+                InstantClient.CLIENT_ID,
+                nowMs,
+                true,
+                REQUEST_TIMEOUT_MS,
+                response -> {
+                    kafka.sensors().onLatency(response.destination(), response.requestLatencyMs());
+                    exchange.handleResponse(response, handler);
+                });
+        answers.add(answeredMs -> response(request, answeredMs).onComplete());
+    }
+
+    private ClientResponse response(ClientRequest request, long nowMs) {
+        ProduceRequest built = (ProduceRequest) request.requestBuilder().build();
+        return new ClientResponse(
+                request.makeHeader(built.version()),
+                request.callback(),
+                request.destination(),
+                request.createdTimeMs(),
+                nowMs,
+                false,
+                null,
+                null,
+                answer(built));
+    }
+
+    /** As {@link InstantClient} does it with the stock classes, which have other types. */
+    private ProduceResponse answer(ProduceRequest request) {
+        ProduceResponseData answer = new ProduceResponseData();
+        for (TopicProduceData topic : request.data().topicData()) {
+            TopicProduceResponse topicAnswer =
+                    new TopicProduceResponse().setName(topic.name()).setTopicId(topic.topicId());
+            for (PartitionProduceData partition : topic.partitionData()) {
+                nextOffset += InstantClient.OFFSETS_PER_BATCH;
+                topicAnswer
+                        .partitionResponses()
+                        .add(new PartitionProduceResponse()
+                                .setIndex(partition.index())
+                                .setBaseOffset(nextOffset));
+            }
+            answer.responses().add(topicAnswer);
+        }
+        return new ProduceResponse(answer);
     }
 
     @Override
     public void initProducerId(Node node, ProducerIdHandler handler, long nowMs) {
-        InitProducerIdRequestData data =
-                new InitProducerIdRequestData().setTransactionalId(null).setTransactionTimeoutMs(Integer.MAX_VALUE);
-        send(node, new InitProducerIdRequest.Builder(data), nowMs, response -> {
-            InitProducerIdResponse answer = (InitProducerIdResponse) response.responseBody();
-            handler.onProducerId(answer.data().producerId(), answer.data().producerEpoch());
-        });
+        answers.add(answeredMs -> handler.onProducerId(1, (short) 0));
     }
 
     @Override
     public void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs) {
-        send(
-                node,
-                MetadataRequest.Builder.forTopicNames(new ArrayList<>(topics), true),
-                nowMs,
-                response -> handler.onMetadata(
-                        MetadataResponses.toDelta((MetadataResponse) response.responseBody(), complete)));
-    }
-
-    private void send(Node node, AbstractRequest.Builder<?> request, long nowMs, RequestCompletionHandler handler) {
-        client.send(client.newClientRequest(node.idString(), request, nowMs, true, REQUEST_TIMEOUT_MS, handler), nowMs);
+        answers.add(answeredMs -> handler.onMetadata(metadata));
     }
 
     @Override
     public boolean ready(Node node, long nowMs) {
-        return client.ready(node, nowMs);
+        return answers.size() < InstantClient.MAX_IN_FLIGHT;
     }
 
     @Override
     public long pollDelayMs(Node node, long nowMs) {
-        return client.pollDelayMs(node, nowMs);
+        return ready(node, nowMs) ? 0 : Long.MAX_VALUE;
     }
 
     @Override
     public Node leastLoadedNode(long nowMs) {
-        return client.leastLoadedNode(nowMs).node();
+        return metadata.nodes().get(0);
     }
 
     @Override
@@ -98,17 +135,20 @@ public final class InstantLink implements BrokerLink {
 
     @Override
     public int inFlightRequests(int node) {
-        return client.inFlightRequestCount();
+        return answers.size();
     }
 
     @Override
     public void poll(long timeoutMs, long nowMs) {
-        client.poll(timeoutMs, nowMs);
+        wait.await(answers.isEmpty() ? timeoutMs : 0);
+        for (int left = answers.size(); left > 0; left--) {
+            answers.remove().accept(nowMs);
+        }
     }
 
     @Override
     public void wakeup() {
-        client.wakeup();
+        wait.wakeup();
     }
 
     @Override
@@ -121,6 +161,6 @@ public final class InstantLink implements BrokerLink {
 
     @Override
     public void close() {
-        client.initiateClose();
+        answers.clear();
     }
 }

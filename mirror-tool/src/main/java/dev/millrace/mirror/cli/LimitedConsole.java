@@ -71,10 +71,12 @@ public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
     /** Returns how many of the same were left out before this warning, or -1 if it is to be left out, too. */
     private long countLeftOut(ILoggingEvent event) {
         String message = event.getFormattedMessage();
-        String kind = event.getLoggerName() + " "
-                + (event.getLoggerName().startsWith(OWN)
-                        ? message
-                        : VARYING.matcher(message).replaceAll(""));
+        String logger = event.getLoggerName();
+        String kind = logger.startsWith(OWN)
+                ? logger + " " + message
+                // Without its package, because our producer has a copy of Kafka's classes in packages of its own.
+                : logger.substring(logger.lastIndexOf('.') + 1) + " "
+                        + VARYING.matcher(message).replaceAll("");
         synchronized (known) {
             Repeats repeats = known.get(kind);
             if (repeats == null) {

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class LimitedConsoleTest {
     private static final String CLIENT = "org.apache.kafka.clients.NetworkClient";
+    private static final String PRODUCER = "dev.millrace.kafka.clients.NetworkClient";
     private static final String AWAY = "Connection to node 1 (localhost/127.0.0.1:9092) could not be established.";
 
     private final LoggerContext context = new LoggerContext();
@@ -52,8 +53,8 @@ class LimitedConsoleTest {
     void shouldTakeWarningsOfSeveralClientsAboutSeveralNodesForTheSame() {
         log(CLIENT, Level.WARN, "[Consumer clientId=mirror-consumer-0, groupId=g] " + AWAY);
         log(CLIENT, Level.WARN, "[Consumer clientId=mirror-consumer-12, groupId=g] " + AWAY);
-        log(CLIENT, Level.WARN, "[Producer clientId=mirror-producer] " + AWAY.replace("node 1", "node 2"));
-        log(CLIENT, Level.WARN, "[Producer clientId=mirror-producer] Something else");
+        log(PRODUCER, Level.WARN, "[Producer clientId=mirror-producer] " + AWAY.replace("node 1", "node 2"));
+        log(PRODUCER, Level.WARN, "[Producer clientId=mirror-producer] Something else");
 
         assertThat(lines())
                 .containsExactly(
