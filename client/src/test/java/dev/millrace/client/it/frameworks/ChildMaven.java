@@ -17,8 +17,7 @@ import java.util.List;
  */
 final class ChildMaven {
     private static final String GROUP = "dev/millrace";
-    private static final Path MODULE =
-            Path.of(System.getProperty("basedir", "")).toAbsolutePath();
+    private static final Path MODULE = Path.of("").toAbsolutePath();
 
     private final Path repository;
 
