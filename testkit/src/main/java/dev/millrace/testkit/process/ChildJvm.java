@@ -43,6 +43,16 @@ public final class ChildJvm {
             List<String> options,
             Class<?> main,
             String... arguments) {
+        this(folder, name, runtime, options, main.getName(), arguments);
+    }
+
+    ChildJvm(
+            ChildFolder folder,
+            String name,
+            JavaRuntime runtime,
+            List<String> options,
+            String main,
+            String... arguments) {
         this.name = name;
         log = folder.path().resolve(name + ".log");
         readyFile = folder.path().resolve(name + ".ready");
@@ -57,7 +67,7 @@ public final class ChildJvm {
         command.add("-XX:-UsePerfData");
         command.add("-Dslf4j.provider=" + ChildLog.class.getName());
         command.add("-Dslf4j.internal.verbosity=ERROR");
-        command.addAll(List.of("-cp", runtime.classPath(), main.getName()));
+        command.addAll(List.of("-cp", runtime.classPath(), main));
         command.addAll(List.of(arguments));
         try {
             Files.deleteIfExists(readyFile);

@@ -12,9 +12,10 @@ public final class JavaProgram implements AutoCloseable {
     private final ChildFolder folder = ChildFolder.create("millrace-program-");
     private final ChildJvm child;
 
-    private JavaProgram(JavaRuntime runtime, List<String> options, Class<?> main, String... arguments) {
+    private JavaProgram(JavaRuntime runtime, List<String> options, String main, String... arguments) {
         try {
-            child = new ChildJvm(folder, main.getSimpleName(), runtime, options, main, arguments);
+            String name = main.substring(main.lastIndexOf('.') + 1);
+            child = new ChildJvm(folder, name, runtime, options, main, arguments);
         } catch (RuntimeException e) {
             folder.close();
             throw e;
@@ -28,6 +29,11 @@ public final class JavaProgram implements AutoCloseable {
      * @param main its {@code main} method is public; the class need not be
      */
     public static JavaProgram start(JavaRuntime runtime, List<String> options, Class<?> main, String... arguments) {
+        return start(runtime, options, main.getName(), arguments);
+    }
+
+    /** The same for a main class that this JVM does not have. */
+    public static JavaProgram start(JavaRuntime runtime, List<String> options, String main, String... arguments) {
         return new JavaProgram(runtime, options, main, arguments);
     }
 

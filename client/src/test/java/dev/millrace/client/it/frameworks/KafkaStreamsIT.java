@@ -3,17 +3,22 @@ package dev.millrace.client.it.frameworks;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.client.MillraceProducer;
 import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.TopicContents;
+import dev.millrace.kafka.clients.KafkaClient;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.process.JavaProgram;
 import dev.millrace.testkit.process.JavaRuntime;
+import java.io.File;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -21,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.IsolationLevel;
@@ -28,12 +34,17 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
-/** Kafka Streams is exactly-once with our producer, also when its process is killed. */
+/**
+ * Kafka Streams is exactly-once with our producer, also when its process is killed; with the versions of Streams in
+ * {@code -Dmillrace.test.streams=4.0.1,4.1.1} too, each with its own kafka-clients.
+ */
 class KafkaStreamsIT {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final int PARTITIONS = 2;
+    private static final String OF_THIS_BUILD = "of-this-build";
     private static KafkaCluster cluster;
 
     @TempDir
@@ -49,29 +60,41 @@ class KafkaStreamsIT {
         cluster.close();
     }
 
+    static Stream<Arguments> producersAndVersions() {
+        return Stream.concat(
+                Stream.of(ProducerKind.values()).map(kind -> Arguments.of(kind, OF_THIS_BUILD)),
+                Stream.of(System.getProperty("millrace.test.streams", "4.0.1").split(","))
+                        .map(version -> Arguments.of(ProducerKind.MILLRACE, version)));
+    }
+
     @ParameterizedTest
-    @EnumSource(ProducerKind.class)
-    void shouldCountEveryWordExactlyOnceWhenKilledInATransactionAndRestarted(ProducerKind kind) throws Exception {
+    @MethodSource("producersAndVersions")
+    void shouldCountEveryWordExactlyOnceWhenKilledInATransactionAndRestarted(ProducerKind kind, String version)
+            throws Exception {
         // given
-        String counts = WordCount.topic(WordCount.COUNTS, kind);
-        cluster.createTopic(WordCount.topic(WordCount.LINES, kind), PARTITIONS, 1, Map.of());
+        String run = kind.name().toLowerCase(Locale.ROOT) + "-" + version;
+        boolean ofThisBuild = version.equals(OF_THIS_BUILD);
+        JavaRuntime runtime = ofThisBuild ? JavaRuntime.ofThisJvm() : runtimeOfStreams(version);
+        String stores = ofThisBuild ? "on-disk" : WordCount.IN_MEMORY;
+        String counts = WordCount.topic(WordCount.COUNTS, run);
+        cluster.createTopic(WordCount.topic(WordCount.LINES, run), PARTITIONS, 1, Map.of());
         cluster.createTopic(counts, PARTITIONS, 1, Map.of());
         Map<String, Integer> words;
-        try (Feed feed = Feed.start(WordCount.topic(WordCount.LINES, kind))) {
+        try (Feed feed = Feed.start(WordCount.topic(WordCount.LINES, run))) {
             // when it is killed with a transaction open, or sometimes, by accident, between two transactions
             int kills = 0;
             do {
-                try (JavaProgram program = start(kind)) {
+                try (JavaProgram program = start(runtime, kind, run, stores)) {
                     awaitProgress(program, counts);
                     program.kill();
                     kills++;
                 }
             } while (TopicContents.end(cluster, counts, IsolationLevel.READ_UNCOMMITTED)
                     == TopicContents.end(cluster, counts, IsolationLevel.READ_COMMITTED));
-            System.out.println("KafkaStreamsIT: " + kind + " killed " + kills + " time(s)");
+            System.out.println("KafkaStreamsIT: " + run + " killed " + kills + " time(s)");
 
             // and goes on after a restart, until all words are counted
-            try (JavaProgram program = start(kind)) {
+            try (JavaProgram program = start(runtime, kind, run, stores)) {
                 awaitProgress(program, counts);
                 words = feed.finish();
                 int total = words.values().stream().mapToInt(Integer::intValue).sum();
@@ -90,14 +113,33 @@ class KafkaStreamsIT {
         assertThat(countsOfWords(counts)).isEqualTo(expected);
     }
 
-    private JavaProgram start(ProducerKind kind) {
+    private JavaProgram start(JavaRuntime runtime, ProducerKind kind, String run, String stores) {
         return JavaProgram.start(
-                JavaRuntime.ofThisJvm(),
+                runtime,
                 List.of("-Xmx512m", "-XX:TieredStopAtLevel=1"),
                 WordCount.class,
                 kind.name(),
+                run,
                 cluster.bootstrapServers(),
-                state.toString());
+                state.toString(),
+                stores);
+    }
+
+    /** With the jars of that version, and from this build only the producer and the program. */
+    private JavaRuntime runtimeOfStreams(String version) throws Exception {
+        Path jars = state.resolve("jars");
+        ChildMaven.plain()
+                .run(
+                        Path.of("src/test/streams"),
+                        "dependency:build-classpath",
+                        "-Dkafka.version=" + version,
+                        "-Dmdep.outputFile=" + jars);
+        String own = Stream.of(WordCount.class, MillraceProducer.class, KafkaClient.class, JavaProgram.class)
+                .map(type ->
+                        type.getProtectionDomain().getCodeSource().getLocation().getPath())
+                .distinct()
+                .collect(Collectors.joining(File.pathSeparator));
+        return new JavaRuntime(JavaRuntime.ofThisJvm().home(), own + File.pathSeparator + Files.readString(jars));
     }
 
     /** Waits until it has committed many more counts, and has written some in a transaction that is still open. */

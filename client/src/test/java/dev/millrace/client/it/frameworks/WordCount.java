@@ -3,7 +3,7 @@ package dev.millrace.client.it.frameworks;
 import dev.millrace.client.support.ProducerKind;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Locale;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.clients.admin.Admin;
@@ -20,19 +20,31 @@ import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.Grouped;
 import org.apache.kafka.streams.kstream.Produced;
+import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers.InMemoryDslStoreSuppliers;
 
 /** The word count of introductions to Kafka Streams, exactly-once, with the given producer; runs until it is killed. */
 final class WordCount {
     static final String LINES = "lines";
     static final String COUNTS = "counts";
+    static final String IN_MEMORY = "in-memory";
+    private static final String TRANSACTION_TIMEOUT = "producer.transaction.timeout.ms";
 
     private WordCount() {}
 
-    /** Arguments: the kind of producer, the bootstrap servers, the folder for state. */
+    /**
+     * Arguments: the kind of producer, the name of the run, the bootstrap servers, the folder for state, and
+     * {@link #IN_MEMORY} if the class path has no RocksDB.
+     */
     public static void main(String[] arguments) {
         ProducerKind kind = ProducerKind.valueOf(arguments[0]);
-        KafkaStreams streams =
-                new KafkaStreams(topology(kind), config(kind, arguments[1], arguments[2]), new Clients(kind));
+        String run = arguments[1];
+        Properties config = config(run, arguments[2], arguments[3]);
+        if (List.of(arguments).contains(IN_MEMORY)) {
+            config.put(StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG, InMemoryDslStoreSuppliers.class);
+            // Without a folder of state a restart has other transactional ids, and so does not fence transactions.
+            config.put(TRANSACTION_TIMEOUT, 10_000);
+        }
+        KafkaStreams streams = new KafkaStreams(topology(run), config, new Clients(kind));
         streams.setUncaughtExceptionHandler(e -> {
             e.printStackTrace();
             Runtime.getRuntime().halt(1);
@@ -45,24 +57,24 @@ final class WordCount {
         streams.start();
     }
 
-    static String topic(String name, ProducerKind kind) {
-        return name + "-" + kind.name().toLowerCase(Locale.ROOT);
+    static String topic(String name, String run) {
+        return name + "-" + run;
     }
 
-    private static Topology topology(ProducerKind kind) {
+    private static Topology topology(String run) {
         StreamsBuilder builder = new StreamsBuilder();
-        builder.stream(topic(LINES, kind), Consumed.with(Serdes.String(), Serdes.String()))
+        builder.stream(topic(LINES, run), Consumed.with(Serdes.String(), Serdes.String()))
                 .flatMapValues(line -> Arrays.asList(line.split(" ")))
                 .groupBy((key, word) -> word, Grouped.with(Serdes.String(), Serdes.String()))
                 .count()
                 .toStream()
-                .to(topic(COUNTS, kind), Produced.with(Serdes.String(), Serdes.Long()));
+                .to(topic(COUNTS, run), Produced.with(Serdes.String(), Serdes.Long()));
         return builder.build();
     }
 
-    private static Properties config(ProducerKind kind, String bootstrapServers, String stateDir) {
+    private static Properties config(String run, String bootstrapServers, String stateDir) {
         Properties config = new Properties();
-        config.put(StreamsConfig.APPLICATION_ID_CONFIG, topic("word-count", kind));
+        config.put(StreamsConfig.APPLICATION_ID_CONFIG, topic("word-count", run));
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers);
         config.put(StreamsConfig.STATE_DIR_CONFIG, stateDir);
         config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
@@ -71,7 +83,7 @@ final class WordCount {
         config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0); // every count is written
         // a restart then replaces the dead member at once
         config.put("group.instance.id", "the-one");
-        config.put("producer.transaction.timeout.ms", 60_000); // a restart fences transactions before they time out
+        config.put(TRANSACTION_TIMEOUT, 60_000); // a restart fences transactions before they time out
         return config;
     }
 
