@@ -35,10 +35,9 @@ final class ChildMaven {
         link(folder, usersRepository(), GROUP);
         Path target = MODULE.resolve("target");
         Path client = artifact(folder, "millrace-client", version);
-        Files.copy(target.resolve("dependency-reduced-pom.xml"), Path.of(client + ".pom"));
+        Files.copy(target.resolve("flattened-pom.xml"), Path.of(client + ".pom"));
         Files.createSymbolicLink(
                 Path.of(client + ".jar"), target.resolve(client.getFileName().toString() + ".jar"));
-        Files.copy(MODULE.resolve("../pom.xml"), Path.of(artifact(folder, "millrace", version) + ".pom"));
         return new ChildMaven(folder);
     }
 
