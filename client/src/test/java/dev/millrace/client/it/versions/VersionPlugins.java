@@ -10,6 +10,7 @@ import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.metrics.Gauge;
 import org.apache.kafka.common.metrics.KafkaMetric;
 import org.apache.kafka.common.metrics.MetricsReporter;
 import org.apache.kafka.common.metrics.Monitorable;
@@ -66,7 +67,8 @@ final class VersionPlugins {
 
         @Override
         public void withPluginMetrics(PluginMetrics metrics) {
-            metrics.addMetric(metrics.metricName(METRIC, "", new LinkedHashMap<>()), (config, now) -> 1.0);
+            metrics.addMetric(
+                    metrics.metricName(METRIC, "", new LinkedHashMap<>()), (Gauge<Double>) (config, now) -> 1.0);
         }
 
         @Override

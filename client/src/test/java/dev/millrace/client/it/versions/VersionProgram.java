@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.MillraceProducer;
+import dev.millrace.client.support.KafkaClients;
 import dev.millrace.client.support.TopicContents;
 import dev.millrace.testkit.Await;
-import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -15,7 +15,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import javax.management.ObjectName;
@@ -52,28 +51,21 @@ final class VersionProgram {
 
     /** The topics that it needs. */
     static List<String> topics(String version) {
-        return Stream.concat(CODECS.stream(), Stream.of("transactions", "plugins"))
+        return Stream.concat(CODECS.stream(), Stream.of("encrypted", "transactions", "plugins"))
                 .map(name -> name + "-" + version)
                 .toList();
     }
 
     public static void main(String[] arguments) throws Exception {
         VersionProgram program = new VersionProgram(arguments[0], arguments[1]);
-        assertThat(versionOnClassPath()).isEqualTo(program.version);
+        assertThat(KafkaClients.version()).isEqualTo(program.version);
         for (String codec : CODECS) {
             program.sendWith(codec);
         }
+        program.sendEncrypted(List.of(arguments).subList(2, arguments.length));
         program.sendInTransactions();
         program.sendWithPlugins();
         System.out.println("OK with kafka-clients " + program.version);
-    }
-
-    private static String versionOnClassPath() throws Exception {
-        Properties properties = new Properties();
-        try (InputStream in = Producer.class.getResourceAsStream("/kafka/kafka-version.properties")) {
-            properties.load(in);
-        }
-        return properties.getProperty("version");
     }
 
     private void sendWith(String codec) throws Exception {
@@ -98,6 +90,28 @@ final class VersionProgram {
                             .orElseThrow());
         }
         System.out.println(codec + ": read " + read.size() + " records, each as it was sent");
+    }
+
+    /**
+     * Sends through TLS, with a password.
+     *
+     * @param settings what a client needs for that, as {@code key=value}
+     */
+    private void sendEncrypted(List<String> settings) throws Exception {
+        String topic = "encrypted-" + version;
+        Map<String, Object> client = new HashMap<>();
+        for (String setting : settings) {
+            int end = setting.indexOf('=');
+            client.put(setting.substring(0, end), setting.substring(end + 1));
+        }
+        try (Producer<byte[], byte[]> producer = create(client)) {
+            producer.send(record(topic, 1)).get();
+        }
+
+        List<ConsumerRecord<byte[], byte[]>> read = TopicContents.read(client, topic);
+        assertThat(read).hasSize(1);
+        assertSame(record(topic, 1), read.get(0));
+        System.out.println(client.get("security.protocol") + ": read 1 record as it was sent");
     }
 
     private void sendInTransactions() throws Exception {

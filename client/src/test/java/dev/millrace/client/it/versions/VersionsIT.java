@@ -3,12 +3,14 @@ package dev.millrace.client.it.versions;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.process.JavaProgram;
 import dev.millrace.testkit.process.JavaRuntime;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -26,7 +28,7 @@ class VersionsIT {
 
     @BeforeAll
     static void start() {
-        cluster = KafkaCluster.builder().start();
+        cluster = KafkaCluster.builder().listeners(Listener.SASL_SSL).start();
     }
 
     @AfterAll
@@ -46,8 +48,10 @@ class VersionsIT {
         }
 
         // when
+        List<String> arguments = new ArrayList<>(List.of(cluster.bootstrapServers(), version));
+        cluster.clientConfig(Listener.SASL_SSL).forEach((key, value) -> arguments.add(key + "=" + value));
         try (JavaProgram program = JavaProgram.start(
-                runtime, List.of("-Xmx512m"), VersionProgram.class, cluster.bootstrapServers(), version)) {
+                runtime, List.of("-Xmx512m"), VersionProgram.class, arguments.toArray(String[]::new))) {
             int exitCode = program.awaitEnd(Duration.ofMinutes(2));
 
             // then
