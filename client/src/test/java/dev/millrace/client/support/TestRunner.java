@@ -1,7 +1,10 @@
 package dev.millrace.client.support;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.UniqueId;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
 import org.junit.platform.launcher.EngineFilter;
 import org.junit.platform.launcher.Launcher;
@@ -22,6 +25,7 @@ public final class TestRunner {
     public static void main(String[] arguments) {
         Launcher launcher = LauncherFactory.create();
         SummaryGeneratingListener listener = new SummaryGeneratingListener();
+        SkippedTests skippedTests = new SkippedTests();
         launcher.execute(
                 LauncherDiscoveryRequestBuilder.request()
                         .selectors(Arrays.stream(arguments)
@@ -31,12 +35,13 @@ public final class TestRunner {
                         .filters(EngineFilter.includeEngines("junit-jupiter"))
                         .build(),
                 listener,
-                new SkippedTests());
+                skippedTests);
         TestExecutionSummary summary = listener.getSummary();
         for (TestExecutionSummary.Failure failure : summary.getFailures()) {
             System.out.println("FAILED: " + describe(failure.getTestIdentifier()));
             failure.getException().printStackTrace(System.out);
         }
+        skippedTests.skipped.forEach(test -> System.out.println("SKIPPED: " + test));
         long skipped = summary.getTestsSkippedCount() + summary.getTestsAbortedCount();
         System.out.println(summary.getTestsSucceededCount() + " tests passed, "
                 + summary.getTotalFailureCount() + " failed, "
@@ -45,16 +50,23 @@ public final class TestRunner {
     }
 
     private static String describe(TestIdentifier test) {
-        return test.getLegacyReportingName() + " of " + test.getUniqueIdObject().getSegments();
+        String type = test.getUniqueIdObject().getSegments().stream()
+                .filter(segment -> segment.getType().equals("class"))
+                .map(UniqueId.Segment::getValue)
+                .findFirst()
+                .orElse("");
+        return type.substring(type.lastIndexOf('.') + 1) + "." + test.getLegacyReportingName();
     }
 
-    /** Prints the tests whose assumptions do not hold here. */
+    /** Describes the tests whose assumptions do not hold here. */
     private static final class SkippedTests implements TestExecutionListener {
+        private final List<String> skipped = new ArrayList<>();
+
         @Override
         public void executionFinished(TestIdentifier test, TestExecutionResult result) {
             if (result.getStatus() == TestExecutionResult.Status.ABORTED) {
                 String reason = result.getThrowable().map(Throwable::getMessage).orElse("");
-                System.out.println("SKIPPED: " + describe(test) + ": " + reason);
+                skipped.add(describe(test) + ": " + reason);
             }
         }
     }
