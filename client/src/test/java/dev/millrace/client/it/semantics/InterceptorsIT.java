@@ -292,6 +292,10 @@ class InterceptorsIT {
             return record;
         }
 
+        /** Abstract in versions that tell no headers. */
+        @Override
+        public void onAcknowledgement(RecordMetadata metadata, Exception error) {}
+
         @Override
         public void close() {}
     }
