@@ -3,6 +3,7 @@ package dev.millrace.client;
 import dev.millrace.client.io.Backoff;
 import dev.millrace.client.io.SenderSettings;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -11,6 +12,7 @@ import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.config.SslConfigs;
 import org.apache.kafka.common.serialization.Serializer;
 
 /** Reads a {@link ProducerConfig}. What Millrace does not support it rejects, instead of ignoring it. */
@@ -158,7 +160,7 @@ final class ProducerSettings {
                 config.getLong(METADATA_RECOVERY_TRIGGER_MS));
     }
 
-    /** Has the defaults of the keys that older versions of kafka-clients lack. */
+    /** Has the defaults that the private copy of Kafka's internals expects, and older versions of kafka-clients lack. */
     private static final class CompleteConfig extends ProducerConfig {
         private static final Long REBOOTSTRAP_AFTER_MS = TimeUnit.MINUTES.toMillis(5);
 
@@ -167,9 +169,15 @@ final class ProducerSettings {
         }
 
         @Override
-        public Long getLong(String key) {
-            boolean lacking = key.equals(METADATA_RECOVERY_TRIGGER_MS) && !values().containsKey(key);
-            return lacking ? REBOOTSTRAP_AFTER_MS : super.getLong(key);
+        protected Map<String, Object> postProcessParsedConfig(Map<String, Object> parsed) {
+            Map<String, Object> updates = new HashMap<>(super.postProcessParsedConfig(parsed));
+            if (!parsed.containsKey(METADATA_RECOVERY_TRIGGER_MS)) {
+                updates.put(METADATA_RECOVERY_TRIGGER_MS, REBOOTSTRAP_AFTER_MS);
+            }
+            if (parsed.get(SslConfigs.SSL_CIPHER_SUITES_CONFIG) == null) { // the default before 4.2
+                updates.put(SslConfigs.SSL_CIPHER_SUITES_CONFIG, List.of());
+            }
+            return updates;
         }
     }
 }

@@ -171,6 +171,12 @@ class ThrowingApplicationTest {
             return record;
         }
 
+        /** For versions that tell no headers. */
+        @Override
+        public void onAcknowledgement(RecordMetadata metadata, Exception error) {
+            onAcknowledgement(metadata, error, null);
+        }
+
         @Override
         public void onAcknowledgement(RecordMetadata metadata, Exception error, Headers headers) {
             if (!metadata.topic().equals("calm")) {

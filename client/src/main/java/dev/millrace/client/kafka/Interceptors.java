@@ -82,7 +82,8 @@ public final class Interceptors<K, V> {
     public void onRefused(ProducerRecord<K, V> record, TopicPartition partition, Exception reason) {
         if (!chain.isEmpty()) {
             RecordMetadata metadata = partition == null ? null : new RecordMetadata(partition, -1, -1, -1, -1, -1);
-            onAcknowledgement(metadata, reason, headersOf(record));
+            Headers headers = KafkaApi.hasHeadersInAcknowledgement() ? headersOf(record) : null;
+            onAcknowledgement(metadata, reason, headers);
         }
     }
 

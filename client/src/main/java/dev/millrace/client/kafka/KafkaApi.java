@@ -2,10 +2,14 @@ package dev.millrace.client.kafka;
 
 import dev.millrace.kafka.common.internals.Plugin;
 import java.util.Arrays;
+import java.util.List;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.metrics.JmxReporter;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.metrics.MetricsReporter;
 
 /**
  * What the public API of the application's kafka-clients has, of that which its oldest versions lack.
@@ -20,7 +24,15 @@ final class KafkaApi {
     /** Whether plugins can have metrics of their own: since 4.1 (KIP-877). */
     private static final boolean HAS_MONITORABLE = isPresent("org.apache.kafka.common.metrics.Monitorable");
 
+    /** A key of 3.9 only. */
+    private static final String AUTO_INCLUDE_JMX_REPORTER = "auto.include.jmx.reporter";
+
     private KafkaApi() {}
+
+    /** Whether interceptors are told the headers of an acknowledged record. */
+    static boolean hasHeadersInAcknowledgement() {
+        return HAS_HEADERS_IN_ACKNOWLEDGEMENT;
+    }
 
     /** Tells an interceptor a record's outcome, as the producer of its version would. */
     static void acknowledge(
@@ -40,6 +52,16 @@ final class KafkaApi {
      */
     static AutoCloseable withMetrics(AutoCloseable plugin, Metrics metrics, String key) {
         return HAS_MONITORABLE ? Plugin.wrapInstance(plugin, metrics, key) : plugin;
+    }
+
+    /** Adds the reporter that 3.9 includes unless told not to; later versions have it in {@code metric.reporters}. */
+    static void includeJmxReporter(List<MetricsReporter> reporters, ProducerConfig config) {
+        boolean isIncluded = Boolean.TRUE.equals(config.values().get(AUTO_INCLUDE_JMX_REPORTER));
+        if (isIncluded && reporters.stream().noneMatch(reporter -> reporter.getClass() == JmxReporter.class)) {
+            JmxReporter reporter = new JmxReporter();
+            reporter.configure(config.originals());
+            reporters.add(reporter);
+        }
     }
 
     private static boolean isPresent(String className) {

@@ -63,6 +63,7 @@ public final class KafkaBridge implements AutoCloseable {
                 .tags(Map.of("client-id", clientId));
         List<MetricsReporter> reporters = CommonClientConfigs.metricsReporters(clientId, config);
         try {
+            KafkaApi.includeJmxReporter(reporters, config);
             listeners.maybeAddAll(reporters);
             this.telemetry = new Telemetry(config, time);
             telemetry.reporter().ifPresent(reporters::add);

@@ -56,8 +56,12 @@ public final class TopicContents {
 
     /** The sum of the partitions' end offsets; those of committed records end before the first open transaction. */
     public static long end(KafkaCluster cluster, String topic, IsolationLevel isolation) {
-        Map<String, Object> configs =
-                ProducerKind.with(cluster.clientConfig(), "isolation.level", isolation.toString());
+        return end(cluster.clientConfig(), topic, isolation);
+    }
+
+    /** The same for a client with this configuration. */
+    public static long end(Map<String, Object> client, String topic, IsolationLevel isolation) {
+        Map<String, Object> configs = ProducerKind.with(client, "isolation.level", isolation.toString());
         try (KafkaConsumer<byte[], byte[]> consumer =
                 new KafkaConsumer<>(configs, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
             return consumer.endOffsets(partitions(consumer, topic)).values().stream()

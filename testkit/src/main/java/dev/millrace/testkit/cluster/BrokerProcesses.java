@@ -30,6 +30,9 @@ final class BrokerProcesses {
     private static final Duration START_TIMEOUT = Duration.ofSeconds(90);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
 
+    /** Names the class path of brokers of another version, with the test kit's classes. */
+    private static final String CLASS_PATH = "millrace.testkit.broker.path";
+
     private final ClusterSpec spec;
     private final List<Node> nodes;
     private final Optional<Certificates> certificates;
@@ -100,8 +103,13 @@ final class BrokerProcesses {
         arguments.addAll(formatOptions());
         // Compiling later saves a quarter of the CPU time of a start; a busy broker still gets fully optimized code.
         List<String> options = List.of("-Xmx" + spec.heap(), "-XX:+UseParallelGC", "-XX:CompileThresholdScaling=4");
-        return new ChildJvm(
-                folder, name, JavaRuntime.ofThisJvm(), options, BrokerMain.class, arguments.toArray(String[]::new));
+        return new ChildJvm(folder, name, runtime(), options, BrokerMain.class, arguments.toArray(String[]::new));
+    }
+
+    private static JavaRuntime runtime() {
+        JavaRuntime ours = JavaRuntime.ofThisJvm();
+        String other = System.getProperty(CLASS_PATH);
+        return other == null ? ours : new JavaRuntime(ours.home(), other);
     }
 
     private Properties settingsOf(Node node, Path logDir) {

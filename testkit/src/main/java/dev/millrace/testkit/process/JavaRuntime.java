@@ -8,11 +8,13 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -50,6 +52,14 @@ public record JavaRuntime(Path home, String classPath, Map<String, String> envir
     /** The same JDK, with a jar or folder in front of the class path. */
     public JavaRuntime withFirstOnClassPath(Path jar) {
         return new JavaRuntime(home, jar + File.pathSeparator + classPath, environment);
+    }
+
+    /** The same JDK and environment, without the jars whose file names match, such as {@code kafka[-_].*}. */
+    public JavaRuntime withoutJars(String regex) {
+        String kept = Arrays.stream(classPath.split(File.pathSeparator))
+                .filter(entry -> !new File(entry).getName().matches(regex))
+                .collect(Collectors.joining(File.pathSeparator));
+        return new JavaRuntime(home, kept, environment);
     }
 
     private static Stream<Path> installed() {

@@ -14,14 +14,15 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.metrics.KafkaMetric;
 import org.apache.kafka.common.metrics.MetricsReporter;
-import org.apache.kafka.server.telemetry.ClientTelemetryExporter;
-import org.apache.kafka.server.telemetry.ClientTelemetryExporterProvider;
+import org.apache.kafka.server.telemetry.ClientTelemetry;
+import org.apache.kafka.server.telemetry.ClientTelemetryReceiver;
 
 /**
  * A plugin of the broker that writes each push of a client to a file: the client, whether it is the last push, and the
  * metrics.
  */
-public final class TelemetrySink implements MetricsReporter, ClientTelemetryExporterProvider {
+@SuppressWarnings("removal") // what replaces ClientTelemetry came with 4.2; client/versions runs older brokers too
+public final class TelemetrySink implements MetricsReporter, ClientTelemetry {
     /** The broker setting that names the file. */
     static final String FILE = "millrace.test.telemetry.file";
 
@@ -35,7 +36,7 @@ public final class TelemetrySink implements MetricsReporter, ClientTelemetryExpo
     }
 
     @Override
-    public ClientTelemetryExporter clientTelemetryExporter() {
+    public ClientTelemetryReceiver clientReceiver() {
         return (context, payload) -> {
             String line = payload.clientInstanceId() + " " + payload.isTerminating() + " " + metrics(payload.data());
             try {

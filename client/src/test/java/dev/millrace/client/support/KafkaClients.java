@@ -1,0 +1,43 @@
+package dev.millrace.client.support;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.Properties;
+import org.apache.kafka.clients.producer.ProducerInterceptor;
+
+/** The kafka-clients on the class path; {@code client/versions} runs tests with older ones than they are compiled with. */
+public final class KafkaClients {
+    private KafkaClients() {}
+
+    /** Such as 4.3.1. */
+    public static String version() {
+        Properties properties = new Properties();
+        try (InputStream in = ProducerInterceptor.class.getResourceAsStream("/kafka/kafka-version.properties")) {
+            properties.load(in);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return properties.getProperty("version");
+    }
+
+    /** Whether interceptors are told the headers of an acknowledged record; since 4.1. */
+    public static boolean hasHeadersInAcknowledgement() {
+        return Arrays.stream(ProducerInterceptor.class.getMethods())
+                .anyMatch(method -> method.getName().equals("onAcknowledgement") && method.getParameterCount() == 3);
+    }
+
+    /** Whether plugins can have metrics of their own; since 4.1. */
+    public static boolean hasMetricsOfPlugins() {
+        return KafkaClients.class.getClassLoader().getResource("org/apache/kafka/common/metrics/Monitorable.class")
+                != null;
+    }
+
+    /** Skips the test if its subject came with a later version. */
+    public static void assume(boolean isThere, String what) {
+        assumeTrue(isThere, "kafka-clients " + version() + " has no " + what);
+    }
+}
