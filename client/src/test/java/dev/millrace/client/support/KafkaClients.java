@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.Properties;
+import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 
 /** The kafka-clients on the class path; {@code client/versions} runs tests with older ones than they are compiled with. */
@@ -28,6 +29,12 @@ public final class KafkaClients {
     public static boolean hasHeadersInAcknowledgement() {
         return Arrays.stream(ProducerInterceptor.class.getMethods())
                 .anyMatch(method -> method.getName().equals("onAcknowledgement") && method.getParameterCount() == 3);
+    }
+
+    /** Whether an application can offer metrics of its own to brokers; since 4.0. */
+    public static boolean hasMetricsOfApplications() {
+        return Arrays.stream(Producer.class.getMethods())
+                .anyMatch(method -> method.getName().equals("registerMetricForSubscription"));
     }
 
     /** Whether plugins can have metrics of their own; since 4.1. */

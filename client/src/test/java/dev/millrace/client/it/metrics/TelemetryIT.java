@@ -3,6 +3,7 @@ package dev.millrace.client.it.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.support.KafkaClients;
 import dev.millrace.client.support.ProducerKind;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
@@ -66,6 +67,7 @@ class TelemetryIT {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldPushWhatTheBrokerSubscribesTo(ProducerKind kind) throws Exception {
+        KafkaClients.assume(KafkaClients.hasMetricsOfApplications(), "metrics of the application to push");
         try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig())) {
             // given a metric of the application in addition to the producer's
             KafkaMetric mine = gauge();
@@ -100,6 +102,7 @@ class TelemetryIT {
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldRefuseToNameTheClientWhenNothingIsPushed(ProducerKind kind) {
+        KafkaClients.assume(KafkaClients.hasMetricsOfApplications(), "metrics of the application to push");
         try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "enable.metrics.push", false)) {
             assertThatThrownBy(() -> producer.clientInstanceId(Duration.ZERO))
                     .isInstanceOf(IllegalStateException.class)
