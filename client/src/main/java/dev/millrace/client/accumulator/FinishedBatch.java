@@ -167,7 +167,7 @@ public final class FinishedBatch {
         return writes.isDoubtful();
     }
 
-    /** The broker has written this batch and told where, so no batch that it is a part of was written before. */
+    /** The broker has just written this batch. So a batch that was split into this and others was not written before. */
     public void markWritten() {
         writes.markWritten();
     }

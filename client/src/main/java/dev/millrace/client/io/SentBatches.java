@@ -6,8 +6,8 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * The batches of a partition that were sent, and those taken from its queue only to fail, in the order of their
- * sequences.
+ * The batches that were taken from a partition's queue and are not done, in the order of their sequences: sent ones,
+ * the parts of split ones, and those taken only to fail.
  *
  * <p><b>Threads:</b> the I/O thread.
  */

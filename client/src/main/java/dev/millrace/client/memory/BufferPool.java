@@ -184,7 +184,7 @@ public final class BufferPool {
 
     private void giveBack(long size) {
         long free = available.addAndGet(size);
-        int first = waiters.firstWanted();
+        int first = waiters.bytesForFirst();
         if (first > 0 && free >= Math.max(first, total / WAKE_AT_FREE_SHARE)) {
             waiters.wakeFirst();
         }
@@ -223,7 +223,7 @@ public final class BufferPool {
 
     /** Whether the first waiter needs more memory than is free; false if it is about to be served. */
     public boolean isShort() {
-        return available.get() < waiters.firstWanted();
+        return available.get() < waiters.bytesForFirst();
     }
 
     /** Sets the listener of how long a thread has waited for memory, nanoseconds. It must not block. */

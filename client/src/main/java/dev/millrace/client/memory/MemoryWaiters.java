@@ -16,33 +16,33 @@ import org.apache.kafka.common.KafkaException;
  * one. This is the slow path: it may lock.
  *
  * <p><b>Threads:</b> any.
- * <p><b>Ordering:</b> {@code firstWanted} is set before the first waiter checks the memory; see {@link BufferPool}.
+ * <p><b>Ordering:</b> {@code bytesForFirst} is set before the first waiter checks the memory; see {@link BufferPool}.
  * {@code bytesWanted} is written under the lock; a thread that reads a sum without some waiter came before that waiter.
  */
 final class MemoryWaiters {
-    private final IntPredicate tryReserve;
+    private final IntPredicate tryTakeForFirst;
     private final BooleanSupplier isShort;
     private final Runnable onPressure;
     private final long recheckNs;
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
     private boolean closed;
-    private volatile int firstWanted;
+    private volatile int bytesForFirst;
     private final AtomicLong bytesWanted = new AtomicLong();
     private volatile LongConsumer onWaited = nanoseconds -> {};
 
     /**
      * The first waiter checks every {@code recheckNs} whether there is enough memory, even if no thread has woken it.
      */
-    MemoryWaiters(IntPredicate tryReserve, BooleanSupplier isShort, Runnable onPressure, long recheckNs) {
+    MemoryWaiters(IntPredicate tryTakeForFirst, BooleanSupplier isShort, Runnable onPressure, long recheckNs) {
         this.recheckNs = recheckNs;
-        this.tryReserve = tryReserve;
+        this.tryTakeForFirst = tryTakeForFirst;
         this.isShort = isShort;
         this.onPressure = onPressure;
     }
 
     boolean isEmpty() {
-        return firstWanted == 0;
+        return bytesForFirst == 0;
     }
 
     /** Sets the listener of every wait, in nanoseconds; called by the thread that waited. */
@@ -66,8 +66,8 @@ final class MemoryWaiters {
     }
 
     /** Bytes that the first waiter needs; 0 if no thread waits. */
-    int firstWanted() {
-        return firstWanted;
+    int bytesForFirst() {
+        return bytesForFirst;
     }
 
     /**
@@ -92,14 +92,14 @@ final class MemoryWaiters {
                     if (closed) {
                         throw new KafkaException("Producer closed while a record waited for memory");
                     }
-                    if (isFirst(self) && tryReserve.test(size)) {
+                    if (isFirst(self) && tryTakeForFirst.test(size)) {
                         return true;
                     }
                     if (remainingNs <= 0) {
                         throw new BufferExhaustedException("Failed to allocate " + size + " bytes within the configured"
                                 + " max blocking time " + maxBlockMs + " ms; buffer.memory is used up.");
                     }
-                    remainingNs -= await(self.turn, isFirst(self) ? Math.min(remainingNs, recheckNs) : remainingNs);
+                    remainingNs -= awaitTurn(self.turn, isFirst(self) ? Math.min(remainingNs, recheckNs) : remainingNs);
                 }
                 return false;
             } finally {
@@ -123,7 +123,7 @@ final class MemoryWaiters {
 
     /** Returns how long it waited, nanoseconds. */
     @SuppressWarnings({"WaitNotInLoop", "ReturnValueIgnored"}) // the caller loops and checks the time
-    private long await(Condition turn, long maxNs) throws InterruptedException {
+    private long awaitTurn(Condition turn, long maxNs) throws InterruptedException {
         long startNs = System.nanoTime();
         long waitedNs;
         try {
@@ -171,7 +171,7 @@ final class MemoryWaiters {
     }
 
     private void publishFirst() {
-        firstWanted = queue.isEmpty() ? 0 : queue.peekFirst().size;
+        bytesForFirst = queue.isEmpty() ? 0 : queue.peekFirst().size;
     }
 
     private void signalFirst() {

@@ -90,23 +90,24 @@ public final class TopicImage {
     }
 
     /**
-     * This topic, but with the leader of {@code older} in each partition in which that has a newer leader epoch: a
-     * metadata response may be stale. Another topic id makes epochs incomparable; then this topic as it is.
+     * This topic, but in each partition of which {@code known} has a newer leader epoch, with the leader of
+     * {@code known}: a metadata response may be stale. Epochs of another topic id cannot be compared; then this topic
+     * as it is.
      */
-    TopicImage withNewerLeadersOf(TopicImage older) {
-        if (older == null || !older.id.equals(id)) {
+    TopicImage withNewerLeadersOf(TopicImage known) {
+        if (known == null || !known.id.equals(id)) {
             return this;
         }
         int[] mergedLeaders = leaders;
         int[] mergedEpochs = leaderEpochs;
-        for (int p = 0; p < Math.min(partitions(), older.partitions()); p++) {
-            if (leaderEpochs[p] >= 0 && older.leaderEpochs[p] > leaderEpochs[p]) {
+        for (int p = 0; p < Math.min(partitions(), known.partitions()); p++) {
+            if (leaderEpochs[p] >= 0 && known.leaderEpochs[p] > leaderEpochs[p]) {
                 if (mergedLeaders == leaders) {
                     mergedLeaders = leaders.clone();
                     mergedEpochs = leaderEpochs.clone();
                 }
-                mergedLeaders[p] = older.leaders[p];
-                mergedEpochs[p] = older.leaderEpochs[p];
+                mergedLeaders[p] = known.leaders[p];
+                mergedEpochs[p] = known.leaderEpochs[p];
             }
         }
         return mergedLeaders == leaders ? this : new TopicImage(name, index, id, mergedLeaders, mergedEpochs, replicas);

@@ -55,10 +55,10 @@ class MemoryWaitersTest {
         Workers workers = startWaiting(5);
 
         assertThat(pressure).hasValue(1);
-        assertThat(waiters.firstWanted()).isEqualTo(5);
+        assertThat(waiters.bytesForFirst()).isEqualTo(5);
         giveBack(5);
         workers.join();
-        assertThat(waiters.firstWanted()).isZero();
+        assertThat(waiters.bytesForFirst()).isZero();
     }
 
     @Test
@@ -181,7 +181,7 @@ class MemoryWaitersTest {
     }
 
     private boolean isShort() {
-        return memory.get() < waiters.firstWanted();
+        return memory.get() < waiters.bytesForFirst();
     }
 
     private static Throwable catchThrown(Workers.Work work) {
