@@ -179,9 +179,12 @@ final class TransactionErrors {
     static RuntimeException abortableForRecords(RuntimeException error) {
         // With the error itself the application would send again, and records already written would be written twice.
         boolean wouldBeRetried = error instanceof RetriableException || error instanceof InvalidTxnStateException;
-        return wouldBeRetried
-                ? new TransactionAbortableException(
-                        "A record of the transaction could not be written in time", (ApiException) error)
-                : error;
+        if (!wouldBeRetried) {
+            return error;
+        }
+        KafkaException abortable =
+                new TransactionAbortableException("A record of the transaction could not be written in time");
+        abortable.initCause(error); // before 4.1 it has no constructor for that
+        return abortable;
     }
 }

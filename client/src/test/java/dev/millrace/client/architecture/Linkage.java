@@ -165,9 +165,12 @@ final class Linkage {
                 .orElse(false);
     }
 
-    /** Looks where a JVM looks: in the class, its superclasses, and all their interfaces. */
+    /** Looks where a JVM looks: in the class, its superclasses, and all their interfaces; constructors only in the class. */
     private boolean isAccessible(LinkedClass.Reference reference, LinkedClass user) {
-        for (LinkedClass type : lineage(reference.owner())) {
+        boolean isInherited = !reference.member().startsWith("<init>");
+        for (LinkedClass type : isInherited
+                ? lineage(reference.owner())
+                : find(reference.owner()).stream().toList()) {
             Integer access = type.members().get(reference.member());
             if (access != null && (access & Opcodes.ACC_PRIVATE) != 0) {
                 return type.isNestedWith(user.name());
