@@ -63,11 +63,7 @@ final class ProducerSettings {
         Map<String, Object> complete = new HashMap<>(configs);
         putSerializer(complete, ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, keySerializer);
         putSerializer(complete, ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, valueSerializer);
-        ProducerConfig config = new CompleteConfig(complete);
-        if (config.getLong(ProducerConfig.CONNECTIONS_MAX_IDLE_MS_CONFIG) > MAX_IDLE_MS) {
-            complete.put(ProducerConfig.CONNECTIONS_MAX_IDLE_MS_CONFIG, MAX_IDLE_MS);
-            config = new CompleteConfig(complete);
-        }
+        ProducerConfig config = new WorkableConfig(complete);
         rejectUnknown(config);
         checkMemory(config);
         return config;
@@ -160,11 +156,14 @@ final class ProducerSettings {
                 config.getLong(METADATA_RECOVERY_TRIGGER_MS));
     }
 
-    /** Has the defaults that the private copy of Kafka's internals expects, and older versions of kafka-clients lack. */
-    private static final class CompleteConfig extends ProducerConfig {
+    /**
+     * Has values with which the private copy of Kafka's internals works: the defaults that older versions of
+     * kafka-clients lack, and no time that its selector cannot count.
+     */
+    private static final class WorkableConfig extends ProducerConfig {
         private static final Long REBOOTSTRAP_AFTER_MS = TimeUnit.MINUTES.toMillis(5);
 
-        CompleteConfig(Map<String, Object> configs) {
+        WorkableConfig(Map<String, Object> configs) {
             super(configs);
         }
 
@@ -176,6 +175,9 @@ final class ProducerSettings {
             }
             if (parsed.get(SslConfigs.SSL_CIPHER_SUITES_CONFIG) == null) { // the default before 4.2
                 updates.put(SslConfigs.SSL_CIPHER_SUITES_CONFIG, List.of());
+            }
+            if ((Long) parsed.get(CONNECTIONS_MAX_IDLE_MS_CONFIG) > MAX_IDLE_MS) {
+                updates.put(CONNECTIONS_MAX_IDLE_MS_CONFIG, MAX_IDLE_MS);
             }
             return updates;
         }
