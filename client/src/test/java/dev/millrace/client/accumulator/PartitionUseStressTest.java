@@ -18,6 +18,9 @@ class PartitionUseStressTest {
     private final AtomicInteger taken = new AtomicInteger();
     private final BufferPool pool = new BufferPool(1, 1, () -> {});
 
+    /** The mark of the twins. */
+    private final AtomicBoolean counted = new AtomicBoolean();
+
     /** Twice the number of times that the two threads have met. */
     private final AtomicInteger meetings = new AtomicInteger();
 
@@ -30,9 +33,7 @@ class PartitionUseStressTest {
 
     @Test
     void shouldBeNoticedWhenWhoChangesTheMarkDoesNotLookAgain() {
-        TwinUse use = new TwinUse(this::hasRecords, pool);
-
-        assertThatThrownBy(() -> openAndTakeSideBySide("PartitionUseStressTest/twin", use::update))
+        assertThatThrownBy(() -> openAndTakeSideBySide("PartitionUseStressTest/twin", this::updateWithoutCheckingAgain))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("partitions in use");
     }
@@ -46,9 +47,7 @@ class PartitionUseStressTest {
 
     @Test
     void shouldBeNoticedWhenThePartitionIsMarkedBeforeItIsCounted() {
-        LateTwinUse use = new LateTwinUse(this::hasRecords, pool);
-
-        assertThatThrownBy(() -> takeWhatIsBeingOpened("PartitionUseStressTest/lateTwin", use::update))
+        assertThatThrownBy(() -> takeWhatIsBeingOpened("PartitionUseStressTest/lateTwin", this::updateMarkBeforeCount))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("partitions in use");
     }
@@ -142,44 +141,22 @@ class PartitionUseStressTest {
         }
     }
 
-    /** Checks only once. */
-    private static final class TwinUse {
-        private final PartitionUse.Partition partition;
-        private final BufferPool pool;
-        private final AtomicBoolean counted = new AtomicBoolean();
-
-        TwinUse(PartitionUse.Partition partition, BufferPool pool) {
-            this.partition = partition;
-            this.pool = pool;
-        }
-
-        void update() {
-            boolean has = partition.hasRecords();
-            Workers.hold();
-            if (counted.compareAndSet(!has, has)) {
-                pool.addPartitionsInUse(has ? 1 : -1);
-            }
+    /** The twin that checks only once. */
+    private void updateWithoutCheckingAgain() {
+        boolean has = hasRecords();
+        Workers.hold();
+        if (counted.compareAndSet(!has, has)) {
+            pool.addPartitionsInUse(has ? 1 : -1);
         }
     }
 
-    /** Marks the partition first and counts it afterwards. */
-    private static final class LateTwinUse {
-        private final PartitionUse.Partition partition;
-        private final BufferPool pool;
-        private final AtomicBoolean counted = new AtomicBoolean();
-
-        LateTwinUse(PartitionUse.Partition partition, BufferPool pool) {
-            this.partition = partition;
-            this.pool = pool;
-        }
-
-        void update() {
-            boolean has = partition.hasRecords();
-            while (counted.get() != has && counted.compareAndSet(!has, has)) {
-                Workers.hold();
-                pool.addPartitionsInUse(has ? 1 : -1);
-                has = partition.hasRecords();
-            }
+    /** The twin that marks the partition first and counts it afterwards. */
+    private void updateMarkBeforeCount() {
+        boolean has = hasRecords();
+        while (counted.get() != has && counted.compareAndSet(!has, has)) {
+            Workers.hold();
+            pool.addPartitionsInUse(has ? 1 : -1);
+            has = hasRecords();
         }
     }
 }

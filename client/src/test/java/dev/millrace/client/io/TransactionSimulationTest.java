@@ -57,11 +57,7 @@ class TransactionSimulationTest {
 
             run.play();
 
-            for (int p = 0; p < PARTITIONS; p++) {
-                assertThat(run.cluster.committed(p))
-                        .as("seed %d partition %d", seed, p)
-                        .isEqualTo(run.committed.get(p));
-            }
+            run.assertCommitted();
             assertThat(run.coordinator.offsets.get(READ_FROM))
                     .as("seed %d: offsets", seed)
                     .isEqualTo(run.committedOffset);
@@ -177,11 +173,7 @@ class TransactionSimulationTest {
 
             run.play();
 
-            for (int p = 0; p < PARTITIONS; p++) {
-                assertThat(run.cluster.committed(p))
-                        .as("seed %d partition %d", seed, p)
-                        .isEqualTo(run.committed.get(p));
-            }
+            run.assertCommitted();
             committed += run.commits;
             failed += run.failures;
         }
@@ -493,7 +485,10 @@ class TransactionSimulationTest {
 
         void assertCommitted() {
             for (int p = 0; p < PARTITIONS; p++) {
-                assertThat(cluster.committed(p)).isEqualTo(committed.get(p)).doesNotHaveDuplicates();
+                assertThat(cluster.committed(p))
+                        .as("seed %d partition %d", seed, p)
+                        .isEqualTo(committed.get(p))
+                        .doesNotHaveDuplicates();
             }
         }
 
