@@ -82,6 +82,10 @@ public final class Accumulator {
         return codec;
     }
 
+    long lingerMs() {
+        return lingerMs;
+    }
+
     /** Counts what happens while records are appended. */
     public AppendCounters counters() {
         return counters;

@@ -18,7 +18,7 @@ final class BatchDelivery {
     /** The index of the batch's first record in {@code callbacks}: not 0 if it is a later part of another batch. */
     private final int firstSlot;
 
-    private CallbackSlots callbacks;
+    private BatchCallbacks callbacks;
     private Status status = Status.UNDECIDED;
 
     /** How many of the records need no callback any more. */
@@ -33,11 +33,11 @@ final class BatchDelivery {
         FAILED_AND_DELIVERED
     }
 
-    BatchDelivery(BatchResult result, CallbackSlots callbacks) {
+    BatchDelivery(BatchResult result, BatchCallbacks callbacks) {
         this(result, callbacks, 0);
     }
 
-    private BatchDelivery(BatchResult result, CallbackSlots callbacks, int firstSlot) {
+    private BatchDelivery(BatchResult result, BatchCallbacks callbacks, int firstSlot) {
         this.result = result;
         this.callbacks = callbacks;
         this.firstSlot = firstSlot;
@@ -85,17 +85,18 @@ final class BatchDelivery {
     }
 
     private void tell(RecordFuture.WithCallback future, int index) {
-        RecordMetadata metadata = future == null ? null : future.metadataFor(result, index);
+        RuntimeException error = result.outcome().errorOf(index);
+        RecordMetadata metadata = future == null ? null : future.metadataFor(result, index, error);
         told++; // after the metadata, which needs memory, and before the callback: so each runs once, whatever is
         // thrown
         if (future != null) {
-            run(future, metadata, index);
+            run(future, metadata, error);
         }
     }
 
-    private void run(RecordFuture.WithCallback future, RecordMetadata metadata, int index) {
+    private void run(RecordFuture.WithCallback future, RecordMetadata metadata, RuntimeException error) {
         try {
-            future.run(result.outcome(), metadata, index);
+            future.run(metadata, error, result.outcome().certainty());
         } catch (Throwable t) { // an Error of the application's code must not stop the other records
             FailureLog.error(log, "The callback of a record of {} threw", result.partition(), t);
         }

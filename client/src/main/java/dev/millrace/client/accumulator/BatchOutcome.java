@@ -19,7 +19,7 @@ record BatchOutcome(
         Map<Integer, ? extends RuntimeException> recordErrors,
         DeliveryCertainty certainty) {
     RuntimeException errorOf(int record) {
-        RuntimeException own = recordErrors.get(record);
+        RuntimeException own = recordErrors.isEmpty() ? null : recordErrors.get(record); // get would box the index
         return own == null ? error : own;
     }
 }

@@ -28,7 +28,7 @@ public final class FinishedBatch {
     private Throwable unwritableCause;
 
     /** Constructed together with the open batch, so that finishing needs no memory that may be missing then. */
-    FinishedBatch(PartitionQueue queue, BatchResult result, CallbackSlots callbacks, byte[] buffer, long createdMs) {
+    FinishedBatch(PartitionQueue queue, BatchResult result, BatchCallbacks callbacks, byte[] buffer, long createdMs) {
         this.queue = queue;
         this.createdMs = createdMs;
         this.bytes = new BatchBytes(buffer, buffer.length);

@@ -11,7 +11,7 @@ import org.apache.kafka.clients.producer.Callback;
  * <p><b>Threads:</b> any application thread claims, writes and commits. The thread that finds the batch full seals it,
  * or the I/O thread when it has lingered long enough. The thread that makes the last commit of a sealed batch finishes
  * it.
- * <p><b>Ordering:</b> a writer adds to {@code committed} (full fence) after its bytes, its callback slot and its
+ * <p><b>Ordering:</b> a writer adds to {@code committed} (full fence) after its bytes, its callback and its
  * timestamp; a thread that then reads {@code committed == claimed} of a sealed tail sees all of them. Sealer and last
  * committer each do their own write before they read the other's word, so that at least one of them sees both;
  * {@code finishing} lets only one of them continue. {@code finished} publishes the batch to the I/O thread.
@@ -19,9 +19,6 @@ import org.apache.kafka.clients.producer.Callback;
  * <p><b>Bounds:</b> at most 2^23 - 1 records and 2^31 - 1 bytes, the widths of {@link BatchTail}.
  */
 final class OpenBatch {
-    /** The shortest record: length, attributes, two deltas, no key, no value, no headers. */
-    private static final int MIN_RECORD_SIZE = 7;
-
     private static final VarHandle TAIL;
     private static final VarHandle COMMITTED;
     private static final VarHandle FINISHING;
@@ -53,7 +50,7 @@ final class OpenBatch {
     /** The I/O thread clears these three when it takes the batch; no writer reads them after that. */
     private byte[] buffer;
 
-    private CallbackSlots callbacks;
+    private BatchCallbacks callbacks;
     private FinishedBatch whenFinished;
 
     /** Set by a writer that could not write its claimed record; all records of the batch then fail. */
@@ -93,7 +90,7 @@ final class OpenBatch {
         this.createdMs = createdMs;
         this.baseTimestamp = baseTimestamp;
         this.maxTimestamp = baseTimestamp;
-        this.callbacks = new CallbackSlots(Math.min(buffer.length / MIN_RECORD_SIZE, BatchTail.MAX_RECORDS));
+        this.callbacks = new BatchCallbacks();
         this.whenFinished = new FinishedBatch(queue, result, callbacks, buffer, createdMs);
     }
 
@@ -164,7 +161,7 @@ final class OpenBatch {
         try {
             future = RecordFuture.of(result, index, record, callback);
             if (future instanceof RecordFuture.WithCallback withCallback) {
-                callbacks.put(index, withCallback);
+                callbacks.add(withCallback);
             }
             RecordEncoder.write(buffer, position, bodySize, index, timestampDelta, record);
             raiseMaxTimestamp(record.timestamp());
@@ -249,6 +246,11 @@ final class OpenBatch {
     /** Null until the batch is finished. */
     FinishedBatch finished() {
         return finished;
+    }
+
+    /** Bytes claimed so far, without the header. */
+    int recordBytes() {
+        return BatchTail.position(tail) - BatchHeader.SIZE;
     }
 
     boolean isSealed() {

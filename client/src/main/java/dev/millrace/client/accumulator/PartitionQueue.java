@@ -18,6 +18,7 @@ import org.apache.kafka.common.TopicPartition;
  * record. {@code newest} is a hint where to start looking: it may be an older batch, but never one that is not linked.
  */
 public final class PartitionQueue {
+    private static final double WORTH_WAITING_DIVISOR = 4;
     private static final VarHandle NEWEST;
 
     static {
@@ -211,6 +212,19 @@ public final class PartitionQueue {
     /** Whether the oldest batch still takes records; only while {@link #hasRecords}. */
     public boolean isOldestOpen() {
         return !taken.next().isSealed();
+    }
+
+    /**
+     * Whether the oldest batch is expected to have a quarter of {@code batch.size} when it has waited for
+     * {@code linger.ms}, so that sending it earlier would make many small batches of a few large ones.
+     */
+    public boolean isWorthWaiting(long nowMs) {
+        OpenBatch first = taken.next();
+        if (first == null || first.isMarker()) {
+            return false;
+        }
+        double bytesPerMs = first.recordBytes() / (double) Math.max(1, nowMs - first.createdMs());
+        return bytesPerMs * accumulator.lingerMs() >= pool().batchSize() / WORTH_WAITING_DIVISOR;
     }
 
     /** Seals the oldest batch; the thread that makes its last commit offers it to the ready queue. */

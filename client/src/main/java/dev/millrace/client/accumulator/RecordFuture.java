@@ -73,6 +73,11 @@ public class RecordFuture implements DeliveryFuture {
         return true;
     }
 
+    /** Its index in the batch to which it was appended. */
+    int index() {
+        return index;
+    }
+
     private RecordPlace first() {
         return new RecordPlace(batch, index);
     }
@@ -117,16 +122,15 @@ public class RecordFuture implements DeliveryFuture {
          *
          * @param result of the last batch that contained the record
          * @param place its index there
+         * @param error why the record failed, or null
          */
-        RecordMetadata metadataFor(BatchResult result, int place) {
-            return result.outcome().errorOf(place) == null
-                    ? metadata(result, place)
-                    : new RecordMetadata(result.partition(), -1, -1, -1, -1, -1);
+        RecordMetadata metadataFor(BatchResult result, int place, RuntimeException error) {
+            return error == null ? metadata(result, place) : new RecordMetadata(result.partition(), -1, -1, -1, -1, -1);
         }
 
         /** Runs the callback on the calling thread; the caller handles its exceptions. */
-        void run(BatchOutcome outcome, RecordMetadata metadata, int place) {
-            DeliveryCallback.call(callback, metadata, outcome.errorOf(place), outcome.certainty());
+        void run(RecordMetadata metadata, RuntimeException error, DeliveryCertainty certainty) {
+            DeliveryCallback.call(callback, metadata, error, certainty);
         }
     }
 }

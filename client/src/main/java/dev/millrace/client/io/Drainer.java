@@ -46,10 +46,9 @@ final class Drainer {
     private final MonotonicClock clock;
 
     private final List<PartitionState> partitions = new ArrayList<>();
-    private final Map<Integer, ArrayDeque<PartitionState>> lanes = new HashMap<>();
-    private final ArrayDeque<PartitionState> withoutLeader = new ArrayDeque<>();
+    private final Map<Integer, Lane> lanes = new HashMap<>();
+    private final Lane withoutLeader = new Lane();
     private final ArrayDeque<PartitionState> later = new ArrayDeque<>();
-    private final Deadlines lingering = new Deadlines();
     private final Deadlines backingOff = new Deadlines();
     private final Deadlines expiring = new Deadlines();
 
@@ -95,12 +94,7 @@ final class Drainer {
         for (PartitionState p = expiring.pollDue(nowMs); p != null; p = expiring.pollDue(nowMs)) {
             expire(p, nowMs);
         }
-        if (isUrgent() || accumulator.isShortOfMemory()) {
-            visitAll(lingering.pollAll(), nowMs);
-        }
-        for (PartitionState p = lingering.pollDue(nowMs); p != null; p = lingering.pollDue(nowMs)) {
-            deliverAndSchedule(p, nowMs);
-        }
+        visitLingering(nowMs);
         if (isNewImage) {
             rebuildLanes(nowMs);
         }
@@ -131,6 +125,26 @@ final class Drainer {
             p.isOffered = false;
             deliverAndSchedule(p, nowMs);
         }
+    }
+
+    private void visitLingering(long nowMs) {
+        boolean isLateEnough = isUrgent() || accumulator.isShortOfMemory();
+        for (Lane lane : allLanes()) {
+            if (isLateEnough) {
+                visitAll(lane.lingering.pollAll(), nowMs);
+            }
+            for (PartitionState p = lane.lingering.pollDue(nowMs); p != null; p = lane.lingering.pollDue(nowMs)) {
+                deliverAndSchedule(p, nowMs);
+                lane.isLingerOver |= p.inLane && isLingerOver(p, nowMs); // the lane may hold an older batch of it
+            }
+        }
+    }
+
+    /** A copy, because a visit may add a lane. */
+    private List<Lane> allLanes() {
+        List<Lane> all = new ArrayList<>(lanes.values());
+        all.add(withoutLeader);
+        return all;
     }
 
     private void failOnRefusedId() {
@@ -191,16 +205,15 @@ final class Drainer {
         }
         Node leader = image.leader(p.topic(), p.partition());
         int node = leader == null ? TopicImage.NO_LEADER : leader.id();
+        Lane lane = leader == null ? withoutLeader : lanes.computeIfAbsent(node, id -> new Lane());
         if (hasBatchFor(p, node, nowMs)) {
             p.inLane = true;
+            lane.waiting.add(p);
             if (leader == null) {
-                withoutLeader.add(p);
                 metadata.request();
-            } else {
-                lanes.computeIfAbsent(leader.id(), id -> new ArrayDeque<>()).add(p);
             }
         } else if (p.isOpenBatchNext(node, nowMs)) {
-            lingering.scheduleBy(p.lingering, Deadlines.plus(p.queue().oldestCreatedMs(), settings.lingerMs()));
+            lane.lingering.scheduleBy(p.lingering, Deadlines.plus(p.queue().oldestCreatedMs(), settings.lingerMs()));
         } else if (hasBatchFor(p, node, Long.MAX_VALUE)) {
             backingOff.scheduleBy(p.backingOff, p.notBeforeMs());
         }
@@ -208,18 +221,22 @@ final class Drainer {
 
     private boolean hasBatchFor(PartitionState p, int node, long nowMs) {
         return p.candidate(node, nowMs) != null
-                || (p.isOpenBatchNext(node, nowMs) && sealCauseOrNull(p.queue(), node, nowMs) != null);
+                || (p.isOpenBatchNext(node, nowMs) && sealCauseOrNull(p, node, nowMs) != null);
     }
 
     /** Why the open batch is sent now, or null if it waits for more records. */
-    private SealCause sealCauseOrNull(PartitionQueue queue, int node, long nowMs) {
-        if (nowMs - queue.oldestCreatedMs() >= settings.lingerMs()) {
+    private SealCause sealCauseOrNull(PartitionState p, int node, long nowMs) {
+        if (p.isTakenAlong || isLingerOver(p, nowMs)) {
             return SealCause.LINGER;
         }
         if (isUrgent()) {
             return SealCause.FLUSH;
         }
         return accumulator.isShortOfMemory() && link.inFlightRequests(node) == 0 ? SealCause.MEMORY : null;
+    }
+
+    private boolean isLingerOver(PartitionState p, long nowMs) {
+        return p.queue().hasRecords() && nowMs - p.queue().oldestCreatedMs() >= settings.lingerMs();
     }
 
     private boolean isUrgent() {
@@ -231,7 +248,7 @@ final class Drainer {
      */
     private FinishedBatch prepareNextBatch(PartitionState p, int node, ProducerId newest, long nowMs) {
         if (p.isOpenBatchNext(node, nowMs)) {
-            SealCause cause = sealCauseOrNull(p.queue(), node, nowMs);
+            SealCause cause = sealCauseOrNull(p, node, nowMs);
             if (cause != null) {
                 p.queue().sealOldest(cause);
             }
@@ -255,13 +272,15 @@ final class Drainer {
         deliverAndSchedule(p, nowMs);
     }
 
-    /** Leaders may have moved: puts every waiting partition into its leader's lane again. */
+    /** Leaders may have moved: puts every partition into its leader's lane again. */
     private void rebuildLanes(long nowMs) {
-        ArrayDeque<PartitionState> waiting = new ArrayDeque<>(withoutLeader);
-        withoutLeader.clear();
-        for (ArrayDeque<PartitionState> lane : lanes.values()) {
-            waiting.addAll(lane);
-            lane.clear();
+        List<PartitionState> inLanes = new ArrayList<>();
+        for (Lane lane : allLanes()) {
+            lane.waiting.forEach(PartitionState::leaveLane);
+            inLanes.addAll(lane.waiting);
+            lane.waiting.clear();
+            inLanes.addAll(lane.lingering.pollAll());
+            lane.isLingerOver = false;
         }
         for (int node : List.copyOf(lanes.keySet())) {
             if (image.node(node) == null) {
@@ -269,10 +288,7 @@ final class Drainer {
                 stalled.clear(node);
             }
         }
-        for (PartitionState p : waiting) {
-            p.inLane = false;
-            deliverAndSchedule(p, nowMs);
-        }
+        visitAll(inLanes, nowMs);
         visitAll(backingOff.pollAll(), nowMs);
     }
 
@@ -283,32 +299,53 @@ final class Drainer {
      */
     long drain(long nowMs) {
         long waitMs = ids.current().isKnown() ? drainLanes(nowMs) : Long.MAX_VALUE;
-        waitMs = Math.min(waitMs, lingering.delayMs(nowMs));
+        for (Lane lane : lanes.values()) {
+            waitMs = Math.min(waitMs, lane.lingering.delayMs(nowMs));
+        }
+        waitMs = Math.min(waitMs, withoutLeader.lingering.delayMs(nowMs));
         waitMs = Math.min(waitMs, backingOff.delayMs(nowMs));
         return Math.min(waitMs, expiring.delayMs(nowMs));
     }
 
     private long drainLanes(long nowMs) {
         long waitMs = Long.MAX_VALUE;
-        for (Map.Entry<Integer, ArrayDeque<PartitionState>> lane :
-                List.copyOf(lanes.entrySet())) { // others may be added
-            Node node = image.node(lane.getKey());
+        for (Map.Entry<Integer, Lane> entry : List.copyOf(lanes.entrySet())) { // others may be added
+            Node node = image.node(entry.getKey());
+            Lane lane = entry.getValue();
             boolean taken = false;
             boolean isOver = false;
-            while (!isOver && ids.current().isKnown() && !lane.getValue().isEmpty() && link.ready(node, nowMs)) {
+            while (!isOver && ids.current().isKnown() && !lane.waiting.isEmpty() && link.ready(node, nowMs)) {
+                takeLingeringAlong(lane, nowMs);
                 // If nothing was sent, a callback put the partitions that are in the lane now; the next round serves
                 // them.
-                isOver = !sendOneRequest(node, lane.getValue(), nowMs);
+                isOver = !sendOneRequest(node, lane.waiting, nowMs);
                 taken |= !isOver;
             }
-            boolean waiting = !lane.getValue().isEmpty();
+            boolean waiting = !lane.waiting.isEmpty();
             if (waiting) {
                 waitMs = isOver ? 0 : Math.min(waitMs, link.pollDelayMs(node, nowMs));
             }
-            boolean full = link.inFlightRequests(node.id()) >= settings.maxInFlight();
-            stalled.note(node.id(), taken, waiting || full, nowMs);
+            int inFlight = link.inFlightRequests(node.id());
+            stalled.note(node.id(), taken, waiting || inFlight >= settings.maxInFlight(), nowMs);
+            if (inFlight > 0 && settings.lingerMs() > 0) {
+                waitMs = Math.min(waitMs, settings.lingerMs()); // the answer comes sooner; till then batches opened now
+                // need not wake this thread
+            }
         }
         return waitMs;
+    }
+
+    /** A request that is sent anyway costs less for each batch than one more, a moment later. */
+    private void takeLingeringAlong(Lane lane, long nowMs) {
+        if (!lane.isLingerOver) {
+            return;
+        }
+        lane.isLingerOver = false;
+        for (PartitionState p : lane.lingering.pollAll()) {
+            p.isTakenAlong = !p.queue().isWorthWaiting(nowMs);
+            deliverAndSchedule(p, nowMs);
+            p.isTakenAlong &= p.inLane;
+        }
     }
 
     /** False if no partition in the lane had anything to send after all. */
@@ -326,7 +363,7 @@ final class Drainer {
                 break;
             }
             lane.poll();
-            p.inLane = false;
+            p.leaveLane();
             if (batch == null) {
                 later.add(p); // something has changed; visit it again
                 continue;

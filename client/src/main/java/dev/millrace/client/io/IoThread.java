@@ -58,8 +58,10 @@ final class IoThread {
             waitMs = Math.min(waitMs, task.runIfDue(nowMs));
         }
         waitMs = Math.min(waitMs, drainer.drain(nowMs));
-        if (waitMs > 0 && context.ready().trySleep(Deadlines.plus(nowMs, waitMs))) {
-            context.link().poll(waitMs, nowMs);
+        long untilMs = Deadlines.plus(nowMs, waitMs);
+        if (waitMs > 0 && context.ready().trySleep(untilMs)) {
+            long laterMs = context.clock().nowMs(); // callbacks may have taken long
+            context.link().poll(Math.max(0, untilMs - laterMs), laterMs);
             context.ready().markAwake();
         } else {
             context.link().poll(0, nowMs);

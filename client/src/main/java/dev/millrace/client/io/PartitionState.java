@@ -42,6 +42,9 @@ final class PartitionState {
     /** Set by {@link Drainer}: whether the partition is in a broker's lane already. */
     boolean inLane;
 
+    /** Set by {@link Drainer}: whether the open batch is sent before it has waited for {@code linger.ms}. */
+    boolean isTakenAlong;
+
     /** Set by {@link Drainer}: whether it was offered, and is about to be visited. */
     boolean isOffered;
 
@@ -109,6 +112,11 @@ final class PartitionState {
      */
     boolean isTransactional() {
         return transactions.isTransactional();
+    }
+
+    void leaveLane() {
+        inLane = false;
+        isTakenAlong = false;
     }
 
     PartitionQueue queue() {

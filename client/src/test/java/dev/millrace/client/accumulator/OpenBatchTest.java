@@ -196,7 +196,7 @@ class OpenBatchTest {
         List<RecordMetadata> told = new ArrayList<>();
         Callback callback = (metadata, error) -> told.add(metadata);
         RecordFuture before = batch.tryAppend(TestRecord.ofValue("before").encodable(), callback);
-        breakCallbackSlots(batch); // stands for an OutOfMemoryError
+        breakCallbacks(batch); // stands for an OutOfMemoryError
 
         assertThatThrownBy(() -> batch.tryAppend(TestRecord.ofValue("hole").encodable(), callback))
                 .isInstanceOf(NullPointerException.class);
@@ -264,6 +264,11 @@ class OpenBatchTest {
         AtomicInteger looks = new AtomicInteger();
         batch.finished().decideFailed(new KafkaException("refused"), new HashMap<Integer, RuntimeException>() {
             private static final long serialVersionUID = 1;
+
+            @Override
+            public boolean isEmpty() {
+                return false;
+            }
 
             @Override
             public RuntimeException get(Object index) {
@@ -397,7 +402,7 @@ class OpenBatchTest {
     }
 
     /** Makes the next record with a callback throw after its claim. */
-    private static void breakCallbackSlots(OpenBatch batch) throws ReflectiveOperationException {
+    private static void breakCallbacks(OpenBatch batch) throws ReflectiveOperationException {
         Field slots = OpenBatch.class.getDeclaredField("callbacks");
         slots.setAccessible(true);
         slots.set(batch, null);

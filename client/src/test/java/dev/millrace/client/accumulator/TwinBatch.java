@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.delivery.DeliveryCertainty;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,7 +33,7 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
     private final AtomicInteger committed = new AtomicInteger();
     private final AtomicBoolean finishing = new AtomicBoolean();
     private final AtomicInteger finishes = new AtomicInteger();
-    private final CallbackSlots callbacks = new CallbackSlots(1_000);
+    private final BatchCallbacks callbacks = new BatchCallbacks();
     private final BatchResult result = new BatchResult(null, null);
     private volatile FinishedBatch finished;
 
@@ -78,7 +79,7 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
 
     private Object write(int index, int position, EncodableRecord record, Callback callback) {
         if (callback != null) {
-            callbacks.put(index, new RecordFuture.WithCallback(result, index, record, callback));
+            callbacks.add(new RecordFuture.WithCallback(result, index, record, callback));
         }
         if (weakness == Weakness.FINISH_WITHOUT_COMMITS) {
             Workers.hold();
@@ -139,7 +140,7 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
         for (int i = 0; i < finished.count() && !callbacks.isEmpty(); i++) {
             RecordFuture.WithCallback future = callbacks.get(i);
             if (future != null) {
-                future.run(result.outcome(), future.metadataFor(result, i), i);
+                future.run(future.metadataFor(result, i, null), null, DeliveryCertainty.PERSISTED);
             }
         }
         return ReadBack.values(finished);

@@ -371,6 +371,72 @@ class DrainerTest {
         }
     }
 
+    /** A request for each, a moment later, costs more. */
+    @Test
+    void shouldSendWhatLingersWithTheFirstBatchThatIsDueWhenItsBrokerIsTheSame() {
+        // given open batches of three partitions, the last one led by another broker
+        ScriptedIo io = ScriptedIo.lingering(3, 50);
+        io.brokers.moveLeader(2, 2);
+        io.metadata.request();
+        io.passTime(1_000);
+        io.send(0, 10);
+        io.run();
+        io.brokers.nowMs += 20;
+        io.send(1, 10);
+        io.send(2, 10);
+        io.run();
+
+        // when
+        io.passTime(29);
+        assertThat(io.brokers.pending()).isEmpty();
+        io.passTime(1);
+
+        // then
+        assertThat(io.brokers.pending()).hasToString("[1 <- [0:0:0, 1:0:0]]");
+        io.brokers.pending().forEach(Request::accept);
+        io.passTime(19);
+        assertThat(io.brokers.pending()).isEmpty();
+        io.passTime(1);
+        assertThat(io.brokers.pending()).hasToString("[2 <- [2:0:0]]");
+    }
+
+    @Test
+    void shouldLetABatchLingerThatFillsFastWhenAnotherOneIsDue() {
+        // given one batch that is due in 10 ms, and one that has a quarter of batch.size already
+        ScriptedIo io = ScriptedIo.lingering(2, 50);
+        io.send(0, 10);
+        io.run();
+        io.brokers.nowMs += 40;
+        io.send(1, 10);
+
+        // when
+        io.passTime(10);
+
+        // then
+        assertThat(io.brokers.pending()).hasToString("[1 <- [0:0:0]]");
+        io.brokers.pending().forEach(Request::accept);
+        io.passTime(40);
+        assertThat(io.brokers.pending()).hasToString("[1 <- [1:0:0]]");
+    }
+
+    /** Its answer comes first in most cases, and a thread that opens a batch meanwhile need not wake the I/O thread. */
+    @Test
+    void shouldWaitNoLongerThanLingerWhileARequestIsInFlight() {
+        // given
+        ScriptedIo io = ScriptedIo.lingering(1, 50);
+        io.send(0, 10);
+
+        // when
+        io.passTime(50);
+
+        // then
+        assertThat(io.brokers.pending()).hasSize(1);
+        assertThat(io.drainer.drain(io.brokers.nowMs)).isEqualTo(50);
+        io.brokers.pending().forEach(Request::accept);
+        io.run();
+        assertThat(io.drainer.drain(io.brokers.nowMs)).isGreaterThan(50);
+    }
+
     @Test
     void shouldSendWhatLingersAtOnceWhenSomeoneFlushes() throws Exception {
         // given

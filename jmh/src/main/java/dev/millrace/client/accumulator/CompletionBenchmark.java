@@ -74,7 +74,7 @@ public class CompletionBenchmark {
     /** A thread's batches in Millrace. */
     @State(Scope.Thread)
     public static class MillraceBatch {
-        private final CallbackSlots slots = new CallbackSlots(RECORDS);
+        private final BatchCallbacks withCallbacks = new BatchCallbacks();
         private final BatchResult firstResult = new BatchResult(PARTITION, null);
         private final byte[] buffer = new byte[BatchHeader.SIZE];
         private PartitionQueue queue;
@@ -87,14 +87,14 @@ public class CompletionBenchmark {
                     new Accumulator(pool, ReadyQueues.of(new ReadyQueue()), BatchCodec.NONE, () -> 0, 0), PARTITION, 0);
             record = new EncodableRecord(0, null, VALUE, RecordEncoder.NO_HEADERS);
             for (int i = 0; callbacks.callbacks && i < RECORDS; i++) {
-                slots.put(i, new RecordFuture.WithCallback(firstResult, i, record, callbacks.callback()));
+                withCallbacks.add(new RecordFuture.WithCallback(firstResult, i, record, callbacks.callback()));
             }
             callbacks.check(complete());
         }
 
         RecordMetadata complete() throws InterruptedException, ExecutionException {
             BatchResult result = new BatchResult(PARTITION, null);
-            FinishedBatch batch = new FinishedBatch(queue, result, slots, buffer, 0);
+            FinishedBatch batch = new FinishedBatch(queue, result, withCallbacks, buffer, 0);
             batch.encode(BatchCodec.NONE, BatchHeader.SIZE, RECORDS, 0, 0);
             batch.decide(0, -1, null);
             batch.deliver();

@@ -97,7 +97,7 @@ final class OneLockQueue {
             this.buffer = buffer;
             this.baseTimestamp = baseTimestamp;
             this.maxTimestamp = baseTimestamp;
-            this.finished = new FinishedBatch(handle, result, new CallbackSlots(0), buffer, createdMs);
+            this.finished = new FinishedBatch(handle, result, new BatchCallbacks(), buffer, createdMs);
         }
 
         /** Writes a record, under the lock; returns its index, or -1 if it does not fit. */

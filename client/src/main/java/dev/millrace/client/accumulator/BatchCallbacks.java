@@ -1,0 +1,142 @@
+package dev.millrace.client.accumulator;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+
+/**
+ * The futures with callbacks of a batch's records. Each thread adds to a list of its own: in one array for all threads,
+ * neighbours in the same cache line, and their marks in the garbage collector's card table, would pass from core to
+ * core with each record, and the record's commit would wait for them. The I/O thread puts them in order once, so that
+ * callbacks run in offset order. Without callbacks nothing is allocated.
+ *
+ * <p><b>Threads:</b> {@code add} by any writer; the rest by the I/O thread after the batch is finished.
+ * <p><b>Ordering:</b> lists are installed by compare-and-set and found by an acquire load; only its owner adds to a
+ * list. What a list holds is plain: the writer's commit, and the I/O thread's read of the finished batch, order it.
+ */
+final class BatchCallbacks {
+    /** A power of two. Thread ids are consecutive, so that so many threads mostly have different places. */
+    private static final int LISTS = 32;
+
+    /** A thread that finds so many places taken by others adds to {@link #overflow}, with a compare-and-set a record. */
+    private static final int PROBES = 8;
+
+    private static final VarHandle LIST = MethodHandles.arrayElementVarHandle(ThreadList[].class);
+    private static final VarHandle LISTS_OF_BATCH;
+    private static final VarHandle OVERFLOW;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            LISTS_OF_BATCH = lookup.findVarHandle(BatchCallbacks.class, "lists", ThreadList[].class);
+            OVERFLOW = lookup.findVarHandle(BatchCallbacks.class, "overflow", Overflow.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private volatile ThreadList[] lists;
+    private volatile Overflow overflow;
+
+    /** Null until the I/O thread asks for the first. */
+    private RecordFuture.WithCallback[] inOrder;
+
+    /** One that did not get into a list. */
+    private record Overflow(RecordFuture.WithCallback future, Overflow next) {}
+
+    /** The futures of one thread, in the order of their records. */
+    private static final class ThreadList {
+        private static final int FIRST_SIZE = 4;
+
+        private final Thread owner;
+        private RecordFuture.WithCallback[] futures = new RecordFuture.WithCallback[FIRST_SIZE];
+        private int count;
+
+        ThreadList(Thread owner) {
+            this.owner = owner;
+        }
+
+        void add(RecordFuture.WithCallback future) {
+            if (count == futures.length) {
+                futures = Arrays.copyOf(futures, 2 * count);
+            }
+            futures[count] = future;
+            count++;
+        }
+    }
+
+    /** Adds the future of a record that is not committed yet. */
+    void add(RecordFuture.WithCallback future) {
+        ThreadList own = listOfCurrentThreadOrNull();
+        if (own != null) {
+            own.add(future);
+            return;
+        }
+        Overflow seen = overflow;
+        while (!OVERFLOW.compareAndSet(this, seen, new Overflow(future, seen))) {
+            seen = overflow;
+        }
+    }
+
+    private ThreadList listOfCurrentThreadOrNull() {
+        ThreadList[] all = lists;
+        if (all == null) {
+            ThreadList[] fresh = new ThreadList[LISTS];
+            all = LISTS_OF_BATCH.compareAndSet(this, null, fresh) ? fresh : lists;
+        }
+        Thread current = Thread.currentThread();
+        int home = (int) current.getId(); // only a hint, because an application's class may override it
+        for (int i = 0; i < PROBES; i++) {
+            int place = (home + i) & (LISTS - 1);
+            ThreadList list = (ThreadList) LIST.getAcquire(all, place);
+            if (list == null) {
+                ThreadList fresh = new ThreadList(current);
+                ThreadList winner = (ThreadList) LIST.compareAndExchange(all, place, null, fresh);
+                list = winner == null ? fresh : winner;
+            }
+            if (list.owner == current) {
+                return list;
+            }
+        }
+        return null;
+    }
+
+    boolean isEmpty() {
+        return lists == null;
+    }
+
+    /** Null where the caller gave no callback. */
+    RecordFuture.WithCallback get(int index) {
+        if (inOrder == null) {
+            inOrder = sort();
+        }
+        return index < inOrder.length ? inOrder[index] : null;
+    }
+
+    private RecordFuture.WithCallback[] sort() {
+        RecordFuture.WithCallback[] sorted = new RecordFuture.WithCallback[lastIndex() + 1];
+        for (ThreadList list : lists) {
+            for (int i = 0; list != null && i < list.count; i++) {
+                sorted[list.futures[i].index()] = list.futures[i];
+            }
+        }
+        for (Overflow o = overflow; o != null; o = o.next) {
+            sorted[o.future.index()] = o.future;
+        }
+        return sorted;
+    }
+
+    /** Also fetches the futures, which other cores wrote, side by side; the callbacks would wait for one at a time. */
+    private int lastIndex() {
+        int last = -1;
+        for (ThreadList list : lists) {
+            for (int i = 0; list != null && i < list.count; i++) {
+                last = Math.max(last, list.futures[i].index());
+            }
+        }
+        for (Overflow o = overflow; o != null; o = o.next) {
+            last = Math.max(last, o.future.index());
+        }
+        return last;
+    }
+}

@@ -1,0 +1,20 @@
+package dev.millrace.client.io;
+
+import java.util.ArrayDeque;
+
+/**
+ * The partitions that one broker leads and that have something to send: those that are served in turn by the next
+ * requests, and those whose open batch still waits for records.
+ *
+ * <p><b>Threads:</b> the I/O thread.
+ */
+final class Lane {
+    /** Served in turn, so that no partition is starved (KAFKA-13834). */
+    final ArrayDeque<PartitionState> waiting = new ArrayDeque<>();
+
+    /** When each open batch has waited for {@code linger.ms}. */
+    final Deadlines lingering = new Deadlines();
+
+    /** Whether a waiting partition has an open batch that has waited for {@code linger.ms}. */
+    boolean isLingerOver;
+}
