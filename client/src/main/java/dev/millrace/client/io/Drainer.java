@@ -41,7 +41,7 @@ final class Drainer {
     private final StalledBrokers stalled;
     private final SenderSettings settings;
     private final SenderMetrics metrics;
-    private final Completion completion;
+    private final AnswerHandler answerHandler;
     private final TransactionShare transactions;
     private final MonotonicClock clock;
 
@@ -78,7 +78,7 @@ final class Drainer {
         this.ids = ids;
         this.metadata = metadata;
         this.metrics = context.metrics();
-        this.completion = new Completion(settings, metrics);
+        this.answerHandler = new AnswerHandler(settings, metrics);
     }
 
     /**
@@ -296,8 +296,7 @@ final class Drainer {
             boolean taken = false;
             boolean isOver = false;
             while (!isOver && ids.current().isKnown() && !lane.getValue().isEmpty() && link.ready(node, nowMs)) {
-                // If nothing was sent, a callback put the partitions that are in the lane now; the next round serves
-                // them.
+                // If nothing was sent, the lane holds only partitions that callbacks added; the next round serves them.
                 isOver = !sendOneRequest(node, lane.getValue(), nowMs);
                 taken |= !isOver;
             }
@@ -331,7 +330,7 @@ final class Drainer {
                 later.add(p); // something has changed; visit it again
                 continue;
             }
-            p.send(batch, node.id(), newest);
+            p.markInFlight(batch, node.id(), newest);
             size += batch.size();
             batches.add(batch);
             senders.add(p);
@@ -354,7 +353,7 @@ final class Drainer {
         long nowMs = clock.nowMs();
         images.applyLeaderHints(leaders, endpoints);
         for (int i = 0; i < answers.size(); i++) {
-            completion.handleAnswer(senders.get(i), answers.get(i), nowMs);
+            answerHandler.handle(senders.get(i), answers.get(i), nowMs);
             if (answers.get(i).error() instanceof InvalidMetadataException) {
                 metadata.request();
             }
