@@ -259,7 +259,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
 
     /** Blocks until each record that waits now is in a batch or has failed; returns false after {@code timeoutMs}. */
     boolean awaitWaitingRecords(long timeoutMs) throws InterruptedException {
-        return waiting == null || waiting.awaitSettled(timeoutMs);
+        return waiting == null || waiting.awaitAll(timeoutMs);
     }
 
     /** Makes each later {@code send} throw; records that wait for their topic still go to their batches. */

@@ -15,8 +15,8 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 /**
  * A serialized record that waits until its topic is known; also the record's future.
  *
- * <p><b>Threads:</b> {@code settle} once, by the first I/O thread, which alone uses the chosen partition; the rest by
- * any thread. {@code get} and {@code awaitSettled} block. It cannot be cancelled.
+ * <p><b>Threads:</b> {@code endWait} once, by the first I/O thread, which alone uses the chosen partition; the rest by
+ * any thread. {@code get} and {@code await} block. It cannot be cancelled.
  */
 final class WaitingRecord<K, V> implements DeliveryFuture {
     private final ProducerRecord<K, V> record;
@@ -31,7 +31,7 @@ final class WaitingRecord<K, V> implements DeliveryFuture {
     private int chosenPartition = RecordMetadata.UNKNOWN_PARTITION;
 
     /** Completed with the record's future in its batch, or with a future that has failed. */
-    private final CompletableFuture<DeliveryFuture> settled = new CompletableFuture<>();
+    private final CompletableFuture<DeliveryFuture> futureAfterWait = new CompletableFuture<>();
 
     WaitingRecord(
             ProducerRecord<K, V> record,
@@ -83,46 +83,46 @@ final class WaitingRecord<K, V> implements DeliveryFuture {
     }
 
     /** Ends the wait. */
-    void settle(DeliveryFuture outcome) {
-        settled.complete(outcome);
+    void endWait(DeliveryFuture outcome) {
+        futureAfterWait.complete(outcome);
     }
 
     /** Blocks until the record is in a batch or has failed; returns false after {@code timeoutNs}. */
-    boolean awaitSettled(long timeoutNs) throws InterruptedException {
+    boolean await(long timeoutNs) throws InterruptedException {
         try {
-            settled.get(timeoutNs, TimeUnit.NANOSECONDS);
+            futureAfterWait.get(timeoutNs, TimeUnit.NANOSECONDS);
             return true;
         } catch (TimeoutException e) {
             return false;
         } catch (ExecutionException e) {
-            throw new IllegalStateException("settle() completes this, and only with a future", e);
+            throw new IllegalStateException("endWait() completes this, and only with a future", e);
         }
     }
 
     @Override
     public RecordMetadata get() throws InterruptedException, ExecutionException {
-        return settled.get().get();
+        return futureAfterWait.get().get();
     }
 
     @Override
     public RecordMetadata get(long timeout, TimeUnit unit)
             throws InterruptedException, ExecutionException, TimeoutException {
         long startNs = System.nanoTime();
-        DeliveryFuture outcome = settled.get(timeout, unit);
+        DeliveryFuture outcome = futureAfterWait.get(timeout, unit);
         long leftNs = unit.toNanos(Math.max(0, timeout)) - (System.nanoTime() - startNs);
         return outcome.get(leftNs, TimeUnit.NANOSECONDS);
     }
 
     @Override
     public boolean isDone() {
-        return settled.isDone() && settled.join().isDone();
+        return futureAfterWait.isDone() && futureAfterWait.join().isDone();
     }
 
     @Override
     public DeliveryCertainty certainty() {
-        if (!settled.isDone()) {
+        if (!futureAfterWait.isDone()) {
             throw new IllegalStateException("The record still waits for topic " + record.topic());
         }
-        return settled.join().certainty();
+        return futureAfterWait.join().certainty();
     }
 }

@@ -24,7 +24,7 @@ import org.apache.kafka.common.KafkaException;
  * not exist is skipped, so that the others need not wait for it. While a topic has a queue, later records of the topic
  * are added to it.
  *
- * <p><b>Threads:</b> {@code hasWaiting}, {@code add} and {@code awaitSettled} by any thread. The first I/O thread takes
+ * <p><b>Threads:</b> {@code hasWaiting}, {@code add} and {@code awaitAll} by any thread. The first I/O thread takes
  * records from the queues, and runs the callbacks of those that fail.
  * <p><b>Ordering:</b> a queue is removed, under the lock, only when it is empty and its last record is in its batch: a
  * thread that sees no queue has no record of its own in one. A round uses one image only: no record overtakes another
@@ -152,11 +152,11 @@ final class WaitingRecords<K, V> implements IoTask {
     }
 
     /** Blocks until each record that waits now is in its batch or has failed; returns false after {@code timeoutMs}. */
-    boolean awaitSettled(long timeoutMs) throws InterruptedException {
+    boolean awaitAll(long timeoutMs) throws InterruptedException {
         long startNs = System.nanoTime();
         for (WaitingRecord<K, V> record : allWaiting()) {
             long leftNs = TimeUnit.MILLISECONDS.toNanos(timeoutMs) - (System.nanoTime() - startNs);
-            if (!record.awaitSettled(Math.max(0, leftNs))) {
+            if (!record.await(Math.max(0, leftNs))) {
                 return false;
             }
         }
@@ -232,7 +232,7 @@ final class WaitingRecords<K, V> implements IoTask {
         }
         WaitingRecord<K, V> skipped = first(topic, TopicQueue::skipped);
         while (skipped != null && nowMs >= skipped.deadlineMs()) {
-            settleAndRemove(
+            endWaitAndRemove(
                     skipped,
                     sink.fail(
                             skipped,
@@ -261,7 +261,7 @@ final class WaitingRecords<K, V> implements IoTask {
             }
             if (isLate) {
                 String message = "No memory for a record within max.block.ms = " + maxBlockMs;
-                settleAndRemove(first, sink.fail(first, new BufferExhaustedException(message)));
+                endWaitAndRemove(first, sink.fail(first, new BufferExhaustedException(message)));
             }
             needsMemory |= !isLate;
             return isLate;
@@ -271,7 +271,7 @@ final class WaitingRecords<K, V> implements IoTask {
             reason = topics.timeoutException(topic, first.record().partition(), maxBlockMs);
         }
         if (reason != null) {
-            settleAndRemove(first, sink.fail(first, reason));
+            endWaitAndRemove(first, sink.fail(first, reason));
             return true;
         }
         if (image.topic(topic) == null) {
@@ -285,7 +285,7 @@ final class WaitingRecords<K, V> implements IoTask {
     private boolean tryAppend(WaitingRecord<K, V> first, ClusterImage image) {
         while (true) {
             try {
-                settleAndRemove(first, sink.append(first, image));
+                endWaitAndRemove(first, sink.append(first, image));
                 return true;
             } catch (BufferExhaustedException e) {
                 if (!tryRelease(Math.max(first.size(), accumulator.pool().batchSize()))) {
@@ -350,11 +350,11 @@ final class WaitingRecords<K, V> implements IoTask {
     }
 
     /**
-     * Settles a record before it leaves the queue: then the next record of its thread may bypass the queue, but not
+     * Ends a record's wait before it leaves the queue: then the next record of its thread may bypass the queue, but not
      * overtake it.
      */
-    private void settleAndRemove(WaitingRecord<K, V> first, DeliveryFuture outcome) {
-        first.settle(outcome);
+    private void endWaitAndRemove(WaitingRecord<K, V> first, DeliveryFuture outcome) {
+        first.endWait(outcome);
         lock.lock();
         try {
             remove(first);
@@ -385,7 +385,7 @@ final class WaitingRecords<K, V> implements IoTask {
         for (String topic : List.copyOf(queues.keySet())) {
             for (int left = count(topic); left > 0; left--) {
                 WaitingRecord<K, V> first = first(topic);
-                settleAndRemove(first, sink.fail(first, reason));
+                endWaitAndRemove(first, sink.fail(first, reason));
             }
         }
     }

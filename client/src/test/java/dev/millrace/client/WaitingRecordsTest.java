@@ -256,7 +256,7 @@ class WaitingRecordsTest {
         waiting.onEnd(new KafkaException("The end"));
 
         assertThat(batches.failures).containsOnlyKeys("r1", "r2");
-        assertThat(waiting.awaitSettled(0)).isTrue();
+        assertThat(waiting.awaitAll(0)).isTrue();
         assertThat(memory.available()).isEqualTo(MEMORY);
     }
 

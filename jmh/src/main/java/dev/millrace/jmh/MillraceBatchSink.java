@@ -43,7 +43,7 @@ final class MillraceBatchSink extends IoLoop {
         }
         batch.stamp(PRODUCER_ID, PRODUCER_EPOCH, sequence);
         batch.markSent(0);
-        batch.onSettled(true);
+        batch.onRequestEnded(true);
         batch.decide(offset, -1, null);
         batch.deliver();
         sequence = (sequence + batch.count()) & Integer.MAX_VALUE;

@@ -38,14 +38,14 @@ public final class Mirror {
     private final MirrorObserver observer;
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
-    private final CountDownLatch settling;
+    private final CountDownLatch threadsToCommit;
     /** Written before the consumer threads start. */
     private String mark = "";
 
     public Mirror(MirrorConfig config, MirrorObserver observer) {
         this.config = config;
         this.observer = observer;
-        this.settling = new CountDownLatch(config.threads());
+        this.threadsToCommit = new CountDownLatch(config.threads());
     }
 
     /**
@@ -146,13 +146,13 @@ public final class Mirror {
     }
 
     /** Called by each thread once it has committed all it could. */
-    void onThreadSettled() {
-        settling.countDown();
+    void onThreadCommitted() {
+        threadsToCommit.countDown();
     }
 
-    /** Whether all threads have {@link #onThreadSettled settled}. */
-    boolean areAllSettled() {
-        return settling.getCount() == 0;
+    /** Whether all threads have committed all they could. */
+    boolean haveAllCommitted() {
+        return threadsToCommit.getCount() == 0;
     }
 
     boolean isRunning() {

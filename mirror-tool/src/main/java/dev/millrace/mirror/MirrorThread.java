@@ -55,7 +55,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private static final long COMMIT_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(18);
-    private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long DRAIN_AND_COMMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
 
     private final Mirror mirror;
@@ -113,7 +113,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         } catch (Throwable failure) {
             mirror.fail(failure);
         } finally {
-            settle();
+            commitLast();
             attempt(() -> consumer.close(CloseOptions.timeout(CLOSE_TIMEOUT)));
         }
     }
@@ -207,7 +207,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         drain(partitions, start + DRAIN_NANOS);
         Map<TopicPartition, OffsetAndMetadata> positions = prefixes.positions(partitions);
         try {
-            gone.addAll(commits.commit(positions, start + SETTLE_NANOS));
+            gone.addAll(commits.commit(positions, start + DRAIN_AND_COMMIT_NANOS));
         } catch (KafkaException e) {
             reportUncommitted(positions, e);
         }
@@ -269,12 +269,12 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     }
 
     /** Waits for the outstanding records, commits them, and waits until the other threads have done the same. */
-    private void settle() {
+    private void commitLast() {
         long start = System.nanoTime();
-        attempt(() -> commitAll(start + DRAIN_NANOS, start + SETTLE_NANOS));
+        attempt(() -> commitAll(start + DRAIN_NANOS, start + DRAIN_AND_COMMIT_NANOS));
         prefixes.clear(); // Closing revokes all partitions; by now they are committed or reported.
-        mirror.onThreadSettled();
-        attempt(() -> awaitOthers(start + SETTLE_NANOS));
+        mirror.onThreadCommitted();
+        attempt(() -> awaitOthers(start + DRAIN_AND_COMMIT_NANOS));
     }
 
     private void commitAll(long drainDeadline, long deadline) {
@@ -290,7 +290,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     }
 
     private void awaitOthers(long deadline) {
-        while (!mirror.areAllSettled() && System.nanoTime() < deadline) {
+        while (!mirror.haveAllCommitted() && System.nanoTime() < deadline) {
             pollPaused();
         }
     }

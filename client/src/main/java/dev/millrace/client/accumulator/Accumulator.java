@@ -71,7 +71,7 @@ public final class Accumulator {
         if (isUrgent() || isShortOfMemory()) {
             queue.ready().wakeIfAsleep();
         }
-        pool.onOpened();
+        pool.recheckWaiters();
     }
 
     ReadyQueue readyOf(int partitionId) {

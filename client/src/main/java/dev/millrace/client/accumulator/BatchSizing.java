@@ -16,7 +16,7 @@ final class BatchSizing {
     private static final double BETTER_RATIO_WEIGHT = 0.25;
 
     /** The usual size halves after a batch that used less than 1/4 of it. */
-    private static final int SHRINK_BELOW_SHARE = 4;
+    private static final int SHRINK_BELOW_DIVISOR = 4;
 
     private final int batchSize;
     private volatile int usual;
@@ -49,7 +49,7 @@ final class BatchSizing {
             ratio = seen > ratio ? Math.min(1, seen) : ratio + (seen - ratio) * BETTER_RATIO_WEIGHT;
         } else if (used > usual) {
             usual = used;
-        } else if (used < usual / SHRINK_BELOW_SHARE) {
+        } else if (used < usual / SHRINK_BELOW_DIVISOR) {
             usual = usual / 2;
         }
     }

@@ -32,7 +32,7 @@ final class BrokerWrites {
         inFlight = true;
     }
 
-    void onSettled(boolean nothingWritten) {
+    void onRequestEnded(boolean nothingWritten) {
         mayBeWritten |= inFlight && !nothingWritten;
         inFlight = false;
     }

@@ -151,12 +151,12 @@ public final class FinishedBatch {
     }
 
     /**
-     * The batch's request is answered or its connection lost.
+     * The request that carried the batch is answered, or its connection lost.
      *
      * @param nothingWritten whether it is certain that this attempt wrote nothing
      */
-    public void onSettled(boolean nothingWritten) {
-        writes.onSettled(nothingWritten);
+    public void onRequestEnded(boolean nothingWritten) {
+        writes.onRequestEnded(nothingWritten);
     }
 
     /**

@@ -1,6 +1,5 @@
 package dev.millrace.client.accumulator;
 
-import dev.millrace.client.delivery.DeliveryCallback;
 import dev.millrace.client.delivery.DeliveryCertainty;
 import dev.millrace.client.delivery.DeliveryFuture;
 import java.util.Locale;
@@ -128,9 +127,8 @@ public class RecordFuture implements DeliveryFuture {
             return error == null ? metadata(result, place) : new RecordMetadata(result.partition(), -1, -1, -1, -1, -1);
         }
 
-        /** Runs the callback on the calling thread; the caller handles its exceptions. */
-        void run(RecordMetadata metadata, RuntimeException error, DeliveryCertainty certainty) {
-            DeliveryCallback.call(callback, metadata, error, certainty);
+        Callback callback() {
+            return callback;
         }
     }
 }

@@ -41,7 +41,7 @@ final class Drainer {
     private final StalledBrokers stalled;
     private final SenderSettings settings;
     private final SenderMetrics metrics;
-    private final Completion completion;
+    private final AnswerHandler answerHandler;
     private final TransactionShare transactions;
     private final MonotonicClock clock;
 
@@ -77,7 +77,7 @@ final class Drainer {
         this.ids = ids;
         this.metadata = metadata;
         this.metrics = context.metrics();
-        this.completion = new Completion(settings, metrics);
+        this.answerHandler = new AnswerHandler(settings, metrics);
     }
 
     /**
@@ -316,8 +316,7 @@ final class Drainer {
             boolean isOver = false;
             while (!isOver && ids.current().isKnown() && !lane.waiting.isEmpty() && link.ready(node, nowMs)) {
                 takeLingeringAlong(lane, nowMs);
-                // If nothing was sent, a callback put the partitions that are in the lane now; the next round serves
-                // them.
+                // If nothing was sent, the lane holds only partitions that callbacks added; the next round serves them.
                 isOver = !sendOneRequest(node, lane.waiting, nowMs);
                 taken |= !isOver;
             }
@@ -368,7 +367,7 @@ final class Drainer {
                 later.add(p); // something has changed; visit it again
                 continue;
             }
-            p.send(batch, node.id(), newest);
+            p.markInFlight(batch, node.id(), newest);
             size += batch.size();
             batches.add(batch);
             senders.add(p);
@@ -391,7 +390,7 @@ final class Drainer {
         long nowMs = clock.nowMs();
         images.applyLeaderHints(leaders, endpoints);
         for (int i = 0; i < answers.size(); i++) {
-            completion.handleAnswer(senders.get(i), answers.get(i), nowMs);
+            answerHandler.handle(senders.get(i), answers.get(i), nowMs);
             if (answers.get(i).error() instanceof InvalidMetadataException) {
                 metadata.request();
             }

@@ -7,16 +7,16 @@ import org.apache.kafka.common.errors.TransactionAbortedException;
 /**
  * The share of one I/O thread in a producer's transactions.
  *
- * <p><b>Threads:</b> that thread, except {@link #isSettled}, which the first I/O thread calls.
- * <p><b>Ordering:</b> {@code settled} is volatile. If it holds the transaction's number, every record of the
- * transaction has its outcome and nothing of it is in flight. That stays so: all sends have left the gate, and no other
+ * <p><b>Threads:</b> that thread, except {@link #isDone}, which the first I/O thread calls.
+ * <p><b>Ordering:</b> {@code lastDone} is volatile. If it holds the transaction's number, every record of this share
+ * has its outcome and nothing of it is in flight. That stays so: all sends have left the gate, and no other
  * can enter.
  */
 final class IoThreadTransactionShare implements TransactionShare {
     private final TransactionState state;
     private final TransactionPartitions partitions;
     private final Runnable wakeFirst;
-    private volatile long settled;
+    private volatile long lastDone;
 
     IoThreadTransactionShare(TransactionState state, TransactionPartitions partitions, Runnable wakeFirst) {
         this.state = state;
@@ -57,7 +57,7 @@ final class IoThreadTransactionShare implements TransactionShare {
         if (view.phase() == TransactionPhase.FATAL_ERROR) {
             drainer.failAll(Long.MAX_VALUE, view.error());
         }
-        if (settled == view.number()) {
+        if (lastDone == view.number()) {
             return; // it may have ended since the last call: unsent batches now belong to the next one
         }
         switch (view.phase()) {
@@ -67,13 +67,14 @@ final class IoThreadTransactionShare implements TransactionShare {
         }
         boolean open = view.phase() == TransactionPhase.IN_TRANSACTION && !state.isClosed();
         if (!open && state.hasAllSends() && drainer.isIdle()) {
-            settled = view.number();
+            lastDone = view.number();
             wakeFirst.run();
         }
     }
 
-    boolean isSettled(long transaction) {
-        return settled == transaction;
+    /** Whether every record of this share in the transaction has its outcome, and nothing of it is in flight. */
+    boolean isDone(long transaction) {
+        return lastDone == transaction;
     }
 
     @Override

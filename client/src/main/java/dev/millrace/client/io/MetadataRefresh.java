@@ -200,13 +200,13 @@ public final class MetadataRefresh implements IoTask {
                 return;
             }
             wantedSinceMs = -1;
-            boolean settled = delta.errors().values().stream().noneMatch(RetriableException.class::isInstance)
-                    && delta.topics().stream().allMatch(TopicImage::hasAllLeaders);
-            if (settled) {
+            boolean isMissingAny = delta.errors().values().stream().anyMatch(RetriableException.class::isInstance)
+                    || !delta.topics().stream().allMatch(TopicImage::hasAllLeaders);
+            if (isMissingAny) {
+                backOff();
+            } else {
                 failures = 0;
                 notBeforeMs = Long.MIN_VALUE;
-            } else {
-                backOff();
             }
             withoutNews = images.applyDelta(delta) ? 0 : withoutNews + 1;
             if (complete) { // back off while answers bring no change, or requests would loop

@@ -10,13 +10,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the I/O thread knows of one partition: the batches sent and not delivered, the next sequence, and whether more
- * may be sent.
+ * What the I/O thread knows of one partition: the batches taken from its queue and not done, the next sequence, and
+ * whether more may be sent.
  *
- * <p>{@code sent} holds, in the order of their sequences, the batches in flight, those to be sent again, and those
- * whose outcome is known while an earlier one's is not. After an error only the first of them is sent, alone, until the
- * current leader has accepted it: a leader that does not know the producer would accept any sequence as the first
- * (KAFKA-15591).
+ * <p>{@code outstanding} holds, in the order of their sequences, the batches in flight, those to be sent (again), and
+ * those whose outcome is known while an earlier one's is not. After an error only the first of them is sent, alone,
+ * until the current leader has accepted it; see {@link LeaderState}.
  *
  * <p><b>Threads:</b> the partition's I/O thread. The methods below "transactions" are shared with the first I/O thread:
  * the partition's own thread calls {@link #markWanted} and {@link #addedIn}, the first one {@link #isWantedIn} and
@@ -31,9 +30,9 @@ final class PartitionState {
     private final PartitionQueue queue;
     private final SenderMetrics metrics;
     private final boolean idempotent;
-    private final int maxInFlight;
     private final TransactionShare transactions;
-    private final SentBatches sent = new SentBatches();
+    private final LeaderState leader;
+    private final OutstandingBatches outstanding = new OutstandingBatches();
 
     final Deadlines.Deadline lingering = new Deadlines.Deadline(this);
     final Deadlines.Deadline backingOff = new Deadlines.Deadline(this);
@@ -49,18 +48,6 @@ final class PartitionState {
     boolean isOffered;
 
     private int inFlight;
-    private int lastSentTo = Integer.MIN_VALUE;
-    private int leaderEpoch = Integer.MIN_VALUE;
-    private Uuid topicId;
-    private boolean leaderAccepted;
-
-    /**
-     * Counts leaders, leader epochs and topic ids: an answer to a batch sent in an earlier term tells nothing of the
-     * current leader.
-     */
-    private int leaderTerm;
-
-    private long notBeforeMs = Long.MIN_VALUE;
 
     private ProducerId producerId = ProducerId.NONE;
     private int nextSequence;
@@ -81,7 +68,7 @@ final class PartitionState {
         this.queue = queue;
         this.metrics = metrics;
         this.idempotent = settings.idempotent();
-        this.maxInFlight = settings.maxInFlight();
+        this.leader = new LeaderState(settings.maxInFlight());
     }
 
     // ---- transactions: wanted by its own thread, added by the first I/O thread ----
@@ -131,21 +118,9 @@ final class PartitionState {
         return queue.partition().partition();
     }
 
-    /**
-     * Notes the topic id and leader epoch of the current image. After a new leader epoch or topic id the broker may not
-     * know this producer.
-     */
-    void updateLeader(Uuid nowTopicId, int nowLeaderEpoch) {
-        if (nowLeaderEpoch != leaderEpoch || !nowTopicId.equals(topicId)) {
-            leaderEpoch = nowLeaderEpoch;
-            topicId = nowTopicId;
-            onNewLeader();
-        }
-    }
-
-    private void onNewLeader() {
-        leaderTerm++;
-        leaderAccepted = false;
+    /** Notes the topic id and leader epoch of the current image. */
+    void updateLeader(Uuid topicId, int leaderEpoch) {
+        leader.update(topicId, leaderEpoch);
     }
 
     // ---- what to send ----
@@ -155,7 +130,7 @@ final class PartitionState {
         if (isBlocked(node, nowMs)) {
             return null;
         }
-        FinishedBatch again = sent.firstToSendAgain();
+        FinishedBatch again = outstanding.firstToSendAgain();
         if (again != null) {
             return again;
         }
@@ -169,25 +144,18 @@ final class PartitionState {
                 && !unresolved
                 && queue.hasRecords()
                 && queue.isOldestOpen()
-                && sent.firstToSendAgain() == null;
+                && outstanding.firstToSendAgain() == null;
     }
 
     private boolean isBlocked(int node, long nowMs) {
-        if (needsNewEpoch || inFlight >= (leaderAccepted && node == lastSentTo ? maxInFlight : 1)) {
-            return true;
-        }
-        // A new leader has not refused anything yet, but batches in flight to the old one must be answered first.
-        return node == lastSentTo ? nowMs < notBeforeMs : inFlight > 0;
+        return needsNewEpoch || leader.isBlocked(node, inFlight, nowMs);
     }
 
     /** Marks {@link #candidate} as in flight to {@code node}, and gives it a sequence unless it has one. */
-    void send(FinishedBatch batch, int node, ProducerId newest) {
-        if (node != lastSentTo) {
-            lastSentTo = node;
-            onNewLeader();
-        }
+    void markInFlight(FinishedBatch batch, int node, ProducerId newest) {
+        leader.updateNode(node);
         stampAndMoveIfNew(batch, newest);
-        batch.markSent(leaderTerm);
+        batch.markSent(leader.term());
         inFlight++;
     }
 
@@ -200,13 +168,13 @@ final class PartitionState {
     private void stampAndMoveIfNew(FinishedBatch batch, ProducerId newest) {
         if (batch == queue.peek()) {
             stamp(batch, newest);
-            moveToSent(batch);
+            moveToOutstanding(batch);
         }
     }
 
     /** Adds before it removes: if memory is lacking, the batch is still in the queue, and its records are not lost. */
-    private void moveToSent(FinishedBatch batch) {
-        sent.addLast(batch); // may lack memory
+    private void moveToOutstanding(FinishedBatch batch) {
+        outstanding.addLast(batch); // may lack memory
         queue.take();
     }
 
@@ -215,7 +183,7 @@ final class PartitionState {
             batch.stamp(ProducerId.NONE.id(), ProducerId.NONE.epoch(), FinishedBatch.NO_SEQUENCE);
             return;
         }
-        if (sent.isEmpty() && !newest.equals(producerId)) {
+        if (outstanding.isEmpty() && !newest.equals(producerId)) {
             restartSequences(newest);
         }
         stamp(batch, nextSequence);
@@ -231,37 +199,35 @@ final class PartitionState {
 
     /** Before this time nothing is sent to the leader that refused a batch. */
     long notBeforeMs() {
-        return notBeforeMs;
+        return leader.notBeforeMs();
     }
 
     // ---- what came back ----
 
-    /** The batch's request is answered or lost; {@code nothingWritten} as in {@link FinishedBatch#onSettled}. */
-    void onSettled(FinishedBatch batch, boolean nothingWritten) {
-        batch.onSettled(nothingWritten);
+    /** The batch's request is answered or lost; {@code nothingWritten} as in {@link FinishedBatch#onRequestEnded}. */
+    void onRequestEnded(FinishedBatch batch, boolean nothingWritten) {
+        batch.onRequestEnded(nothingWritten);
         inFlight--;
     }
 
     /** The broker has the batch. Call this before the batch is decided. */
     void onAccepted(FinishedBatch batch) {
-        if (isFirstUndecided(batch) && batch.sentInTerm() == leaderTerm) {
-            leaderAccepted = true;
-            notBeforeMs = Long.MIN_VALUE;
+        if (isFirstUndecided(batch)) {
+            leader.onAccepted(batch.sentInTerm());
         }
-        if (idempotent && !sent.isLaterAccepted(batch)) {
+        if (idempotent && !outstanding.isLaterAccepted(batch)) {
             nextAcknowledged = sequenceAfter(batch.sequence(), batch.count());
         }
     }
 
     /** A batch was refused, and will be sent again, alone, but not before {@code backoffUntilMs}. */
     void backOffUntil(long backoffUntilMs) {
-        leaderAccepted = false;
-        notBeforeMs = backoffUntilMs;
+        leader.backOffUntil(backoffUntilMs);
     }
 
     /** The broker found the batch too large. */
     void splitTooLarge(FinishedBatch batch) {
-        leaderAccepted = false;
+        leader.requireAcceptance();
         replaceByParts(batch);
     }
 
@@ -273,7 +239,7 @@ final class PartitionState {
                 stamp(part, sequence);
                 sequence = idempotent ? sequenceAfter(sequence, part.count()) : FinishedBatch.NO_SEQUENCE;
             }
-            sent.replace(batch, parts);
+            outstanding.replace(batch, parts);
         });
     }
 
@@ -281,7 +247,7 @@ final class PartitionState {
      * The batch failed and is not sent again. It may have been written nevertheless, or its sequence may be missing.
      */
     void onFailed(FinishedBatch batch) {
-        leaderAccepted = false;
+        leader.requireAcceptance();
         unresolved |= idempotent && batch.sequence() != FinishedBatch.NO_SEQUENCE;
     }
 
@@ -294,13 +260,13 @@ final class PartitionState {
     }
 
     /** Whether the broker has accepted a later batch: then it has this one too, and has only forgotten its offset. */
-    boolean isProvedByLater(FinishedBatch batch) {
-        return sent.isLaterAccepted(batch);
+    boolean isLaterBatchAccepted(FinishedBatch batch) {
+        return outstanding.isLaterAccepted(batch);
     }
 
     /** Whether every earlier batch has an outcome. */
     boolean isFirstUndecided(FinishedBatch batch) {
-        return sent.isFirstUndecided(batch);
+        return outstanding.isFirstUndecided(batch);
     }
 
     /**
@@ -309,7 +275,7 @@ final class PartitionState {
      */
     void deliverDecided() {
         boolean blocked = false;
-        for (Iterator<FinishedBatch> it = sent.iterator(); it.hasNext(); ) {
+        for (Iterator<FinishedBatch> it = outstanding.iterator(); it.hasNext(); ) {
             FinishedBatch batch = it.next();
             blocked |= idempotent && !batch.isDecided();
             if (batch.isDecided() && !batch.isInFlight()) {
@@ -347,7 +313,7 @@ final class PartitionState {
         if (!idempotent || inFlight > 0) {
             return;
         }
-        if (unresolved && sent.isEmpty()) {
+        if (unresolved && outstanding.isEmpty()) {
             unresolved = false;
             needsNewEpoch |= nextAcknowledged != nextSequence;
         }
@@ -372,8 +338,8 @@ final class PartitionState {
         nextSequence = nextAcknowledged;
         needsNewEpoch = false;
         unresolved = false;
-        leaderAccepted = false;
-        for (FinishedBatch batch : sent) {
+        leader.requireAcceptance();
+        for (FinishedBatch batch : outstanding) {
             if (!batch.isDecided()) {
                 stamp(batch, nextSequence);
                 nextSequence = sequenceAfter(nextSequence, batch.count());
@@ -384,12 +350,12 @@ final class PartitionState {
     // ---- what takes too long ----
 
     boolean isIdle() {
-        return sent.isEmpty() && !queue.hasRecords();
+        return outstanding.isEmpty() && !queue.hasRecords();
     }
 
     /** When the oldest batch without an outcome was opened; only while not {@link #isIdle}. */
     long oldestCreatedMs() {
-        FinishedBatch first = sent.firstUndecided();
+        FinishedBatch first = outstanding.firstUndecided();
         if (first != null) {
             return first.createdMs();
         }
@@ -398,7 +364,7 @@ final class PartitionState {
 
     /** Fails every batch opened before {@code createdBeforeMs}, the oldest first. Deliver them afterwards. */
     void failOpenedBefore(long createdBeforeMs, Failure reason) {
-        for (FinishedBatch batch : sent) {
+        for (FinishedBatch batch : outstanding) {
             if (!batch.isDecided() && batch.createdMs() < createdBeforeMs) {
                 unresolved |= idempotent; // its sequence was sent, or a later part's was
                 batch.decide(-1, -1, reason.of(batch));
@@ -428,12 +394,12 @@ final class PartitionState {
 
     private void takeToFail(FinishedBatch batch, RuntimeException reason) {
         batch.decide(-1, -1, reason);
-        moveToSent(batch); // its callbacks run after those of the batches before it
+        moveToOutstanding(batch); // its callbacks run after those of the batches before it
     }
 
     /** After the connections are gone: nothing can be in flight any more. */
     void abandonInFlight() {
-        sent.forEach(batch -> batch.onSettled(false));
+        outstanding.forEach(batch -> batch.onRequestEnded(false));
         inFlight = 0;
     }
 

@@ -83,7 +83,7 @@ final class TransactionDriver implements IoTask {
             partitions.markStartedIfImplicit();
         }
         failOffsetsOf(view);
-        if (state.isClosed() && view.phase().isOngoing() && isSettled(view)) {
+        if (state.isClosed() && view.phase().isOngoing() && areSharesDone(view)) {
             state.abortOnClose();
             view = state.view();
         }
@@ -93,8 +93,8 @@ final class TransactionDriver implements IoTask {
         return nowMs < notBeforeMs ? notBeforeMs - nowMs : askNext(view, nowMs);
     }
 
-    private boolean isSettled(View view) {
-        return shares.stream().allMatch(share -> share.isSettled(view.number()));
+    private boolean areSharesDone(View view) {
+        return shares.stream().allMatch(share -> share.isDone(view.number()));
     }
 
     /** Drain {@code wanted} before reading the view, or new partitions look stale. */
@@ -148,7 +148,7 @@ final class TransactionDriver implements IoTask {
         if (!adding.isEmpty() || !toAdd.isEmpty()) {
             return ask(coordinator, node -> addPartitions(node, view.number(), nowMs), nowMs);
         }
-        return view.phase().isCompleting() && isSettled(view) ? askEnd(view, nowMs) : Long.MAX_VALUE;
+        return view.phase().isCompleting() && areSharesDone(view) ? askEnd(view, nowMs) : Long.MAX_VALUE;
     }
 
     private long ask(Coordinator whom, Consumer<Node> request, long nowMs) {

@@ -99,7 +99,7 @@ public final class ProducerSensors implements SenderMetrics, AutoCloseable {
 
     /** Adds gauges of the memory, and counts the time for which threads wait for it. */
     public void registerMemory(BufferPool memory) {
-        memory.onWaited(memoryWait::record);
+        memory.setWaitListener(memoryWait::record);
         gauge(name("waiting-threads", "Threads that wait for memory."), memory::waitingThreads);
         gauge(name("buffer-total-bytes", "Bytes of memory for records, in use or not."), memory::total);
         gauge(name("buffer-available-bytes", "Bytes of memory that no batch uses."), memory::available);

@@ -19,16 +19,16 @@ import java.util.function.LongConsumer;
  */
 public final class BufferPool {
     /** A batch larger than {@code batch.size} takes at most 1/16 of the free memory. */
-    private static final int LARGE_BATCH_SHARE = 16;
+    private static final int LARGE_BATCH_DIVISOR = 16;
 
     /** 1/3 of the free memory is shared among the partitions in use; the rest is for the batches after the next. */
-    private static final int PLANNED_SHARE = 3;
+    private static final int PLANNED_DIVISOR = 3;
 
     /**
      * Waiting threads are woken when 1/2 of all memory is free again. If they were woken for each batch that comes
      * back, they would write only a record or two before the next wait.
      */
-    private static final int WAKE_AT_FREE_SHARE = 2;
+    private static final int WAKE_AT_FREE_DIVISOR = 2;
 
     /**
      * How often the first waiter checks the free memory, nanoseconds. If a broker is down half of the memory may not
@@ -48,14 +48,14 @@ public final class BufferPool {
      *
      * @param total bytes
      * @param batchSize bytes of a usual batch
-     * @param onPressure run by a thread that is about to wait, so that open batches are sent
+     * @param requestEarlySend run by waiting threads when memory is short, so that open batches are sent early
      */
-    public BufferPool(long total, int batchSize, Runnable onPressure) {
+    public BufferPool(long total, int batchSize, Runnable requestEarlySend) {
         this.total = total;
         this.batchSize = batchSize;
         this.available = new AtomicLong(total);
         this.freeBuffers = new FreeBuffers(total, batchSize);
-        this.waiters = new MemoryWaiters(size -> takeLeaving(size, 0), this::isShort, onPressure, RECHECK_NS);
+        this.waiters = new MemoryWaiters(size -> takeLeaving(size, 0), this::isShort, requestEarlySend, RECHECK_NS);
     }
 
     /**
@@ -75,7 +75,7 @@ public final class BufferPool {
         } else if (batchSize <= share) {
             wanted = Math.max(wanted, batchSize);
         }
-        if (wanted > batchSize && wanted <= available.get() / LARGE_BATCH_SHARE) {
+        if (wanted > batchSize && wanted <= available.get() / LARGE_BATCH_DIVISOR) {
             return Math.max(needed, freeBuffers.sizeAtMost(wanted));
         }
         return Math.max(needed, freeBuffers.sizeAtLeast(Math.min(wanted, batchSize)));
@@ -84,7 +84,7 @@ public final class BufferPool {
     /** Bytes that each partition in use, and one more, could take now. */
     private long fairShare() {
         long free = available.get() - waiters.bytesWanted();
-        return free / PLANNED_SHARE / (partitionsInUse() + 1);
+        return free / PLANNED_DIVISOR / (partitionsInUse() + 1);
     }
 
     /** How many partitions have a batch that no I/O thread has taken yet. */
@@ -185,7 +185,7 @@ public final class BufferPool {
     private void giveBack(long size) {
         long free = available.addAndGet(size);
         int first = waiters.bytesForFirst();
-        if (first > 0 && free >= Math.max(first, total / WAKE_AT_FREE_SHARE)) {
+        if (first > 0 && free >= Math.max(first, total / WAKE_AT_FREE_DIVISOR)) {
             waiters.wakeFirst();
         }
     }
@@ -210,7 +210,7 @@ public final class BufferPool {
     }
 
     /** Makes waiting threads check whether they still need memory; call it after a batch was opened. */
-    public void onOpened() {
+    public void recheckWaiters() {
         if (!waiters.isEmpty()) {
             waiters.wakeNoLongerNeeding();
         }
@@ -227,8 +227,8 @@ public final class BufferPool {
     }
 
     /** Sets the listener of how long a thread has waited for memory, nanoseconds. It must not block. */
-    public void onWaited(LongConsumer listener) {
-        waiters.onWaited(listener);
+    public void setWaitListener(LongConsumer listener) {
+        waiters.setWaitListener(listener);
     }
 
     /** How many threads wait for memory. */

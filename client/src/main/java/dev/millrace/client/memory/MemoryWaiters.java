@@ -22,32 +22,32 @@ import org.apache.kafka.common.KafkaException;
 final class MemoryWaiters {
     private final IntPredicate tryTakeForFirst;
     private final BooleanSupplier isShort;
-    private final Runnable onPressure;
+    private final Runnable requestEarlySend;
     private final long recheckNs;
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
     private boolean closed;
     private volatile int bytesForFirst;
     private final AtomicLong bytesWanted = new AtomicLong();
-    private volatile LongConsumer onWaited = nanoseconds -> {};
+    private volatile LongConsumer waitListener = nanoseconds -> {};
 
     /**
      * The first waiter checks every {@code recheckNs} whether there is enough memory, even if no thread has woken it.
      */
-    MemoryWaiters(IntPredicate tryTakeForFirst, BooleanSupplier isShort, Runnable onPressure, long recheckNs) {
+    MemoryWaiters(IntPredicate tryTakeForFirst, BooleanSupplier isShort, Runnable requestEarlySend, long recheckNs) {
         this.recheckNs = recheckNs;
         this.tryTakeForFirst = tryTakeForFirst;
         this.isShort = isShort;
-        this.onPressure = onPressure;
+        this.requestEarlySend = requestEarlySend;
     }
 
     boolean isEmpty() {
         return bytesForFirst == 0;
     }
 
-    /** Sets the listener of every wait, in nanoseconds; called by the thread that waited. */
-    void onWaited(LongConsumer listener) {
-        onWaited = listener;
+    /** Sets the listener of every wait, in nanoseconds; the thread that waited calls it. */
+    void setWaitListener(LongConsumer listener) {
+        waitListener = listener;
     }
 
     /** How many threads wait. */
@@ -86,7 +86,7 @@ final class MemoryWaiters {
             publishFirst();
             try {
                 if (isFirst(self)) {
-                    onPressure.run();
+                    requestEarlySend.run();
                 }
                 while (stillNeeded.getAsBoolean()) {
                     if (closed) {
@@ -108,7 +108,7 @@ final class MemoryWaiters {
                 publishFirst();
                 signalFirst(); // it may be served now, and must check from now on
                 if (isShort.getAsBoolean()) {
-                    onPressure.run();
+                    requestEarlySend.run();
                 }
             }
         } finally {
@@ -130,7 +130,7 @@ final class MemoryWaiters {
             turn.awaitNanos(maxNs);
         } finally {
             waitedNs = System.nanoTime() - startNs;
-            onWaited.accept(waitedNs);
+            waitListener.accept(waitedNs);
         }
         return waitedNs;
     }

@@ -1,6 +1,5 @@
 package dev.millrace.client.accumulator;
 
-import dev.millrace.client.delivery.DeliveryCertainty;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -140,7 +139,7 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
         for (int i = 0; i < finished.count() && !callbacks.isEmpty(); i++) {
             RecordFuture.WithCallback future = callbacks.get(i);
             if (future != null) {
-                future.run(future.metadataFor(result, i, null), null, DeliveryCertainty.PERSISTED);
+                future.callback().onCompletion(future.metadataFor(result, i, null), null);
             }
         }
         return ReadBack.values(finished);

@@ -103,13 +103,13 @@ class PartitionStateTest {
         PartitionState state = state(share);
         FinishedBatch batch = state.candidate(NODE, 0);
         if (way == Way.SPLIT) {
-            state.send(batch, NODE, ID);
-            state.onSettled(batch, true);
+            state.markInFlight(batch, NODE, ID);
+            state.onRequestEnded(batch, true);
         }
 
         // when
         if (way == Way.NOTE_AS_SENT) {
-            breakSentBatches(state);
+            breakOutstandingBatches(state);
         } else {
             share.stampsLeft = way == Way.SPLIT ? 1 : 0;
         }
@@ -117,7 +117,7 @@ class PartitionStateTest {
                     if (way == Way.SPLIT) {
                         state.splitTooLarge(batch);
                     } else {
-                        state.send(batch, NODE, ID);
+                        state.markInFlight(batch, NODE, ID);
                     }
                 })
                 .isInstanceOf(InternalError.class);
@@ -158,9 +158,9 @@ class PartitionStateTest {
         FinishedBatch batch = sendNext(state);
 
         // when
-        breakSentBatches(state);
-        Completion completion = new Completion(SETTINGS, new NoMetrics());
-        assertThatThrownBy(() -> completion.handleAnswer(state, new ProduceAnswer(batch, null, 5, -1), 0))
+        breakOutstandingBatches(state);
+        AnswerHandler answerHandler = new AnswerHandler(SETTINGS, new NoMetrics());
+        assertThatThrownBy(() -> answerHandler.handle(state, new ProduceAnswer(batch, null, 5, -1), 0))
                 .isInstanceOf(InternalError.class);
 
         // then
@@ -171,17 +171,17 @@ class PartitionStateTest {
     }
 
     /** Throws once, in place of an OutOfMemoryError, when the next batch is added or all of them are iterated. */
-    private static void breakSentBatches(PartitionState state) throws ReflectiveOperationException {
-        Field sent = PartitionState.class.getDeclaredField("sent");
-        sent.setAccessible(true);
-        Field batches = SentBatches.class.getDeclaredField("batches");
+    private static void breakOutstandingBatches(PartitionState state) throws ReflectiveOperationException {
+        Field outstanding = PartitionState.class.getDeclaredField("outstanding");
+        outstanding.setAccessible(true);
+        Field batches = OutstandingBatches.class.getDeclaredField("batches");
         batches.setAccessible(true);
         BrokenDeque broken = new BrokenDeque();
-        for (FinishedBatch batch : (SentBatches) sent.get(state)) {
+        for (FinishedBatch batch : (OutstandingBatches) outstanding.get(state)) {
             broken.addLast(batch);
         }
         broken.throwsNext = true;
-        batches.set(sent.get(state), broken);
+        batches.set(outstanding.get(state), broken);
     }
 
     private static final class BrokenDeque extends ArrayDeque<FinishedBatch> {
@@ -211,12 +211,12 @@ class PartitionStateTest {
     private static FinishedBatch sendNext(PartitionState state) {
         FinishedBatch batch = state.candidate(NODE, 0);
         assertThat(batch).isNotNull();
-        state.send(batch, NODE, ID);
+        state.markInFlight(batch, NODE, ID);
         return batch;
     }
 
     private static void accept(PartitionState state, FinishedBatch batch) {
-        state.onSettled(batch, true);
+        state.onRequestEnded(batch, true);
         state.onAccepted(batch);
         batch.decide(0, -1, null);
         state.deliverDecided();

@@ -228,7 +228,7 @@ class TransactionSimulationTest {
             run.append(p);
         }
         TransactionCall abort = run.state.abortTransaction();
-        while (!run.shares.get(1).isSettled(run.state.view().number())) {
+        while (!run.shares.get(1).isDone(run.state.view().number())) {
             run.ioThreads.get(1).runOnce();
         }
         run.inTransaction.values().forEach(List::clear);

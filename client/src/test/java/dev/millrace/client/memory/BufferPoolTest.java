@@ -110,7 +110,7 @@ class BufferPoolTest {
         Workers.untilWaiting(workers.thread(0));
 
         needed.set(false);
-        pool.onOpened();
+        pool.recheckWaiters();
         workers.join();
 
         pool.release(all);

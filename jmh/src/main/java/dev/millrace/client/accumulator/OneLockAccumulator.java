@@ -59,7 +59,7 @@ public final class OneLockAccumulator {
     }
 
     void onOpened(PartitionQueue handle, long createdMs) {
-        pool.onOpened();
+        pool.recheckWaiters();
         ready.offer(handle, createdMs + lingerMs);
     }
 

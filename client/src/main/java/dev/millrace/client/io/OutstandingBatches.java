@@ -7,11 +7,11 @@ import java.util.List;
 
 /**
  * The batches that were taken from a partition's queue and are not done, in the order of their sequences: sent ones,
- * the parts of split ones, and those taken only to fail.
+ * the parts of split ones, and those taken only to fail. A batch is done when it is delivered and not in flight.
  *
  * <p><b>Threads:</b> the I/O thread.
  */
-final class SentBatches implements Iterable<FinishedBatch> {
+final class OutstandingBatches implements Iterable<FinishedBatch> {
     private ArrayDeque<FinishedBatch> batches = new ArrayDeque<>();
 
     boolean isEmpty() {

@@ -17,22 +17,22 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Threads:</b> the I/O thread.
  */
-final class Completion {
-    private static final Logger log = LoggerFactory.getLogger(Completion.class);
+final class AnswerHandler {
+    private static final Logger log = LoggerFactory.getLogger(AnswerHandler.class);
 
     private final SenderSettings settings;
     private final SenderMetrics metrics;
 
-    Completion(SenderSettings settings, SenderMetrics metrics) {
+    AnswerHandler(SenderSettings settings, SenderMetrics metrics) {
         this.settings = settings;
         this.metrics = metrics;
     }
 
     /** Handles the answer for one batch of the partition; callbacks do not run yet. */
-    void handleAnswer(PartitionState partition, ProduceAnswer answer, long nowMs) {
+    void handle(PartitionState partition, ProduceAnswer answer, long nowMs) {
         FinishedBatch batch = answer.batch();
         ApiException error = answer.error();
-        partition.onSettled(batch, error != null && NotWritten.isProvedBy(error));
+        partition.onRequestEnded(batch, error != null && NotWritten.isProvedBy(error));
         if (answer.isUnacknowledged()) {
             partition.onAccepted(batch);
             batch.decideUnacknowledged();
@@ -49,12 +49,12 @@ final class Completion {
         if (batch.isDecided()) {
             return; // it expired in flight, and whether it was written stays unknown
         }
-        boolean unexpected = settings.idempotent()
+        boolean isSequenceError = settings.idempotent()
                 && (error instanceof OutOfOrderSequenceException || error instanceof UnknownProducerIdException);
-        if (unexpected && partition.isProvedByLater(batch)) {
+        if (isSequenceError && partition.isLaterBatchAccepted(batch)) {
             partition.onAccepted(batch);
             batch.decide(-1, -1, null);
-        } else if (unexpected
+        } else if (isSequenceError
                 && partition.isFirstUndecided(batch)
                 && (batch.isDoubtful() || partition.isTransactional())) {
             fail(partition, batch, error);
@@ -62,17 +62,17 @@ final class Completion {
             splitTooLarge(partition, batch, error);
         } else if (!answer.recordErrors().isEmpty() && !(error instanceof RetriableException)) {
             failRecords(partition, batch, answer);
-        } else if (!unexpected && !(error instanceof RetriableException)) {
+        } else if (!isSequenceError && !(error instanceof RetriableException)) {
             fail(partition, batch, error);
         } else if (batch.attempts() > settings.retries() || isExpired(batch, nowMs)) {
             fail(partition, batch, error);
         } else {
-            sendAgain(partition, batch, error, nowMs, unexpected);
+            sendAgain(partition, batch, error, nowMs, isSequenceError);
         }
     }
 
     private void sendAgain(
-            PartitionState partition, FinishedBatch batch, ApiException error, long nowMs, boolean unexpected) {
+            PartitionState partition, FinishedBatch batch, ApiException error, long nowMs, boolean isSequenceError) {
         log.debug(
                 "{}: attempt {} of a batch of {} records failed, it will be sent again: {}",
                 batch.partition(),
@@ -80,7 +80,7 @@ final class Completion {
                 batch.count(),
                 error.toString());
         metrics.onRetry(batch);
-        if (unexpected) {
+        if (isSequenceError) {
             partition.onUnexpectedSequence(batch);
         }
         partition.backOffUntil(nowMs + settings.retryBackoff().delayMs(batch.attempts()));

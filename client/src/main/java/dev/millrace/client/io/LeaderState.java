@@ -1,0 +1,96 @@
+package dev.millrace.client.io;
+
+import org.apache.kafka.common.Uuid;
+
+/**
+ * What the I/O thread knows of a partition's leader: how many batches may be in flight to it, and from when on.
+ *
+ * <p>After a new leader, leader epoch or topic id the broker may not know this producer, and would then accept any
+ * sequence as the first (KAFKA-15591). So only one batch is in flight until the leader has accepted one. After an error
+ * it has to accept one again.
+ *
+ * <p><b>Threads:</b> the partition's I/O thread.
+ */
+final class LeaderState {
+    private final int maxInFlight;
+
+    /** The broker to which a batch was sent last. */
+    private int node = Integer.MIN_VALUE;
+
+    private int epoch = Integer.MIN_VALUE;
+    private Uuid topicId;
+    private boolean hasAccepted;
+
+    /**
+     * Counts leaders, leader epochs and topic ids: an answer to a batch sent in an earlier term tells nothing of the
+     * current leader.
+     */
+    private int term;
+
+    private long notBeforeMs = Long.MIN_VALUE;
+
+    LeaderState(int maxInFlight) {
+        this.maxInFlight = maxInFlight;
+    }
+
+    /** Notes the topic id and leader epoch of the current image. */
+    void update(Uuid newTopicId, int newEpoch) {
+        if (newEpoch != epoch || !newTopicId.equals(topicId)) {
+            epoch = newEpoch;
+            topicId = newTopicId;
+            startTerm();
+        }
+    }
+
+    /** Notes the broker to which a batch is about to be sent. */
+    void updateNode(int newNode) {
+        if (newNode != node) {
+            node = newNode;
+            startTerm();
+        }
+    }
+
+    private void startTerm() {
+        term++;
+        hasAccepted = false;
+    }
+
+    /** The number of the current term, for {@link #onAccepted}. */
+    int term() {
+        return term;
+    }
+
+    /** Whether no further batch may be sent to broker {@code leader} while {@code inFlight} are in flight. */
+    boolean isBlocked(int leader, int inFlight, long nowMs) {
+        int allowed = hasAccepted && leader == node ? maxInFlight : 1;
+        if (inFlight >= allowed) {
+            return true;
+        }
+        // A new leader has not refused anything yet, but batches in flight to the old one must be answered first.
+        return leader == node ? nowMs < notBeforeMs : inFlight > 0;
+    }
+
+    /** A leader has accepted the partition's first batch without an outcome, which was sent in this term. */
+    void onAccepted(int sentInTerm) {
+        if (sentInTerm == term) {
+            hasAccepted = true;
+            notBeforeMs = Long.MIN_VALUE;
+        }
+    }
+
+    /** Only one batch may be in flight until the leader has accepted one. */
+    void requireAcceptance() {
+        hasAccepted = false;
+    }
+
+    /** The leader has refused a batch; as {@link #requireAcceptance}, and not before this time. */
+    void backOffUntil(long backoffUntilMs) {
+        requireAcceptance();
+        notBeforeMs = backoffUntilMs;
+    }
+
+    /** Before this time nothing is sent to the leader that refused a batch. */
+    long notBeforeMs() {
+        return notBeforeMs;
+    }
+}
