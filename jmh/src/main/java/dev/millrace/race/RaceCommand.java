@@ -1,5 +1,7 @@
 package dev.millrace.race;
 
+import static dev.millrace.command.CommandLines.checkOneOf;
+
 import dev.millrace.command.CommandLines;
 import dev.millrace.command.ThreadsOption;
 import java.io.IOException;
@@ -40,14 +42,6 @@ import picocli.CommandLine.Spec;
             "2:the command line is wrong"
         })
 public final class RaceCommand implements Callable<Integer> {
-    private static final long WARM_UP_RECORDS = 1_000_000;
-
-    /**
-     * How long the JIT compiler takes until it is nearly done, on two cores that it shares with 32 threads. After 8 s
-     * its CPU time was still a tenth of what a record seemed to cost the fastest producer.
-     */
-    private static final long WARM_UP_MILLIS = 20_000;
-
     /** The largest record that a broker accepts by default, minus what a record needs besides its value. */
     private static final int MAX_VALUE_BYTES = 1_000_000;
 
@@ -60,11 +54,8 @@ public final class RaceCommand implements Callable<Integer> {
     @Mixin
     private ThreadsOption threads;
 
-    @Option(
-            names = "--warmup",
-            paramLabel = "N",
-            description = "Records sent before the measured ones. Default: 1000000, repeated for 20 seconds.")
-    private Long warmup;
+    @Mixin
+    private LengthOptions length;
 
     @Option(
             names = "--rounds",
@@ -105,19 +96,8 @@ public final class RaceCommand implements Callable<Integer> {
                             + " send to all partitions.")
     private boolean own;
 
-    @Option(
-            names = "--compression",
-            paramLabel = "TYPE",
-            defaultValue = "none",
-            description = "none, gzip, snappy, lz4 or zstd. Default: ${DEFAULT-VALUE}.")
-    private String compression;
-
-    @Option(
-            names = "--acks",
-            paramLabel = "ACKS",
-            defaultValue = "all",
-            description = "all, or 1, which is not idempotent. Default: ${DEFAULT-VALUE}.")
-    private String acks;
+    @Mixin
+    private ProducerOptions settings;
 
     @Option(
             names = "--rate",
@@ -128,9 +108,6 @@ public final class RaceCommand implements Callable<Integer> {
 
     @Option(names = "--callbacks", description = "Every send has a callback. Default: one in 1000.")
     private boolean callbacks;
-
-    @Option(names = "--io-threads", paramLabel = "N", description = "millrace.io.threads, for Millrace only.")
-    private Integer ioThreads;
 
     @Option(
             names = "--brokers",
@@ -199,7 +176,8 @@ public final class RaceCommand implements Callable<Integer> {
     void checkOptions() {
         racers.check();
         threads.check();
-        check(warmup() >= 0, "--warmup " + warmup() + ": at least 0 is needed");
+        length.checkOptions();
+        settings.checkOptions();
         check(rounds >= 1, "--rounds " + rounds + ": at least 1 is needed");
         check(
                 size >= 0 && size <= MAX_VALUE_BYTES,
@@ -213,14 +191,16 @@ public final class RaceCommand implements Callable<Integer> {
                 .forEach(n -> check(
                         !own || partitions % n == 0,
                         "--own: --partitions " + partitions + " is no multiple of --threads " + n));
-        checkOneOf("--compression", compression, "none", "gzip", "snappy", "lz4", "zstd");
-        checkOneOf("--acks", acks, "all", "1");
-        checkOneOf("--brokers", brokers, "stub", "real");
+        checkOneOf(spec, "--brokers", brokers, "stub", "real");
         check(!syscalls || rate == 0, "--syscalls and --rate exclude each other: pacing reads the clock");
+        check(
+                !syscalls || length.seconds() == 0,
+                "--syscalls and --seconds exclude each other: the end reads the clock");
     }
 
     /** @throws ParameterException if an option is wrong or makes no sense for a profile, or a producer is not a JVM */
     void checkForProfile() {
+        check(length.seconds() == 0, "--seconds: only race can do that");
         checkOptions();
         check(!syscalls, "--syscalls: only race can do that");
         check(!json, "--json: only race can do that");
@@ -245,9 +225,8 @@ public final class RaceCommand implements Callable<Integer> {
         for (String name : racers.producers()) {
             if (!peers.contains(name)) {
                 programs.add(RacerJvm.named(name));
-            } else if (tls || rate > 0 || syscalls) {
-                notice(name + " skipped: it does not race with "
-                        + (tls ? "--tls" : rate > 0 ? "--rate" : "--syscalls"));
+            } else if (!onlyForJvms().isEmpty()) {
+                notice(name + " skipped: it does not race with " + onlyForJvms());
             } else {
                 NonJavaRacer.build(name, sources, RacerJvm.nonJavaPrograms(), this::notice)
                         .ifPresent(programs::add);
@@ -256,20 +235,26 @@ public final class RaceCommand implements Callable<Integer> {
         return programs;
     }
 
-    private void checkProducers(List<String> known) {
-        racers.producers().forEach(name -> checkOneOf("--producers", name, known.toArray(String[]::new)));
+    /** An option that is given and that a racer in another language does not have; empty if there is none. */
+    private String onlyForJvms() {
+        if (tls) {
+            return "--tls";
+        }
+        if (rate > 0) {
+            return "--rate";
+        }
+        if (length.seconds() > 0) {
+            return "--seconds";
+        }
+        return syscalls ? "--syscalls" : "";
     }
 
-    private void checkOneOf(String option, String value, String... possible) {
-        check(
-                List.of(possible).contains(value),
-                option + " " + value + ": only " + String.join(", ", possible) + " are possible");
+    private void checkProducers(List<String> known) {
+        racers.producers().forEach(name -> checkOneOf(spec, "--producers", name, known.toArray(String[]::new)));
     }
 
     private void check(boolean right, String message) {
-        if (!right) {
-            throw new ParameterException(spec.commandLine(), message);
-        }
+        CommandLines.check(spec, right, message);
     }
 
     List<Integer> threads() {
@@ -292,10 +277,6 @@ public final class RaceCommand implements Callable<Integer> {
         return rate;
     }
 
-    private long warmup() {
-        return warmup == null ? WARM_UP_RECORDS : warmup;
-    }
-
     boolean isTraced() {
         return syscalls;
     }
@@ -314,42 +295,36 @@ public final class RaceCommand implements Callable<Integer> {
         RacerArguments arguments = new RacerArguments()
                 .set("threads", threadCount)
                 .set("records", racers.records())
-                .set("warmup", warmup())
-                .set("warmup_ms", warmup == null && !syscalls ? WARM_UP_MILLIS : 0)
                 .set("size", size)
                 .set("partitions", partitions)
                 .set("step", own ? threadCount : 1)
                 .set("partition_choice", keys ? "key" : unkeyed ? "sticky" : "partition")
                 .set("rate", rate)
                 .set("callbacks", callbacks)
-                .config("linger.ms", 5)
-                .config("batch.size", 65_536)
-                .config("enable.metrics.push", false)
-                .config("acks", acks)
-                .config("enable.idempotence", acks.equals("all"))
-                .config("compression.type", compression);
-        if (ioThreads != null && name.equals(RacerJvm.MILLRACE)) {
-            arguments.config("millrace.io.threads", ioThreads);
-        }
+                .set("check_arrivals", !name.equals(RacerJvm.LOAD.name()));
+        length.addTo(arguments, syscalls);
+        settings.addTo(arguments, name);
         return arguments;
     }
 
     /** The first line of the table: what is the same for all racers. */
     String describe() {
-        return String.join(
-                ", ",
-                Stream.of(
-                                String.format(Locale.ROOT, "%,d records of %,d bytes", racers.records(), size),
-                                (keys ? "with keys " : unkeyed ? "without keys " : "") + "to " + partitions
-                                        + (own ? " partitions, each thread to its own" : " partitions"),
-                                compression.equals("none") ? "" : compression,
-                                "acks=" + acks,
-                                rate > 0 ? String.format(Locale.ROOT, "%,d records/s", rate) : "",
-                                callbacks ? "callbacks" : "",
-                                ioThreads == null ? "" : "millrace.io.threads=" + ioThreads,
-                                brokers + " broker" + (tls ? " with TLS" : ""),
-                                rounds + (rounds == 1 ? " round" : " rounds"))
-                        .filter(part -> !part.isEmpty())
-                        .toList());
+        List<String> parts = new ArrayList<>();
+        parts.add((length.seconds() > 0
+                        ? length.seconds() + " s, records"
+                        : String.format(Locale.ROOT, "%,d records", racers.records()))
+                + String.format(Locale.ROOT, " of %,d bytes", size));
+        parts.add((keys ? "with keys " : unkeyed ? "without keys " : "") + "to " + partitions
+                + (own ? " partitions, each thread to its own" : " partitions"));
+        parts.addAll(settings.describe());
+        if (rate > 0) {
+            parts.add(String.format(Locale.ROOT, "%,d records/s", rate));
+        }
+        if (callbacks) {
+            parts.add("callbacks");
+        }
+        parts.add(brokers + " broker" + (tls ? " with TLS" : ""));
+        parts.add(rounds + (rounds == 1 ? " round" : " rounds"));
+        return String.join(", ", parts);
     }
 }

@@ -12,6 +12,10 @@ enum RaceMetric {
     RECORDS_PER_S("records/s", "%,.0f"),
     /** CPU time of the whole process: sending threads, I/O, garbage collector and compiler. */
     CPU_NS_PER_RECORD("CPU ns/record", "%,.0f"),
+    /** The same of {@link LoadProducer} with the same options. */
+    LOAD_CPU_NS_PER_RECORD("load", "%,.0f"),
+    /** The CPU time of the process without that of the load. */
+    OWN_CPU_NS_PER_RECORD("own", "%,.0f"),
     SEND_P50_US("send p50 µs", "%,.2f"),
     SEND_P99_US("p99 µs", "%,.1f"),
     SEND_P999_US("p99.9 µs", "%,.1f"),

@@ -45,19 +45,16 @@ final class RaceResults {
         return values.size() < runs.get(entry).size() ? Optional.empty() : Optional.of(MedianAndRange.of(values));
     }
 
-    /** Records/s divided by those of Millrace with the same number of threads; empty if one of them is missing. */
-    private Optional<MedianAndRange> ratio(Entry entry) {
+    /** A metric divided by that of Millrace with the same number of threads; empty if one of them is missing. */
+    private Optional<MedianAndRange> ratio(Entry entry, RaceMetric metric) {
         List<Map<RaceMetric, Double>> own = runs.get(entry);
         List<Map<RaceMetric, Double>> millrace = runs.get(new Entry(RacerJvm.MILLRACE, entry.threads));
-        if (millrace == null) {
-            return Optional.empty();
-        }
-        if (!own.get(0).containsKey(RaceMetric.RECORDS_PER_S)) {
+        if (millrace == null || !own.get(0).containsKey(metric)) {
             return Optional.empty();
         }
         return Optional.of(MedianAndRange.of(IntStream.range(0, own.size())
-                .mapToObj(round -> own.get(round).get(RaceMetric.RECORDS_PER_S)
-                        / millrace.get(round).get(RaceMetric.RECORDS_PER_S))
+                .mapToObj(round ->
+                        own.get(round).get(metric) / millrace.get(round).get(metric))
                 .toList()));
     }
 
@@ -77,7 +74,9 @@ final class RaceResults {
             members.add(member("records_per_s_min", spread.min()));
             members.add(member("records_per_s_max", spread.max()));
         });
-        ratio(entry).ifPresent(ratio -> {
+        ratio(entry, RaceMetric.OWN_CPU_NS_PER_RECORD)
+                .ifPresent(ratio -> members.add(member("own_cpu_ratio_to_millrace", ratio.median())));
+        ratio(entry, RaceMetric.RECORDS_PER_S).ifPresent(ratio -> {
             members.add(member("ratio_to_millrace", ratio.median()));
             members.add(member("ratio_min", ratio.min()));
             members.add(member("ratio_max", ratio.max()));
@@ -110,10 +109,13 @@ final class RaceResults {
                                 .orElse("–")));
             }
         }
-        if (runs.keySet().stream().anyMatch(entry -> ratio(entry).isPresent())) {
+        // At a rate all send the same number of records; what differs is their CPU time.
+        boolean atRate = measured.contains(RaceMetric.OWN_CPU_NS_PER_RECORD);
+        RaceMetric compared = atRate ? RaceMetric.OWN_CPU_NS_PER_RECORD : RaceMetric.RECORDS_PER_S;
+        if (runs.keySet().stream().anyMatch(entry -> ratio(entry, compared).isPresent())) {
             columns.add(new Column(
-                    "× millrace",
-                    entry -> ratio(entry)
+                    atRate ? "own CPU × millrace" : "× millrace",
+                    entry -> ratio(entry, compared)
                             .map(ratio -> String.format(
                                     Locale.ROOT, "%.2f (%.2f..%.2f)", ratio.median(), ratio.min(), ratio.max()))
                             .orElse("–")));

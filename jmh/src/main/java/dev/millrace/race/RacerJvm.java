@@ -28,6 +28,10 @@ import org.HdrHistogram.Histogram;
 public record RacerJvm(String name, String producerClass, String classPath) implements RacerProgram {
     public static final String MILLRACE = "millrace";
 
+    /** The racer of {@link LoadProducer}, which is no producer to compare. */
+    static final RacerJvm LOAD = new RacerJvm(
+            "load", LoadProducer.class.getName(), JavaRuntime.ofThisJvm().classPath());
+
     /**
      * JVM options of every racer. The heap is touched first, because the first touch of a page costs as much as many
      * records.
