@@ -79,9 +79,15 @@ final class Race {
     }
 
     private Map<RaceMetric, Double> run(RacerProgram racer, int threads, RacerRunner runner) {
-        return options.isTraced() && racer instanceof RacerJvm jvm
-                ? trace(jvm, threads, runner)
-                : RaceMetric.fromJson(runner.run(racer, threads));
+        if (racer instanceof RacerJvm jvm) {
+            if (options.isTraced()) {
+                return trace(jvm, threads, runner);
+            }
+            if (options.isFirstRecord()) {
+                return RaceMetric.fromJson(runner.runFirstRecord(jvm));
+            }
+        }
+        return RaceMetric.fromJson(runner.run(racer, threads));
     }
 
     private Map<RaceMetric, Double> trace(RacerJvm racer, int threads, RacerRunner runner) {

@@ -106,7 +106,9 @@ public final class RaceCommand implements Callable<Integer> {
             description = "Records per second of all threads together. Default: as fast as possible.")
     private long rate;
 
-    @Option(names = "--callbacks", description = "Every send has a callback. Default: one in 1000.")
+    @Option(
+            names = "--callbacks",
+            description = "Every send has a callback. Default: one in 1000; with --rate 10000 a second.")
     private boolean callbacks;
 
     @Option(
@@ -127,6 +129,15 @@ public final class RaceCommand implements Callable<Integer> {
                             + " what it cannot count.")
     private boolean syscalls;
 
+    @Option(
+            names = "--first-record",
+            description = "Each run starts a JVM without options that makes a producer, sends one record, waits for its"
+                    + " acknowledgement and closes. A round has " + FirstRecord.STARTS_PER_ROUND + " runs.")
+    private boolean firstRecord;
+
+    @Mixin
+    private EverydayOption everyday;
+
     @Option(names = "--json", description = "Prints a line of JSON for each producer instead of the table.")
     private boolean json;
 
@@ -141,16 +152,30 @@ public final class RaceCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         checkOptions();
+        if (everyday.isGiven()) {
+            everyday.run(json);
+            return ExitCode.OK;
+        }
         if (syscalls && !canCountSystemCalls()) {
             return ExitCode.OK;
         }
+        RaceResults results = race();
+        System.out.print(json ? results.json() : results.table());
+        return ExitCode.OK;
+    }
+
+    /**
+     * Runs all producers with the options, which have been checked. Blocks for minutes.
+     *
+     * @throws ParameterException if a producer is unknown
+     * @throws RaceException if a racer fails, with its output
+     */
+    RaceResults race() {
         List<RacerProgram> programs = buildRacers();
         if (programs.isEmpty()) {
             throw new RaceException("no producer is left to race");
         }
-        RaceResults results = new Race(this, programs, System.err).run();
-        System.out.print(json ? results.json() : results.table());
-        return ExitCode.OK;
+        return new Race(this, programs, System.err).run();
     }
 
     private boolean canCountSystemCalls() throws IOException, InterruptedException {
@@ -192,10 +217,22 @@ public final class RaceCommand implements Callable<Integer> {
                         !own || partitions % n == 0,
                         "--own: --partitions " + partitions + " is no multiple of --threads " + n));
         checkOneOf(spec, "--brokers", brokers, "stub", "real");
-        check(!syscalls || rate == 0, "--syscalls and --rate exclude each other: pacing reads the clock");
+        check(
+                Stream.of(rate > 0, syscalls, firstRecord)
+                                .filter(given -> given)
+                                .count()
+                        <= 1,
+                "--rate, --syscalls and --first-record exclude each other");
         check(
                 !syscalls || length.seconds() == 0,
                 "--syscalls and --seconds exclude each other: the end reads the clock");
+    }
+
+    /** @throws ParameterException if an option is wrong or makes no sense for an everyday case */
+    void checkForEveryday() {
+        checkOptions();
+        threads.single();
+        check(!syscalls, "--syscalls: the table has no system calls");
     }
 
     /** @throws ParameterException if an option is wrong or makes no sense for a profile, or a producer is not a JVM */
@@ -204,6 +241,8 @@ public final class RaceCommand implements Callable<Integer> {
         checkOptions();
         check(!syscalls, "--syscalls: only race can do that");
         check(!json, "--json: only race can do that");
+        check(!firstRecord, "--first-record: only race can do that");
+        check(!everyday.isGiven(), "--everyday: only race can do that");
         checkProducers(RacerJvm.names());
     }
 
@@ -246,6 +285,9 @@ public final class RaceCommand implements Callable<Integer> {
         if (length.seconds() > 0) {
             return "--seconds";
         }
+        if (firstRecord) {
+            return "--first-record";
+        }
         return syscalls ? "--syscalls" : "";
     }
 
@@ -262,7 +304,7 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     int rounds() {
-        return rounds;
+        return firstRecord ? rounds * FirstRecord.STARTS_PER_ROUND : rounds;
     }
 
     int partitions() {
@@ -275,6 +317,14 @@ public final class RaceCommand implements Callable<Integer> {
 
     long rate() {
         return rate;
+    }
+
+    EverydayOption everyday() {
+        return everyday;
+    }
+
+    boolean isFirstRecord() {
+        return firstRecord;
     }
 
     boolean isTraced() {
@@ -310,10 +360,7 @@ public final class RaceCommand implements Callable<Integer> {
     /** The first line of the table: what is the same for all racers. */
     String describe() {
         List<String> parts = new ArrayList<>();
-        parts.add((length.seconds() > 0
-                        ? length.seconds() + " s, records"
-                        : String.format(Locale.ROOT, "%,d records", racers.records()))
-                + String.format(Locale.ROOT, " of %,d bytes", size));
+        parts.add(String.format(Locale.ROOT, "%s of %,d bytes", describeLength(), size));
         parts.add((keys ? "with keys " : unkeyed ? "without keys " : "") + "to " + partitions
                 + (own ? " partitions, each thread to its own" : " partitions"));
         parts.addAll(settings.describe());
@@ -326,5 +373,14 @@ public final class RaceCommand implements Callable<Integer> {
         parts.add(brokers + " broker" + (tls ? " with TLS" : ""));
         parts.add(rounds + (rounds == 1 ? " round" : " rounds"));
         return String.join(", ", parts);
+    }
+
+    private String describeLength() {
+        if (firstRecord) {
+            return "one record";
+        }
+        return length.seconds() > 0
+                ? length.seconds() + " s, records"
+                : String.format(Locale.ROOT, "%,d records", racers.records());
     }
 }

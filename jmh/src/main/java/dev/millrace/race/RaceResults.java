@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -14,6 +15,7 @@ import java.util.StringJoiner;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * What the runs measured, as a table and as JSON. For each racer it shows medians over the rounds. Its ratio to
@@ -29,6 +31,33 @@ final class RaceResults {
     }
 
     private record Entry(String producer, int threads) {}
+
+    /** The names in the order in which they ran first. */
+    Set<String> producers() {
+        return runs.keySet().stream().map(Entry::producer).collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    boolean isMeasured(RaceMetric metric) {
+        return runs.values().stream().anyMatch(rounds -> rounds.get(0).containsKey(metric));
+    }
+
+    /** The median of a producer's runs, which had one number of threads; empty if it was not measured. */
+    Optional<Double> median(String producer, RaceMetric metric) {
+        return entry(producer).flatMap(entry -> spread(entry, metric)).map(MedianAndRange::median);
+    }
+
+    /** The median of what Millrace measured, divided by what another producer measured in the same round. */
+    Optional<Double> ratioOfMillraceTo(String other, RaceMetric metric) {
+        return entry(RacerJvm.MILLRACE)
+                .flatMap(millrace -> entry(other).flatMap(entry -> ratio(millrace, entry, metric)))
+                .map(MedianAndRange::median);
+    }
+
+    private Optional<Entry> entry(String producer) {
+        return runs.keySet().stream()
+                .filter(entry -> entry.producer.equals(producer))
+                .findFirst();
+    }
 
     /** Adds a run. Call it for every racer in each round. */
     void add(String producer, int threads, Map<RaceMetric, Double> metrics) {
@@ -47,24 +76,41 @@ final class RaceResults {
 
     /** A metric divided by that of Millrace with the same number of threads; empty if one of them is missing. */
     private Optional<MedianAndRange> ratio(Entry entry, RaceMetric metric) {
+        return ratio(entry, new Entry(RacerJvm.MILLRACE, entry.threads), metric);
+    }
+
+    private Optional<MedianAndRange> ratio(Entry entry, Entry to, RaceMetric metric) {
         List<Map<RaceMetric, Double>> own = runs.get(entry);
-        List<Map<RaceMetric, Double>> millrace = runs.get(new Entry(RacerJvm.MILLRACE, entry.threads));
-        if (millrace == null || !own.get(0).containsKey(metric)) {
+        List<Map<RaceMetric, Double>> others = runs.getOrDefault(to, List.of());
+        if (Stream.concat(own.stream(), others.stream()).anyMatch(run -> !run.containsKey(metric))
+                || others.isEmpty()) {
             return Optional.empty();
         }
         return Optional.of(MedianAndRange.of(IntStream.range(0, own.size())
-                .mapToObj(round ->
-                        own.get(round).get(metric) / millrace.get(round).get(metric))
+                .mapToObj(
+                        round -> own.get(round).get(metric) / others.get(round).get(metric))
                 .toList()));
     }
 
     /** A line with one JSON object for each producer and number of threads. */
     String json() {
-        return runs.keySet().stream().map(entry -> json(entry) + "\n").collect(Collectors.joining());
+        return json(Optional.empty());
     }
 
-    private String json(Entry entry) {
+    /** The same with the name of the case first in each object. */
+    String json(EverydayCase everydayCase) {
+        return json(Optional.of(everydayCase));
+    }
+
+    private String json(Optional<EverydayCase> everydayCase) {
+        return runs.keySet().stream()
+                .map(entry -> json(everydayCase, entry) + "\n")
+                .collect(Collectors.joining());
+    }
+
+    private String json(Optional<EverydayCase> everydayCase, Entry entry) {
         StringJoiner members = new StringJoiner(", ", "{", "}");
+        everydayCase.ifPresent(named -> members.add("\"case\": \"" + named.caseName() + "\""));
         members.add("\"producer\": \"" + entry.producer + "\"");
         members.add("\"threads\": " + entry.threads);
         for (RaceMetric metric : RaceMetric.values()) {

@@ -37,7 +37,7 @@ import org.apache.kafka.common.serialization.Serializer;
  * <li>{@code rate}: records per second of all threads together; 0 for as fast as possible
  * <li>{@code pause_file}: empty, or a {@link PauseFile} to pause at, before and after the measured part; then nothing
  *     is timed
- * <li>{@code callbacks}: whether every send has a callback, not only one in {@value AckMeter#SENDS_PER_SAMPLE}
+ * <li>{@code callbacks}: whether every send has a callback, not only those that {@link AckMeter} measures
  * <li>{@code check_arrivals}: whether to check with the brokers that every record arrived
  * </ul>
  */
@@ -70,7 +70,7 @@ public final class Racer {
     }
 
     @SuppressWarnings("unchecked")
-    private static Producer<byte[], byte[]> producer(String name, Map<String, Object> config)
+    static Producer<byte[], byte[]> producer(String name, Map<String, Object> config)
             throws ReflectiveOperationException {
         return (Producer<byte[], byte[]>) Class.forName(name)
                 .asSubclass(Producer.class)
@@ -141,7 +141,7 @@ public final class Racer {
     private record Measured(long records, Map<RaceMetric, Double> metrics) {}
 
     private Measured send(Sender.Limit limit, double rate, MeasurementListener listener) throws Exception {
-        AckMeter acks = new AckMeter(arguments.flag("callbacks"));
+        AckMeter acks = new AckMeter(arguments.flag("callbacks"), rate);
         List<Sender> senders = new ArrayList<>();
         AtomicLong start = new AtomicLong();
         CyclicBarrier barrier = new CyclicBarrier(threads + 1, () -> start.set(System.nanoTime()));

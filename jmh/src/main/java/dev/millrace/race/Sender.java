@@ -182,7 +182,7 @@ final class Sender {
         Callback callback = acks.callback();
         if (--untilSampled == 0) {
             callback = acks.startSample();
-            untilSampled = random.nextInt(1, 2 * AckMeter.SENDS_PER_SAMPLE);
+            untilSampled = random.nextInt(1, 2 * acks.sendsPerSample());
         }
         producer.send(record, callback);
         sent++;

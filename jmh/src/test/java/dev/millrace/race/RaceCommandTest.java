@@ -28,6 +28,9 @@ class RaceCommandTest {
         "--linger-ms=-1, --linger-ms -1",
         "--batch-size=0, --batch-size 0",
         "--syscalls --seconds=5, exclude each other",
+        "--first-record --rate=5, exclude each other",
+        "--everyday=old, 'old: only callbacks, young'",
+        "--everyday=young --syscalls, case young: --syscalls",
         "--speed=high, Unknown option"
     })
     void shouldSayInOneLineWhatIsWrongWithAnOption(String options, String message) {
