@@ -1,10 +1,12 @@
 package dev.millrace.command;
 
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
@@ -33,6 +35,29 @@ public final class CommandLines {
                     line.getErr().println(line.getCommandName() + ": " + description);
                     return ExitCode.SOFTWARE;
                 });
+    }
+
+    /**
+     * Checks something about the options of a command.
+     *
+     * @throws ParameterException if it is not right
+     */
+    public static void check(CommandSpec command, boolean right, String message) {
+        if (!right) {
+            throw new ParameterException(command.commandLine(), message);
+        }
+    }
+
+    /**
+     * Checks the value of an option.
+     *
+     * @throws ParameterException if it is not one of those possible
+     */
+    public static void checkOneOf(CommandSpec command, String option, String value, String... possible) {
+        check(
+                command,
+                List.of(possible).contains(value),
+                option + " " + value + ": only " + String.join(", ", possible) + " are possible");
     }
 
     private static int explainUsage(ParameterException e, String[] arguments) {

@@ -31,9 +31,7 @@ public final class ThreadsOption {
      * @throws ParameterException if several are given
      */
     public int single() {
-        if (numbers.size() > 1) {
-            throw new ParameterException(command.commandLine(), "--threads: only one number is possible");
-        }
+        CommandLines.check(command, numbers.size() == 1, "--threads: only one number is possible");
         return numbers.get(0);
     }
 
@@ -44,9 +42,7 @@ public final class ThreadsOption {
      */
     public void check() {
         for (int number : numbers) {
-            if (number < 1) {
-                throw new ParameterException(command.commandLine(), "--threads " + number + ": at least 1 is needed");
-            }
+            CommandLines.check(command, number >= 1, "--threads " + number + ": at least 1 is needed");
         }
     }
 }

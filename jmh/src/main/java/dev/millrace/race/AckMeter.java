@@ -14,8 +14,11 @@ import org.apache.kafka.clients.producer.RecordMetadata;
  * <p><b>Threads:</b> all sending threads, and the threads that run the callbacks.
  */
 final class AckMeter {
-    /** One send in so many is measured, on average. */
-    static final int SENDS_PER_SAMPLE = 1000;
+    /** Without a rate, one send in so many is measured, on average. */
+    private static final int MAX_SENDS_PER_SAMPLE = 1000;
+
+    /** With a rate, so many sends are measured in a second, or all if there are fewer. */
+    private static final int SAMPLES_PER_SECOND = 10_000;
 
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(1);
 
@@ -23,12 +26,24 @@ final class AckMeter {
     private final LongAdder acknowledged = new LongAdder();
     private final AtomicReference<Exception> failure = new AtomicReference<>();
     private final boolean always;
+    private final int sendsPerSample;
     private final Callback callback;
 
-    /** @param always whether sends that are not measured have a callback too */
-    AckMeter(boolean always) {
+    /**
+     * @param always whether sends that are not measured have a callback too
+     * @param rate records per second of all threads, or {@link Sender#UNLIMITED}
+     */
+    AckMeter(boolean always, double rate) {
         this.always = always;
+        sendsPerSample = rate == Sender.UNLIMITED
+                ? MAX_SENDS_PER_SAMPLE
+                : (int) Math.max(1, Math.min(MAX_SENDS_PER_SAMPLE, rate / SAMPLES_PER_SECOND));
         callback = always ? this::onCompletion : null;
+    }
+
+    /** One send in so many is to be measured, on average. */
+    int sendsPerSample() {
+        return sendsPerSample;
     }
 
     /** The callback of a send that is not measured; may be null. */

@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 
 /** Runs every racer in every round, each round in another order, so that no racer is always first. */
 final class Race {
@@ -37,6 +38,7 @@ final class Race {
                 List<RacerProgram> order = new ArrayList<>(racers);
                 Collections.rotate(order, round);
                 for (int threads : options.threads()) {
+                    OptionalDouble load = loadCpu(threads, runner);
                     for (RacerProgram racer : order) {
                         progress.printf(
                                 Locale.ROOT,
@@ -48,6 +50,7 @@ final class Race {
                         Map<RaceMetric, Double> metrics = run(racer, threads, runner);
                         RaceMetric first = metrics.keySet().iterator().next();
                         progress.println(first.show(metrics.get(first)) + " " + first.heading() + notice(metrics));
+                        load.ifPresent(nanos -> takeLoadOff(metrics, nanos));
                         results.add(racer.name(), threads, metrics);
                     }
                 }
@@ -56,15 +59,35 @@ final class Race {
         return results;
     }
 
+    /** The CPU time per record of the load alone. Empty without a rate: then the threads do nothing but send. */
+    private OptionalDouble loadCpu(int threads, RacerRunner runner) {
+        if (options.rate() == 0) {
+            return OptionalDouble.empty();
+        }
+        Map<RaceMetric, Double> metrics = run(RacerJvm.LOAD, threads, runner);
+        return OptionalDouble.of(metrics.get(RaceMetric.CPU_NS_PER_RECORD));
+    }
+
+    private static void takeLoadOff(Map<RaceMetric, Double> metrics, double loadNanos) {
+        metrics.put(RaceMetric.LOAD_CPU_NS_PER_RECORD, loadNanos);
+        metrics.put(RaceMetric.OWN_CPU_NS_PER_RECORD, metrics.get(RaceMetric.CPU_NS_PER_RECORD) - loadNanos);
+    }
+
     private String notice(Map<RaceMetric, Double> metrics) {
         boolean held = options.rate() == 0 || metrics.get(RaceMetric.RECORDS_PER_S) >= RATE_HELD_SHARE * options.rate();
         return held ? "" : ", less than --rate: the times are those of a producer that cannot keep up";
     }
 
     private Map<RaceMetric, Double> run(RacerProgram racer, int threads, RacerRunner runner) {
-        return options.isTraced() && racer instanceof RacerJvm jvm
-                ? trace(jvm, threads, runner)
-                : RaceMetric.fromJson(runner.run(racer, threads));
+        if (racer instanceof RacerJvm jvm) {
+            if (options.isTraced()) {
+                return trace(jvm, threads, runner);
+            }
+            if (options.isFirstRecord()) {
+                return RaceMetric.fromJson(runner.runFirstRecord(jvm));
+            }
+        }
+        return RaceMetric.fromJson(runner.run(racer, threads));
     }
 
     private Map<RaceMetric, Double> trace(RacerJvm racer, int threads, RacerRunner runner) {

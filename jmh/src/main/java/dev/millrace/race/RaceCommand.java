@@ -1,5 +1,7 @@
 package dev.millrace.race;
 
+import static dev.millrace.command.CommandLines.checkOneOf;
+
 import dev.millrace.command.CommandLines;
 import dev.millrace.command.ThreadsOption;
 import java.io.IOException;
@@ -40,14 +42,6 @@ import picocli.CommandLine.Spec;
             "2:the command line is wrong"
         })
 public final class RaceCommand implements Callable<Integer> {
-    private static final long WARM_UP_RECORDS = 1_000_000;
-
-    /**
-     * How long the JIT compiler takes until it is nearly done, on two cores that it shares with 32 threads. After 8 s
-     * its CPU time was still a tenth of what a record seemed to cost the fastest producer.
-     */
-    private static final long WARM_UP_MILLIS = 20_000;
-
     /** The largest record that a broker accepts by default, minus what a record needs besides its value. */
     private static final int MAX_VALUE_BYTES = 1_000_000;
 
@@ -60,11 +54,8 @@ public final class RaceCommand implements Callable<Integer> {
     @Mixin
     private ThreadsOption threads;
 
-    @Option(
-            names = "--warmup",
-            paramLabel = "N",
-            description = "Records sent before the measured ones. Default: 1000000, repeated for 20 seconds.")
-    private Long warmup;
+    @Mixin
+    private LengthOptions length;
 
     @Option(
             names = "--rounds",
@@ -105,19 +96,8 @@ public final class RaceCommand implements Callable<Integer> {
                             + " send to all partitions.")
     private boolean own;
 
-    @Option(
-            names = "--compression",
-            paramLabel = "TYPE",
-            defaultValue = "none",
-            description = "none, gzip, snappy, lz4 or zstd. Default: ${DEFAULT-VALUE}.")
-    private String compression;
-
-    @Option(
-            names = "--acks",
-            paramLabel = "ACKS",
-            defaultValue = "all",
-            description = "all, or 1, which is not idempotent. Default: ${DEFAULT-VALUE}.")
-    private String acks;
+    @Mixin
+    private ProducerOptions settings;
 
     @Option(
             names = "--rate",
@@ -126,11 +106,10 @@ public final class RaceCommand implements Callable<Integer> {
             description = "Records per second of all threads together. Default: as fast as possible.")
     private long rate;
 
-    @Option(names = "--callbacks", description = "Every send has a callback. Default: one in 1000.")
+    @Option(
+            names = "--callbacks",
+            description = "Every send has a callback. Default: one in 1000; with --rate 10000 a second.")
     private boolean callbacks;
-
-    @Option(names = "--io-threads", paramLabel = "N", description = "millrace.io.threads, for Millrace only.")
-    private Integer ioThreads;
 
     @Option(
             names = "--brokers",
@@ -150,6 +129,15 @@ public final class RaceCommand implements Callable<Integer> {
                             + " what it cannot count.")
     private boolean syscalls;
 
+    @Option(
+            names = "--first-record",
+            description = "Each run starts a JVM without options that makes a producer, sends one record, waits for its"
+                    + " acknowledgement and closes. A round has " + FirstRecord.STARTS_PER_ROUND + " runs.")
+    private boolean firstRecord;
+
+    @Mixin
+    private EverydayOption everyday;
+
     @Option(names = "--json", description = "Prints a line of JSON for each producer instead of the table.")
     private boolean json;
 
@@ -164,16 +152,30 @@ public final class RaceCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         checkOptions();
+        if (everyday.isGiven()) {
+            everyday.run(json);
+            return ExitCode.OK;
+        }
         if (syscalls && !canCountSystemCalls()) {
             return ExitCode.OK;
         }
+        RaceResults results = race();
+        System.out.print(json ? results.json() : results.table());
+        return ExitCode.OK;
+    }
+
+    /**
+     * Runs all producers with the options, which have been checked. Blocks for minutes.
+     *
+     * @throws ParameterException if a producer is unknown
+     * @throws RaceException if a racer fails, with its output
+     */
+    RaceResults race() {
         List<RacerProgram> programs = buildRacers();
         if (programs.isEmpty()) {
             throw new RaceException("no producer is left to race");
         }
-        RaceResults results = new Race(this, programs, System.err).run();
-        System.out.print(json ? results.json() : results.table());
-        return ExitCode.OK;
+        return new Race(this, programs, System.err).run();
     }
 
     private boolean canCountSystemCalls() throws IOException, InterruptedException {
@@ -199,7 +201,8 @@ public final class RaceCommand implements Callable<Integer> {
     void checkOptions() {
         racers.check();
         threads.check();
-        check(warmup() >= 0, "--warmup " + warmup() + ": at least 0 is needed");
+        length.checkOptions();
+        settings.checkOptions();
         check(rounds >= 1, "--rounds " + rounds + ": at least 1 is needed");
         check(
                 size >= 0 && size <= MAX_VALUE_BYTES,
@@ -213,17 +216,33 @@ public final class RaceCommand implements Callable<Integer> {
                 .forEach(n -> check(
                         !own || partitions % n == 0,
                         "--own: --partitions " + partitions + " is no multiple of --threads " + n));
-        checkOneOf("--compression", compression, "none", "gzip", "snappy", "lz4", "zstd");
-        checkOneOf("--acks", acks, "all", "1");
-        checkOneOf("--brokers", brokers, "stub", "real");
-        check(!syscalls || rate == 0, "--syscalls and --rate exclude each other: pacing reads the clock");
+        checkOneOf(spec, "--brokers", brokers, "stub", "real");
+        check(
+                Stream.of(rate > 0, syscalls, firstRecord)
+                                .filter(given -> given)
+                                .count()
+                        <= 1,
+                "--rate, --syscalls and --first-record exclude each other");
+        check(
+                !syscalls || length.seconds() == 0,
+                "--syscalls and --seconds exclude each other: the end reads the clock");
+    }
+
+    /** @throws ParameterException if an option is wrong or makes no sense for an everyday case */
+    void checkForEveryday() {
+        checkOptions();
+        threads.single();
+        check(!syscalls, "--syscalls: the table has no system calls");
     }
 
     /** @throws ParameterException if an option is wrong or makes no sense for a profile, or a producer is not a JVM */
     void checkForProfile() {
+        check(length.seconds() == 0, "--seconds: only race can do that");
         checkOptions();
         check(!syscalls, "--syscalls: only race can do that");
         check(!json, "--json: only race can do that");
+        check(!firstRecord, "--first-record: only race can do that");
+        check(!everyday.isGiven(), "--everyday: only race can do that");
         checkProducers(RacerJvm.names());
     }
 
@@ -245,9 +264,8 @@ public final class RaceCommand implements Callable<Integer> {
         for (String name : racers.producers()) {
             if (!peers.contains(name)) {
                 programs.add(RacerJvm.named(name));
-            } else if (tls || rate > 0 || syscalls) {
-                notice(name + " skipped: it does not race with "
-                        + (tls ? "--tls" : rate > 0 ? "--rate" : "--syscalls"));
+            } else if (!onlyForJvms().isEmpty()) {
+                notice(name + " skipped: it does not race with " + onlyForJvms());
             } else {
                 NonJavaRacer.build(name, sources, RacerJvm.nonJavaPrograms(), this::notice)
                         .ifPresent(programs::add);
@@ -256,20 +274,29 @@ public final class RaceCommand implements Callable<Integer> {
         return programs;
     }
 
-    private void checkProducers(List<String> known) {
-        racers.producers().forEach(name -> checkOneOf("--producers", name, known.toArray(String[]::new)));
+    /** An option that is given and that a racer in another language does not have; empty if there is none. */
+    private String onlyForJvms() {
+        if (tls) {
+            return "--tls";
+        }
+        if (rate > 0) {
+            return "--rate";
+        }
+        if (length.seconds() > 0) {
+            return "--seconds";
+        }
+        if (firstRecord) {
+            return "--first-record";
+        }
+        return syscalls ? "--syscalls" : "";
     }
 
-    private void checkOneOf(String option, String value, String... possible) {
-        check(
-                List.of(possible).contains(value),
-                option + " " + value + ": only " + String.join(", ", possible) + " are possible");
+    private void checkProducers(List<String> known) {
+        racers.producers().forEach(name -> checkOneOf(spec, "--producers", name, known.toArray(String[]::new)));
     }
 
     private void check(boolean right, String message) {
-        if (!right) {
-            throw new ParameterException(spec.commandLine(), message);
-        }
+        CommandLines.check(spec, right, message);
     }
 
     List<Integer> threads() {
@@ -277,7 +304,7 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     int rounds() {
-        return rounds;
+        return firstRecord ? rounds * FirstRecord.STARTS_PER_ROUND : rounds;
     }
 
     int partitions() {
@@ -292,8 +319,12 @@ public final class RaceCommand implements Callable<Integer> {
         return rate;
     }
 
-    private long warmup() {
-        return warmup == null ? WARM_UP_RECORDS : warmup;
+    EverydayOption everyday() {
+        return everyday;
+    }
+
+    boolean isFirstRecord() {
+        return firstRecord;
     }
 
     boolean isTraced() {
@@ -314,42 +345,42 @@ public final class RaceCommand implements Callable<Integer> {
         RacerArguments arguments = new RacerArguments()
                 .set("threads", threadCount)
                 .set("records", racers.records())
-                .set("warmup", warmup())
-                .set("warmup_ms", warmup == null && !syscalls ? WARM_UP_MILLIS : 0)
                 .set("size", size)
                 .set("partitions", partitions)
                 .set("step", own ? threadCount : 1)
                 .set("partition_choice", keys ? "key" : unkeyed ? "sticky" : "partition")
                 .set("rate", rate)
                 .set("callbacks", callbacks)
-                .config("linger.ms", 5)
-                .config("batch.size", 65_536)
-                .config("enable.metrics.push", false)
-                .config("acks", acks)
-                .config("enable.idempotence", acks.equals("all"))
-                .config("compression.type", compression);
-        if (ioThreads != null && name.equals(RacerJvm.MILLRACE)) {
-            arguments.config("millrace.io.threads", ioThreads);
-        }
+                .set("check_arrivals", !name.equals(RacerJvm.LOAD.name()));
+        length.addTo(arguments, syscalls);
+        settings.addTo(arguments, name);
         return arguments;
     }
 
     /** The first line of the table: what is the same for all racers. */
     String describe() {
-        return String.join(
-                ", ",
-                Stream.of(
-                                String.format(Locale.ROOT, "%,d records of %,d bytes", racers.records(), size),
-                                (keys ? "with keys " : unkeyed ? "without keys " : "") + "to " + partitions
-                                        + (own ? " partitions, each thread to its own" : " partitions"),
-                                compression.equals("none") ? "" : compression,
-                                "acks=" + acks,
-                                rate > 0 ? String.format(Locale.ROOT, "%,d records/s", rate) : "",
-                                callbacks ? "callbacks" : "",
-                                ioThreads == null ? "" : "millrace.io.threads=" + ioThreads,
-                                brokers + " broker" + (tls ? " with TLS" : ""),
-                                rounds + (rounds == 1 ? " round" : " rounds"))
-                        .filter(part -> !part.isEmpty())
-                        .toList());
+        List<String> parts = new ArrayList<>();
+        parts.add(String.format(Locale.ROOT, "%s of %,d bytes", describeLength(), size));
+        parts.add((keys ? "with keys " : unkeyed ? "without keys " : "") + "to " + partitions
+                + (own ? " partitions, each thread to its own" : " partitions"));
+        parts.addAll(settings.describe());
+        if (rate > 0) {
+            parts.add(String.format(Locale.ROOT, "%,d records/s", rate));
+        }
+        if (callbacks) {
+            parts.add("callbacks");
+        }
+        parts.add(brokers + " broker" + (tls ? " with TLS" : ""));
+        parts.add(rounds + (rounds == 1 ? " round" : " rounds"));
+        return String.join(", ", parts);
+    }
+
+    private String describeLength() {
+        if (firstRecord) {
+            return "one record";
+        }
+        return length.seconds() > 0
+                ? length.seconds() + " s, records"
+                : String.format(Locale.ROOT, "%,d records", racers.records());
     }
 }

@@ -12,12 +12,16 @@ enum RaceMetric {
     RECORDS_PER_S("records/s", "%,.0f"),
     /** CPU time of the whole process: sending threads, I/O, garbage collector and compiler. */
     CPU_NS_PER_RECORD("CPU ns/record", "%,.0f"),
+    /** The same of {@link LoadProducer} with the same options. */
+    LOAD_CPU_NS_PER_RECORD("load", "%,.0f"),
+    /** The CPU time of the process without that of the load. */
+    OWN_CPU_NS_PER_RECORD("own", "%,.0f"),
     SEND_P50_US("send p50 µs", "%,.2f"),
     SEND_P99_US("p99 µs", "%,.1f"),
     SEND_P999_US("p99.9 µs", "%,.1f"),
     SEND_MAX_US("max µs", "%,.0f"),
-    ACK_P50_MS("ack p50 ms", "%,.1f"),
-    ACK_P99_MS("p99 ms", "%,.1f"),
+    ACK_P50_MS("ack p50 ms", "%,.2f"),
+    ACK_P99_MS("p99 ms", "%,.2f"),
     /** Java heap allocated by all threads. */
     BYTES_PER_RECORD("bytes/record", "%,.0f"),
     /** Java heap allocated by the threads that call {@code send}. */
@@ -33,7 +37,11 @@ enum RaceMetric {
     /** Writes that end the wait of a selector. */
     WAKE_UPS("wake-ups", "%,.1f"),
     READ("read", "%,.1f"),
-    CLOCK_READS("clock reads", "%,.1f");
+    CLOCK_READS("clock reads", "%,.1f"),
+    /** From the start of the JVM until the first record is acknowledged. */
+    FIRST_ACK_MS("first ack ms", "%,.0f"),
+    /** Classes that the JVM loaded to send one record, with those of the JDK and of the measurement. */
+    CLASSES_LOADED("classes", "%,.0f");
 
     private static final Pattern NUMBER = Pattern.compile("\"(\\w+)\":\\s*(-?[0-9.eE+-]+)");
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -14,6 +15,7 @@ import java.util.StringJoiner;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * What the runs measured, as a table and as JSON. For each racer it shows medians over the rounds. Its ratio to
@@ -30,6 +32,33 @@ final class RaceResults {
 
     private record Entry(String producer, int threads) {}
 
+    /** The names in the order in which they ran first. */
+    Set<String> producers() {
+        return runs.keySet().stream().map(Entry::producer).collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    boolean isMeasured(RaceMetric metric) {
+        return runs.values().stream().anyMatch(rounds -> rounds.get(0).containsKey(metric));
+    }
+
+    /** The median of a producer's runs, which had one number of threads; empty if it was not measured. */
+    Optional<Double> median(String producer, RaceMetric metric) {
+        return entry(producer).flatMap(entry -> spread(entry, metric)).map(MedianAndRange::median);
+    }
+
+    /** The median of what Millrace measured, divided by what another producer measured in the same round. */
+    Optional<Double> ratioOfMillraceTo(String other, RaceMetric metric) {
+        return entry(RacerJvm.MILLRACE)
+                .flatMap(millrace -> entry(other).flatMap(entry -> ratio(millrace, entry, metric)))
+                .map(MedianAndRange::median);
+    }
+
+    private Optional<Entry> entry(String producer) {
+        return runs.keySet().stream()
+                .filter(entry -> entry.producer.equals(producer))
+                .findFirst();
+    }
+
     /** Adds a run. Call it for every racer in each round. */
     void add(String producer, int threads, Map<RaceMetric, Double> metrics) {
         runs.computeIfAbsent(new Entry(producer, threads), entry -> new ArrayList<>())
@@ -45,29 +74,43 @@ final class RaceResults {
         return values.size() < runs.get(entry).size() ? Optional.empty() : Optional.of(MedianAndRange.of(values));
     }
 
-    /** Records/s divided by those of Millrace with the same number of threads; empty if one of them is missing. */
-    private Optional<MedianAndRange> ratio(Entry entry) {
+    /** A metric divided by that of Millrace with the same number of threads; empty if one of them is missing. */
+    private Optional<MedianAndRange> ratio(Entry entry, RaceMetric metric) {
+        return ratio(entry, new Entry(RacerJvm.MILLRACE, entry.threads), metric);
+    }
+
+    private Optional<MedianAndRange> ratio(Entry entry, Entry to, RaceMetric metric) {
         List<Map<RaceMetric, Double>> own = runs.get(entry);
-        List<Map<RaceMetric, Double>> millrace = runs.get(new Entry(RacerJvm.MILLRACE, entry.threads));
-        if (millrace == null) {
-            return Optional.empty();
-        }
-        if (!own.get(0).containsKey(RaceMetric.RECORDS_PER_S)) {
+        List<Map<RaceMetric, Double>> others = runs.getOrDefault(to, List.of());
+        if (Stream.concat(own.stream(), others.stream()).anyMatch(run -> !run.containsKey(metric))
+                || others.isEmpty()) {
             return Optional.empty();
         }
         return Optional.of(MedianAndRange.of(IntStream.range(0, own.size())
-                .mapToObj(round -> own.get(round).get(RaceMetric.RECORDS_PER_S)
-                        / millrace.get(round).get(RaceMetric.RECORDS_PER_S))
+                .mapToObj(
+                        round -> own.get(round).get(metric) / others.get(round).get(metric))
                 .toList()));
     }
 
     /** A line with one JSON object for each producer and number of threads. */
     String json() {
-        return runs.keySet().stream().map(entry -> json(entry) + "\n").collect(Collectors.joining());
+        return json(Optional.empty());
     }
 
-    private String json(Entry entry) {
+    /** The same with the name of the case first in each object. */
+    String json(EverydayCase everydayCase) {
+        return json(Optional.of(everydayCase));
+    }
+
+    private String json(Optional<EverydayCase> everydayCase) {
+        return runs.keySet().stream()
+                .map(entry -> json(everydayCase, entry) + "\n")
+                .collect(Collectors.joining());
+    }
+
+    private String json(Optional<EverydayCase> everydayCase, Entry entry) {
         StringJoiner members = new StringJoiner(", ", "{", "}");
+        everydayCase.ifPresent(named -> members.add("\"case\": \"" + named.caseName() + "\""));
         members.add("\"producer\": \"" + entry.producer + "\"");
         members.add("\"threads\": " + entry.threads);
         for (RaceMetric metric : RaceMetric.values()) {
@@ -77,7 +120,9 @@ final class RaceResults {
             members.add(member("records_per_s_min", spread.min()));
             members.add(member("records_per_s_max", spread.max()));
         });
-        ratio(entry).ifPresent(ratio -> {
+        ratio(entry, RaceMetric.OWN_CPU_NS_PER_RECORD)
+                .ifPresent(ratio -> members.add(member("own_cpu_ratio_to_millrace", ratio.median())));
+        ratio(entry, RaceMetric.RECORDS_PER_S).ifPresent(ratio -> {
             members.add(member("ratio_to_millrace", ratio.median()));
             members.add(member("ratio_min", ratio.min()));
             members.add(member("ratio_max", ratio.max()));
@@ -110,10 +155,13 @@ final class RaceResults {
                                 .orElse("–")));
             }
         }
-        if (runs.keySet().stream().anyMatch(entry -> ratio(entry).isPresent())) {
+        // At a rate all send the same number of records; what differs is their CPU time.
+        boolean atRate = measured.contains(RaceMetric.OWN_CPU_NS_PER_RECORD);
+        RaceMetric compared = atRate ? RaceMetric.OWN_CPU_NS_PER_RECORD : RaceMetric.RECORDS_PER_S;
+        if (runs.keySet().stream().anyMatch(entry -> ratio(entry, compared).isPresent())) {
             columns.add(new Column(
-                    "× millrace",
-                    entry -> ratio(entry)
+                    atRate ? "own CPU × millrace" : "× millrace",
+                    entry -> ratio(entry, compared)
                             .map(ratio -> String.format(
                                     Locale.ROOT, "%.2f (%.2f..%.2f)", ratio.median(), ratio.min(), ratio.max()))
                             .orElse("–")));

@@ -30,12 +30,15 @@ import org.apache.kafka.common.serialization.Serializer;
  * <li>{@code partition_choice}: {@code partition} (each record names its partition, in turn), {@code key} or
  *     {@code sticky} (neither)
  * <li>{@code step}: the distance from one partition that a thread names to the next
- * <li>{@code threads}, {@code records} (of all threads together), {@code size} (bytes of a value), {@code warmup}
- *     (records before the measured ones), {@code warmup_ms} (the warm-up is repeated for so long)
+ * <li>{@code threads}, {@code size} (bytes of a value)
+ * <li>{@code records} (of all threads together); {@code seconds}: 0, or how long to send instead, in the measured part
+ * <li>{@code warmup} (records before the measured ones), {@code warmup_ms}: 0, or how long the warm-up is repeated; then
+ *     it ends with that time, at whatever record
  * <li>{@code rate}: records per second of all threads together; 0 for as fast as possible
  * <li>{@code pause_file}: empty, or a {@link PauseFile} to pause at, before and after the measured part; then nothing
  *     is timed
- * <li>{@code callbacks}: whether every send has a callback, not only one in {@value AckMeter#SENDS_PER_SAMPLE}
+ * <li>{@code callbacks}: whether every send has a callback, not only those that {@link AckMeter} measures
+ * <li>{@code check_arrivals}: whether to check with the brokers that every record arrived
  * </ul>
  */
 public final class Racer {
@@ -67,7 +70,7 @@ public final class Racer {
     }
 
     @SuppressWarnings("unchecked")
-    private static Producer<byte[], byte[]> producer(String name, Map<String, Object> config)
+    static Producer<byte[], byte[]> producer(String name, Map<String, Object> config)
             throws ReflectiveOperationException {
         return (Producer<byte[], byte[]>) Class.forName(name)
                 .asSubclass(Producer.class)
@@ -78,30 +81,44 @@ public final class Racer {
     private Map<RaceMetric, Double> race(MeasurementListener listener) throws Exception {
         ArrivalCounter arrivals =
                 new ArrivalCounter(producer, arguments.text("topic"), arguments.integer("partitions"));
-        long warmup = arguments.whole("warmup");
-        long records = arguments.whole("records");
         double rate = arguments.whole("rate");
+        long begun = System.nanoTime();
         long before = arrivals.count();
-        long start = System.nanoTime();
-        long leastNanos = TimeUnit.MILLISECONDS.toNanos(arguments.whole("warmup_ms"));
-        long warmed = 0;
-        do {
-            send(warmup, Sender.UNLIMITED, MeasurementListener.NONE);
-            warmed += warmup;
-        } while (System.nanoTime() - start < leastNanos);
+        long warmed = warmUp(begun);
         long warm = arrivals.count();
         check(warmed, warm - before);
         if (rate > 0) {
             // Warm up the code that keeps the rate, too, for a second.
-            send((long) rate, rate, MeasurementListener.NONE);
+            send(Sender.Limit.ofRecords((long) rate), rate, MeasurementListener.NONE);
             warm = arrivals.count();
         }
         System.gc();
         pauseIfTraced();
-        Map<RaceMetric, Double> metrics = send(records, rate, listener);
+        Measured measured = send(measuredLimit(), rate, listener);
         pauseIfTraced();
-        check(records, arrivals.count() - warm);
-        return metrics;
+        check(measured.records, arrivals.count() - warm);
+        return measured.metrics;
+    }
+
+    /** Returns how many records it sent. */
+    private long warmUp(long begun) throws Exception {
+        long records = arguments.whole("warmup");
+        long nanos = TimeUnit.MILLISECONDS.toNanos(arguments.whole("warmup_ms"));
+        if (nanos == 0) {
+            return send(Sender.Limit.ofRecords(records), Sender.UNLIMITED, MeasurementListener.NONE).records;
+        }
+        long sent = 0;
+        for (long left = nanos; left > 0; left = begun + nanos - System.nanoTime()) {
+            sent += send(new Sender.Limit(records, left), Sender.UNLIMITED, MeasurementListener.NONE).records;
+        }
+        return sent;
+    }
+
+    private Sender.Limit measuredLimit() {
+        long seconds = arguments.whole("seconds");
+        return seconds > 0
+                ? Sender.Limit.ofNanos(TimeUnit.SECONDS.toNanos(seconds))
+                : Sender.Limit.ofRecords(arguments.whole("records"));
     }
 
     private void pauseIfTraced() throws Exception {
@@ -114,21 +131,23 @@ public final class Racer {
         return !arguments.text("pause_file").isEmpty();
     }
 
-    private static void check(long sent, long arrived) {
-        if (sent != arrived) {
+    private void check(long sent, long arrived) {
+        if (sent != arrived && arguments.flag("check_arrivals")) {
             throw new IllegalStateException(arrived + " of " + sent + " records arrived");
         }
     }
 
-    private Map<RaceMetric, Double> send(long records, double rate, MeasurementListener listener) throws Exception {
-        AckMeter acks = new AckMeter(arguments.flag("callbacks"));
+    /** What was sent, and its metrics. */
+    private record Measured(long records, Map<RaceMetric, Double> metrics) {}
+
+    private Measured send(Sender.Limit limit, double rate, MeasurementListener listener) throws Exception {
+        AckMeter acks = new AckMeter(arguments.flag("callbacks"), rate);
         List<Sender> senders = new ArrayList<>();
         AtomicLong start = new AtomicLong();
         CyclicBarrier barrier = new CyclicBarrier(threads + 1, () -> start.set(System.nanoTime()));
         for (int i = 0; i < threads; i++) {
-            long share = records / threads + (i < records % threads ? 1 : 0);
             Sender.Pace pace = new Sender.Pace(rate / threads, (double) i / threads);
-            senders.add(new Sender(producer, prepared.forThread(i), share, pace, acks, !isTraced()));
+            senders.add(new Sender(producer, prepared.forThread(i), limit.share(i, threads), pace, acks, !isTraced()));
         }
         // Before the threads are created: at that point the JVM decides when to take their first sample of allocations.
         listener.onBegin();
@@ -151,8 +170,9 @@ public final class Racer {
         for (Sender sender : senders) {
             sender.rethrow();
         }
+        long records = senders.stream().mapToLong(Sender::sent).sum();
         acks.check(records);
-        return metrics(records, nanos, usage, senders, acks);
+        return new Measured(records, metrics(records, nanos, usage, senders, acks));
     }
 
     private static Map<RaceMetric, Double> metrics(

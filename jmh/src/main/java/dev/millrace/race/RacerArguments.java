@@ -57,11 +57,12 @@ final class RacerArguments {
     /** The settings of the producer. */
     Map<String, Object> config() {
         Map<String, Object> config = new HashMap<>();
-        values.forEach((name, value) -> {
-            if (name.startsWith(CONFIG)) {
-                config.put(name.substring(CONFIG.length()), value);
+        // No lambda: see FirstRecord.
+        for (Map.Entry<String, String> value : values.entrySet()) {
+            if (value.getKey().startsWith(CONFIG)) {
+                config.put(value.getKey().substring(CONFIG.length()), value.getValue());
             }
-        });
+        }
         return config;
     }
 

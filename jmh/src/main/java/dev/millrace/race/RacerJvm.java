@@ -28,11 +28,19 @@ import org.HdrHistogram.Histogram;
 public record RacerJvm(String name, String producerClass, String classPath) implements RacerProgram {
     public static final String MILLRACE = "millrace";
 
+    /** The racer of {@link LoadProducer}, which is no producer to compare. */
+    static final RacerJvm LOAD = new RacerJvm(
+            "load", LoadProducer.class.getName(), JavaRuntime.ofThisJvm().classPath());
+
     /**
      * JVM options of every racer. The heap is touched first, because the first touch of a page costs as much as many
      * records.
      */
     public static final List<String> OPTIONS = List.of("-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch", "-XX:+UseParallelGC");
+
+    /** The jars of this JVM's class path that a program with Millrace has, and those that {@link Racer} needs. */
+    private static final String OTHER_JARS = "(?!(millrace-(client|jmh|testkit)|jctools-core|slf4j-api|kafka-clients"
+            + "|zstd-jni|lz4-java|snappy-java|HdrHistogram)-).*\\.jar";
 
     /** The names that {@link #named} knows. */
     static List<String> names() {
@@ -52,7 +60,7 @@ public record RacerJvm(String name, String producerClass, String classPath) impl
             return new RacerJvm(
                     name,
                     "dev.millrace.client.MillraceProducer",
-                    JavaRuntime.ofThisJvm().classPath());
+                    JavaRuntime.ofThisJvm().withoutJars(OTHER_JARS).classPath());
         }
         List<Path> path = new ArrayList<>();
         path.add(locationOf(Racer.class));
@@ -78,8 +86,18 @@ public record RacerJvm(String name, String producerClass, String classPath) impl
     public JavaProgram start(Class<?> main, List<String> more, Map<String, String> environment, String... arguments) {
         List<String> options = new ArrayList<>(OPTIONS);
         options.addAll(more);
+        return start(main, options, environment, new RacerArguments(arguments));
+    }
+
+    /** Starts {@link FirstRecord} in a JVM without options, as most tools run, and returns at once. */
+    JavaProgram startFirstRecord(RacerArguments arguments) {
+        return start(FirstRecord.class, List.of(), Map.of(), arguments);
+    }
+
+    private JavaProgram start(
+            Class<?> main, List<String> options, Map<String, String> environment, RacerArguments arguments) {
         JavaRuntime runtime = new JavaRuntime(JavaRuntime.ofThisJvm().home(), classPath, environment);
-        String[] all = new RacerArguments(arguments).set("class", producerClass).commandLine();
+        String[] all = arguments.set("class", producerClass).commandLine();
         return JavaProgram.start(runtime, options, main, all);
     }
 

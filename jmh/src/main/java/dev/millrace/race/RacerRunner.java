@@ -79,6 +79,13 @@ public final class RacerRunner implements AutoCloseable {
         }
     }
 
+    /** Runs {@link FirstRecord} with a producer, and returns the last line that it printed. */
+    String runFirstRecord(RacerJvm racer) {
+        try (JavaProgram program = racer.startFirstRecord(arguments(racer, 1))) {
+            return awaitEnd(racer, program);
+        }
+    }
+
     /** Prepares the topic for a run, and returns the arguments of the racer, without {@code pause_file}. */
     RacerArguments arguments(RacerProgram racer, int threads) {
         brokers.prepareTopic();

@@ -1,5 +1,6 @@
 package dev.millrace.race;
 
+import dev.millrace.command.CommandLines;
 import java.util.List;
 import java.util.TreeSet;
 import picocli.CommandLine.Model.CommandSpec;
@@ -19,7 +20,7 @@ public final class RacersOptions {
             defaultValue = "millrace,kafka-4.3.1,kafka-4.4.0",
             description =
                     "Producers to run: millrace and kafka-VERSION. race also runs franz-go (needs Go) and librdkafka"
-                            + " (needs C and the library), but not with --tls, --rate or --syscalls."
+                            + " (needs C and the library), but not with --tls, --rate, --seconds or --syscalls."
                             + " Default: ${DEFAULT-VALUE}.")
     private List<String> producers;
 
@@ -41,15 +42,10 @@ public final class RacersOptions {
 
     /** @throws ParameterException if a number is less than 1, or a name is there twice */
     void check() {
-        check(records >= 1, "--records " + records + ": at least 1 is needed");
-        check(
+        CommandLines.check(command, records >= 1, "--records " + records + ": at least 1 is needed");
+        CommandLines.check(
+                command,
                 new TreeSet<>(producers).size() == producers.size(),
                 "--producers " + String.join(",", producers) + ": one is named twice");
-    }
-
-    private void check(boolean right, String message) {
-        if (!right) {
-            throw new ParameterException(command.commandLine(), message);
-        }
     }
 }

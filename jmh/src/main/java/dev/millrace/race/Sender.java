@@ -27,6 +27,10 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  */
 final class Sender {
     static final double UNLIMITED = 0;
+
+    /** Without a rate the clock is looked at only once in so many sends: a power of two. */
+    private static final int SENDS_PER_LOOK_AT_CLOCK = 256;
+
     private static final int SENDS_PER_TIMED = 16;
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(1);
@@ -34,11 +38,12 @@ final class Sender {
 
     private final Producer<byte[], byte[]> producer;
     private final ProducerRecord<byte[], byte[]>[] records;
-    private final long count;
+    private final Limit limit;
     private final Pace pace;
     private final AckMeter acks;
     private final Histogram times = histogram();
     private final SplittableRandom random = new SplittableRandom();
+    private long sent;
     private int next;
     private int untilTimed;
     private int untilSampled;
@@ -46,19 +51,19 @@ final class Sender {
     private RuntimeException failure;
 
     /**
-     * @param count how many records to send
+     * @param limit when to end
      * @param timed whether to time some sends; if not, neither this class nor its callbacks read the clock
      */
     Sender(
             Producer<byte[], byte[]> producer,
             List<ProducerRecord<byte[], byte[]>> records,
-            long count,
+            Limit limit,
             Pace pace,
             AckMeter acks,
             boolean timed) {
         this.producer = producer;
         this.records = array(records);
-        this.count = count;
+        this.limit = limit;
         this.pace = pace;
         this.acks = acks;
         untilTimed = timed ? 1 : Integer.MAX_VALUE;
@@ -72,6 +77,35 @@ final class Sender {
      * @param phase the fraction of an interval to start late, so that not all threads send at the same time
      */
     record Pace(double rate, double phase) {}
+
+    /** When to end: after so many records, or so many nanoseconds after the start, whichever comes first. */
+    record Limit(long records, long nanos) {
+        /** The clock is not read for a limit without time. */
+        private static final long FOREVER = Long.MAX_VALUE;
+
+        static Limit ofRecords(long records) {
+            return new Limit(records, FOREVER);
+        }
+
+        static Limit ofNanos(long nanos) {
+            return new Limit(Long.MAX_VALUE, nanos);
+        }
+
+        /** The share of one of several threads. */
+        Limit share(int thread, int threads) {
+            return records == Long.MAX_VALUE
+                    ? this
+                    : new Limit(records / threads + (thread < records % threads ? 1 : 0), nanos);
+        }
+
+        boolean isOver(long start) {
+            return nanos != FOREVER && isOver(start, System.nanoTime());
+        }
+
+        boolean isOver(long start, long now) {
+            return now - start >= nanos;
+        }
+    }
 
     @SuppressWarnings("unchecked")
     private static ProducerRecord<byte[], byte[]>[] array(List<ProducerRecord<byte[], byte[]>> records) {
@@ -100,7 +134,11 @@ final class Sender {
     }
 
     private void sendUnlimited() {
-        for (long i = 0; i < count; i++) {
+        long begun = limit.nanos == Limit.FOREVER ? 0 : System.nanoTime();
+        while (sent < limit.records) {
+            if ((sent & (SENDS_PER_LOOK_AT_CLOCK - 1)) == 0 && limit.isOver(begun)) {
+                return;
+            }
             if (--untilTimed > 0) {
                 send();
             } else {
@@ -117,8 +155,8 @@ final class Sender {
         long start = System.nanoTime() + (long) (pace.phase * interval);
         long awake = System.nanoTime();
         long now = awake;
-        for (long i = 0; i < count; i++) {
-            long due = start + (long) (i * interval);
+        while (sent < limit.records && !limit.isOver(start, now)) {
+            long due = start + (long) (sent * interval);
             if (due - now > 0) {
                 sleepUntil(Math.max(due, now + SLEEP_NANOS));
                 awake = System.nanoTime();
@@ -144,13 +182,19 @@ final class Sender {
         Callback callback = acks.callback();
         if (--untilSampled == 0) {
             callback = acks.startSample();
-            untilSampled = random.nextInt(1, 2 * AckMeter.SENDS_PER_SAMPLE);
+            untilSampled = random.nextInt(1, 2 * acks.sendsPerSample());
         }
         producer.send(record, callback);
+        sent++;
     }
 
     private void record(long nanos) {
         times.recordValue(Math.min(nanos, LONGEST_NANOS));
+    }
+
+    /** How many records this thread has sent. */
+    long sent() {
+        return sent;
     }
 
     /** The durations of the timed sends, in nanoseconds. */

@@ -22,6 +22,15 @@ class RaceCommandTest {
         "--own --threads=8;12, '--partitions 32 is no multiple of --threads 12'",
         "--producers=millrace;millrace, named twice",
         "--brokers=fake, 'only stub, real'",
+        "--seconds=5 --records=5, exclude each other",
+        "--seconds=-1, --seconds -1",
+        "--warmup=0, --warmup 0",
+        "--linger-ms=-1, --linger-ms -1",
+        "--batch-size=0, --batch-size 0",
+        "--syscalls --seconds=5, exclude each other",
+        "--first-record --rate=5, exclude each other",
+        "--everyday=old, 'old: only callbacks, young'",
+        "--everyday=young --syscalls, case young: --syscalls",
         "--speed=high, Unknown option"
     })
     void shouldSayInOneLineWhatIsWrongWithAnOption(String options, String message) {

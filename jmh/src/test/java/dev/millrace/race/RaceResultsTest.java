@@ -47,6 +47,34 @@ class RaceResultsTest {
         assertThat(results.json()).doesNotContain("ratio");
     }
 
+    @Test
+    void shouldPutTheCaseFirstInJson() {
+        results.add("millrace", 8, metrics(1, 1));
+
+        assertThat(results.json(EverydayCase.RATE_1000)).startsWith("{\"case\": \"rate-1000\", \"producer\": ");
+    }
+
+    @Test
+    void shouldCompareTheProducersOwnCpuWhenThereIsARate() {
+        results.add("millrace", 8, atRate(10_000));
+        results.add("kafka-4.4.0", 8, atRate(25_000));
+
+        assertThat(results.table()).contains("own CPU × millrace").contains("2.50 (2.50..2.50)");
+        assertThat(results.json())
+                .contains("\"load_cpu_ns_per_record\": 5000.000")
+                .contains("\"own_cpu_ratio_to_millrace\": 2.500");
+    }
+
+    private static Map<RaceMetric, Double> atRate(double ownCpu) {
+        return new EnumMap<>(Map.of(
+                RaceMetric.RECORDS_PER_S,
+                1000.0,
+                RaceMetric.LOAD_CPU_NS_PER_RECORD,
+                5000.0,
+                RaceMetric.OWN_CPU_NS_PER_RECORD,
+                ownCpu));
+    }
+
     private void race(double millrace, double stock) {
         results.add("millrace", 32, metrics(millrace, 1.5));
         results.add("kafka-4.4.0", 32, metrics(stock, 7.5));

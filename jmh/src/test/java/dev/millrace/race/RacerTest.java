@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.millrace.testkit.stub.StubBroker;
 import java.util.EnumSet;
 import java.util.Map;
+import java.util.Set;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -46,8 +47,7 @@ class RacerTest {
                         .set("callbacks", callbacks),
                 MeasurementListener.NONE);
 
-        assertThat(metrics.keySet())
-                .containsExactlyElementsOf(EnumSet.range(RaceMetric.RECORDS_PER_S, RaceMetric.GC_COUNT));
+        assertThat(metrics.keySet()).containsExactlyElementsOf(measured(RaceMetric.GC_COUNT));
         assertThat(metrics.get(RaceMetric.RECORDS_PER_S)).isPositive();
         assertThat(metrics.get(RaceMetric.SEND_MAX_US)).isPositive();
         assertThat(metrics.get(RaceMetric.ACK_P50_MS)).isPositive();
@@ -61,6 +61,33 @@ class RacerTest {
                 .hasStackTraceContaining(RecordTooLargeException.class.getName());
     }
 
+    @Test
+    void shouldEndAfterSecondsWhateverTheProducersSpeed() throws Exception {
+        Map<RaceMetric, Double> metrics =
+                Racer.run(arguments(MILLRACE).set("records", 1).set("seconds", 1), MeasurementListener.NONE);
+
+        assertThat(metrics.get(RaceMetric.RECORDS_PER_S)).isGreaterThan(1);
+    }
+
+    @Test
+    void shouldMeasureTheLoadWithoutABroker() throws Exception {
+        RacerArguments arguments = arguments(RacerJvm.LOAD.producerClass())
+                .set("callbacks", true)
+                .set("check_arrivals", false)
+                .set("rate", 5_000);
+
+        Map<RaceMetric, Double> metrics = Racer.run(arguments, MeasurementListener.NONE);
+
+        assertThat(metrics.get(RaceMetric.CPU_NS_PER_RECORD)).isPositive();
+    }
+
+    /** All metrics that one run measures, up to this one. */
+    static Set<RaceMetric> measured(RaceMetric last) {
+        Set<RaceMetric> metrics = EnumSet.range(RaceMetric.RECORDS_PER_S, last);
+        metrics.removeAll(EnumSet.of(RaceMetric.LOAD_CPU_NS_PER_RECORD, RaceMetric.OWN_CPU_NS_PER_RECORD));
+        return metrics;
+    }
+
     private static RacerArguments arguments(String producer) {
         return new RacerArguments(
                         "class=" + producer,
@@ -69,6 +96,8 @@ class RacerTest {
                         "partition_choice=partition",
                         "step=1",
                         "callbacks=false",
+                        "check_arrivals=true",
+                        "seconds=0",
                         "pause_file=")
                 .set("threads", 4)
                 .set("records", 3001)

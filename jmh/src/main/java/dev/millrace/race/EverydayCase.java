@@ -1,0 +1,83 @@
+package dev.millrace.race;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import picocli.CommandLine.ParseResult;
+
+/** A case that most programs meet, as a named set of the options of {@code jmh/race}. */
+enum EverydayCase {
+    CALLBACKS("32 threads, full speed, a callback on every record", "--callbacks --seconds=6"),
+    YOUNG("the same in a new JVM, seconds 4 to 10 after its first record", "--callbacks --warmup-ms=4000 --seconds=6"),
+    RATE_50000(
+            "8 threads, 50,000 records/s, callbacks, short warm-up",
+            "--threads=8 --rate=50000 --callbacks --warmup-ms=4000 --seconds=8"),
+    RATE_10000("8 threads, 10,000 records/s, callbacks, warm", "--threads=8 --rate=10000 --callbacks --seconds=8"),
+    RATE_1000(
+            "8 threads, 1,000 records/s, callbacks, short warm-up",
+            "--threads=8 --rate=1000 --callbacks --warmup-ms=4000 --seconds=8"),
+    FIRST("the first record of a new JVM, default settings", "--first-record --threads=1 --batch-size=16384"),
+    DEFAULTS(
+            "default settings, 32 threads, full speed, callbacks",
+            "--callbacks --batch-size=16384 --warmup-ms=10000 --seconds=6"),
+    PARTITIONS_1000(
+            "the same, 1,000 partitions",
+            "--callbacks --batch-size=16384 --partitions=1000 --warmup-ms=10000 --seconds=6"),
+    // With --records, so that producers in other languages can take part.
+    VALUES_1K(
+            "default settings, values of 1 KB",
+            "--callbacks --batch-size=16384 --size=1024 --warmup=100000 --warmup-ms=10000 --records=3000000"),
+    VALUES_10K(
+            "the same, values of 10 KB",
+            "--callbacks --batch-size=16384 --size=10240 --warmup=10000 --warmup-ms=10000 --records=300000"),
+    VALUES_100K(
+            "the same, values of 100 KB",
+            "--callbacks --batch-size=16384 --size=102400 --warmup=1000 --warmup-ms=10000 --records=60000");
+
+    /** The options of all cases. */
+    private static final String COMMON = "--producers=millrace,kafka-4.4.0 --rounds=1 ";
+
+    private final String description;
+    private final String options;
+
+    EverydayCase(String description, String options) {
+        this.description = description;
+        this.options = options;
+    }
+
+    String description() {
+        return description;
+    }
+
+    /** Its name on the command line, in the table and in JSON. */
+    String caseName() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    static List<String> names() {
+        return Stream.of(values()).map(EverydayCase::caseName).toList();
+    }
+
+    /** The case with this name, which must be one of {@link #names}. */
+    static EverydayCase named(String name) {
+        return values()[names().indexOf(name)];
+    }
+
+    /** The command line of the case, from that of the race, whose options win over those of the case. */
+    String[] commandLine(ParseResult given) {
+        List<String> arguments = new ArrayList<>();
+        Stream.of((COMMON + options).split(" ", -1))
+                .filter(option -> !isReplaced(option.replaceFirst("=.*", ""), given))
+                .forEach(arguments::add);
+        arguments.addAll(given.originalArgs());
+        return arguments.toArray(String[]::new);
+    }
+
+    private static boolean isReplaced(String option, ParseResult given) {
+        boolean isLength = option.equals("--seconds") || option.equals("--records");
+        return isLength
+                ? given.hasMatchedOption("--seconds") || given.hasMatchedOption("--records")
+                : given.hasMatchedOption(option);
+    }
+}
