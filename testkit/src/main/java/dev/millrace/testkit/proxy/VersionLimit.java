@@ -1,13 +1,13 @@
 package dev.millrace.testkit.proxy;
 
+import dev.millrace.kafka.common.message.ApiVersionsResponseData;
+import dev.millrace.kafka.common.message.ApiVersionsResponseData.ApiVersion;
+import dev.millrace.kafka.common.protocol.ApiKeys;
+import dev.millrace.kafka.common.protocol.ByteBufferAccessor;
+import dev.millrace.kafka.common.protocol.Errors;
+import dev.millrace.kafka.common.protocol.MessageUtil;
 import java.nio.ByteBuffer;
 import java.util.Map;
-import org.apache.kafka.common.message.ApiVersionsResponseData;
-import org.apache.kafka.common.message.ApiVersionsResponseData.ApiVersion;
-import org.apache.kafka.common.protocol.ApiKeys;
-import org.apache.kafka.common.protocol.ByteBufferAccessor;
-import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.protocol.MessageUtil;
 
 /**
  * Makes a broker look older than it is: changes what it answers to ApiVersions, and has no features. Frames have their
