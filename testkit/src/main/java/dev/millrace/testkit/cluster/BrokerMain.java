@@ -11,7 +11,6 @@ import java.util.Properties;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
 import kafka.tools.StorageTool;
-import org.apache.kafka.common.utils.AppInfoParser;
 import org.apache.kafka.common.utils.Exit;
 import org.apache.kafka.common.utils.Time;
 import scala.Option;
@@ -62,7 +61,7 @@ final class BrokerMain {
         }
     }
 
-    private static void format(Path settings, String clusterId, List<String> formatOptions) {
+    private static void format(Path settings, String clusterId, List<String> formatOptions) throws IOException {
         List<String> command =
                 new ArrayList<>(List.of("format", "--config", settings.toString(), "--cluster-id", clusterId));
         command.addAll(known(formatOptions));
@@ -73,10 +72,10 @@ final class BrokerMain {
     }
 
     /** Those options, each with its value, that the storage tool of this version has. */
-    private static List<String> known(List<String> options) {
-        String version = AppInfoParser.getVersion();
-        boolean hasScram = !version.matches("3\\.[0-4]\\..*"); // before, SCRAM needs ZooKeeper
-        boolean hasTransactionVersion = !version.startsWith("3."); // before, they do what level 1 means
+    private static List<String> known(List<String> options) throws IOException {
+        String version = version();
+        boolean hasScram = !version.matches("3\\.[0-4]\\..*"); // up to 3.4 it needs ZooKeeper
+        boolean hasTransactionVersion = !version.startsWith("3."); // up to 3.9 a broker always does what level 1 means
         List<String> known = new ArrayList<>();
         for (int i = 0; i < options.size(); i += 2) {
             boolean isScram = options.get(i).equals("--add-scram");
@@ -86,6 +85,15 @@ final class BrokerMain {
             }
         }
         return known;
+    }
+
+    /** Such as 3.9.1. Read from the file, because Kafka's class that tells it has moved in 4.4. */
+    private static String version() throws IOException {
+        Properties properties = new Properties();
+        try (InputStream in = BrokerMain.class.getResourceAsStream("/kafka/kafka-version.properties")) {
+            properties.load(in);
+        }
+        return properties.getProperty("version");
     }
 
     private static int execute(String[] command) {
