@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.Properties;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
+import org.apache.kafka.common.errors.TransactionAbortableException;
 
 /** The kafka-clients on the class path; {@code client/versions} runs tests with older ones than they are compiled with. */
 public final class KafkaClients {
@@ -41,6 +42,15 @@ public final class KafkaClients {
     public static boolean hasMetricsOfPlugins() {
         return KafkaClients.class.getClassLoader().getResource("org/apache/kafka/common/metrics/Monitorable.class")
                 != null;
+    }
+
+    /**
+     * Whether the stock producer makes a {@link TransactionAbortableException} of a time-out in a transaction, so that
+     * nobody takes it for a reason to send again; since 4.1.
+     */
+    public static boolean hasAbortableTimeouts() {
+        return Arrays.stream(TransactionAbortableException.class.getConstructors())
+                .anyMatch(constructor -> constructor.getParameterCount() == 2);
     }
 
     /** Skips the test if its subject came with a later version. */

@@ -1,5 +1,6 @@
 package dev.millrace.testkit.proxy;
 
+import dev.millrace.kafka.common.protocol.ApiKeys;
 import dev.millrace.testkit.Ports;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -14,7 +15,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.kafka.common.protocol.ApiKeys;
 
 /**
  * A TCP proxy in front of one broker that breaks connections on command, at once or at the next request of some kind.

@@ -1,13 +1,14 @@
 package dev.millrace.testkit.proxy;
 
+import dev.millrace.kafka.common.message.ApiVersionsResponseData;
+import dev.millrace.kafka.common.message.ApiVersionsResponseData.ApiVersion;
+import dev.millrace.kafka.common.protocol.ApiKeys;
+import dev.millrace.kafka.common.protocol.ByteBufferAccessor;
+import dev.millrace.kafka.common.protocol.Errors;
+import dev.millrace.kafka.common.protocol.MessageUtil;
 import java.nio.ByteBuffer;
 import java.util.Map;
-import org.apache.kafka.common.message.ApiVersionsResponseData;
-import org.apache.kafka.common.message.ApiVersionsResponseData.ApiVersion;
-import org.apache.kafka.common.protocol.ApiKeys;
-import org.apache.kafka.common.protocol.ByteBufferAccessor;
-import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.protocol.MessageUtil;
+import java.util.stream.Collectors;
 
 /**
  * Makes a broker look older than it is: changes what it answers to ApiVersions, and has no features. Frames have their
@@ -33,16 +34,18 @@ public final class VersionLimit {
     private static final int CORRELATION_ID_AT = VERSION_AT + Short.BYTES;
     private static final int ANSWER_AT = 2 * Integer.BYTES;
 
-    private final Map<ApiKeys, Integer> newest;
+    /** By the number of the request: a broker may have some that {@link ApiKeys} does not know. */
+    private final Map<Short, Integer> newest;
 
     /** Only these requests are known, each up to this version. */
     public VersionLimit(Map<ApiKeys, Integer> newest) {
-        this.newest = Map.copyOf(newest);
+        this.newest = newest.entrySet().stream()
+                .collect(Collectors.toUnmodifiableMap(entry -> entry.getKey().id, Map.Entry::getValue));
     }
 
     boolean allows(byte[] request) {
         ByteBuffer header = ByteBuffer.wrap(request);
-        Integer limit = newest.get(ApiKeys.forId(header.getShort(API_KEY_AT)));
+        Integer limit = newest.get(header.getShort(API_KEY_AT));
         return limit != null && header.getShort(VERSION_AT) <= limit;
     }
 
@@ -60,7 +63,7 @@ public final class VersionLimit {
         answer.apiKeys()
                 .add(new ApiVersion()
                         .setApiKey(ApiKeys.API_VERSIONS.id)
-                        .setMaxVersion(newest.get(ApiKeys.API_VERSIONS).shortValue()));
+                        .setMaxVersion(newest.get(ApiKeys.API_VERSIONS.id).shortValue()));
         return frame(ByteBuffer.wrap(request).getInt(CORRELATION_ID_AT), answer, (short) 0);
     }
 
@@ -72,7 +75,7 @@ public final class VersionLimit {
                 new ApiVersionsResponseData(new ByteBufferAccessor(buffer.position(ANSWER_AT)), version);
         ApiVersionsResponseData answer = new ApiVersionsResponseData().setErrorCode(theirs.errorCode());
         for (ApiVersion api : theirs.apiKeys()) {
-            Integer limit = newest.get(ApiKeys.forId(api.apiKey()));
+            Integer limit = newest.get(api.apiKey());
             if (limit != null) {
                 answer.apiKeys()
                         .add(new ApiVersion()

@@ -43,6 +43,16 @@ class MetricsIT {
     private static final int PARTITIONS = 3;
     private static final String CLIENT_ID = "metrics-it";
 
+    /**
+     * Kafka replaced them in 3.1 by metrics in nanoseconds, which both producers have, and removed them in 4.0; an
+     * application with 3.9 does without.
+     */
+    private static final Set<String> REMOVED_IN_4_0 =
+            Set.of("bufferpool-wait-time-total", "io-waittime-total", "iotime-total");
+
+    /** Of KIP-939. The classes that Millrace carries have it; with an older kafka-clients it is always 0. */
+    private static final String SINCE_4_1 = "txn-prepare-time-ns-total";
+
     private static KafkaCluster cluster;
 
     @BeforeAll
@@ -72,8 +82,10 @@ class MetricsIT {
 
         // then
         assertThat(stock).as("the reference").hasSizeGreaterThan(100);
+        stock.removeIf(name -> REMOVED_IN_4_0.stream().anyMatch(removed -> name.contains("/" + removed + "{")));
         assertThat(ours).containsAll(stock);
         ours.removeAll(stock);
+        ours.removeIf(name -> name.contains("/" + SINCE_4_1 + "{"));
         assertThat(ours).isNotEmpty().allMatch(name -> name.startsWith("millrace-metrics/"));
     }
 
