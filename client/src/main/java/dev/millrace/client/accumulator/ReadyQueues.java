@@ -1,7 +1,7 @@
 package dev.millrace.client.accumulator;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /**
  * One ready queue per I/O thread. A partition always belongs to the same one, so that its batches and callbacks are
@@ -18,9 +18,11 @@ public final class ReadyQueues {
 
     /** Ready queues for this many I/O threads. */
     public static ReadyQueues forThreads(int ioThreads) {
-        return new ReadyQueues(IntStream.range(0, ioThreads)
-                .mapToObj(thread -> new ReadyQueue())
-                .toList());
+        List<ReadyQueue> queues = new ArrayList<>();
+        for (int thread = 0; thread < ioThreads; thread++) {
+            queues.add(new ReadyQueue());
+        }
+        return new ReadyQueues(List.copyOf(queues));
     }
 
     /** For a single I/O thread. */

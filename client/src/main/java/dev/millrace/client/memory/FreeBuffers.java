@@ -4,9 +4,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.IntStream;
 
 /**
  * Free buffers, for the next batches. They have a few sizes: {@code batch.size}; 1/2, 1/4, … of it for partitions with
@@ -31,13 +32,20 @@ final class FreeBuffers {
 
     /** Empty; its buffers will be no larger than {@code total}. */
     FreeBuffers(long total, int batchSize) {
-        IntStream halves = IntStream.iterate(batchSize / 2, size -> size >= MIN_SIZE, size -> size / 2);
-        IntStream quarters = IntStream.rangeClosed(QUARTERS, MAX_FACTOR * QUARTERS)
-                .mapToLong(quarter -> (long) batchSize * quarter / QUARTERS)
-                .filter(size -> size == batchSize || size <= Math.min(total, Integer.MAX_VALUE))
-                .mapToInt(size -> (int) size);
-        this.sizes = IntStream.concat(halves, quarters).sorted().distinct().toArray();
-        for (int i = 0; i < sizes.length; i++) {
+        SortedSet<Integer> sorted = new TreeSet<>();
+        for (int size = batchSize / 2; size >= MIN_SIZE; size /= 2) {
+            sorted.add(size);
+        }
+        sorted.add(batchSize);
+        for (int quarters = QUARTERS + 1; quarters <= MAX_FACTOR * QUARTERS; quarters++) {
+            long size = (long) batchSize * quarters / QUARTERS;
+            if (size <= Math.min(total, Integer.MAX_VALUE)) {
+                sorted.add((int) size);
+            }
+        }
+        this.sizes = new int[sorted.size()];
+        for (int size : sorted) {
+            sizes[queues.size()] = size;
             queues.add(new ConcurrentLinkedDeque<>());
         }
     }
