@@ -55,6 +55,12 @@ final class Drainer {
     /** The same for a whole round, so that a batch's broker and topic id come from one image. */
     private ClusterImage image;
 
+    /**
+     * {@code linger.ms} after the last request. Till then this thread does not sleep longer than that while a request is
+     * in flight: its answer most likely comes first, and a thread that opens a batch need not wake this one.
+     */
+    private long answerExpectedByMs = Long.MIN_VALUE;
+
     private long idSeen;
     private ProducerIds.Refusal refusalSeen;
     private long visits;
@@ -326,9 +332,11 @@ final class Drainer {
             }
             int inFlight = link.inFlightRequests(node.id());
             stalled.note(node.id(), taken, waiting || inFlight >= settings.maxInFlight(), nowMs);
-            if (inFlight > 0 && settings.lingerMs() > 0) {
-                waitMs = Math.min(waitMs, settings.lingerMs()); // the answer comes sooner; till then batches opened now
-                // need not wake this thread
+            if (taken) {
+                answerExpectedByMs = Deadlines.plus(nowMs, settings.lingerMs());
+            }
+            if (inFlight > 0 && nowMs < answerExpectedByMs) {
+                waitMs = Math.min(waitMs, answerExpectedByMs - nowMs);
             }
         }
         return waitMs;

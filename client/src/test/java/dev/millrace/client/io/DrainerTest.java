@@ -421,7 +421,7 @@ class DrainerTest {
 
     /** Its answer comes first in most cases, and a thread that opens a batch meanwhile need not wake the I/O thread. */
     @Test
-    void shouldWaitNoLongerThanLingerWhileARequestIsInFlight() {
+    void shouldWaitNoLongerThanLingerAfterARequest() {
         // given
         ScriptedIo io = ScriptedIo.lingering(1, 50);
         io.send(0, 10);
@@ -432,8 +432,22 @@ class DrainerTest {
         // then
         assertThat(io.brokers.pending()).hasSize(1);
         assertThat(io.drainer.drain(io.brokers.nowMs)).isEqualTo(50);
+        io.passTime(50);
+        assertThat(io.drainer.drain(io.brokers.nowMs)).as("the answer is late").isGreaterThan(50);
+    }
+
+    @Test
+    void shouldNotWakeForNothingAfterTheAnswer() {
+        // given
+        ScriptedIo io = ScriptedIo.lingering(1, 50);
+        io.send(0, 10);
+        io.passTime(50);
+
+        // when
         io.brokers.pending().forEach(Request::accept);
         io.run();
+
+        // then
         assertThat(io.drainer.drain(io.brokers.nowMs)).isGreaterThan(50);
     }
 
