@@ -253,7 +253,7 @@ class SecurityIT {
         LeakOracle leaks = LeakOracle.of(producer);
         try (producer) {
             // when
-            Future<RecordMetadata> refused = producer.send(record(topic));
+            Future<RecordMetadata> refused = sendWhenRecovered(kind, producer, record(topic));
 
             // then
             assertThatThrownBy(refused::get).hasCauseInstanceOf(ClusterAuthorizationException.class);
@@ -270,7 +270,10 @@ class SecurityIT {
         leaks.assertNothingLeft();
     }
 
-    /** The stock producer fails its records just before it leaves the error state in which {@code send} throws. */
+    /**
+     * The stock producer fails its records just before it leaves the error state in which {@code send} throws. It may be
+     * in it before the first record, too, because it asks for its producer id as soon as it has a connection.
+     */
     private static Future<RecordMetadata> sendWhenRecovered(
             ProducerKind kind, Producer<byte[], byte[]> producer, ProducerRecord<byte[], byte[]> record) {
         if (kind == ProducerKind.MILLRACE) {
