@@ -11,14 +11,14 @@ import java.util.Arrays;
  * callbacks run in offset order. Without callbacks nothing is allocated.
  *
  * <p><b>Threads:</b> {@code add} by any writer; the rest by the I/O thread after the batch is finished.
- * <p><b>Ordering:</b> lists are installed by compare-and-set and found by an acquire load; only its owner adds to a
- * list. What a list holds is plain: the writer's commit, and the I/O thread's read of the finished batch, order it.
+ * <p><b>Ordering:</b> writers install lists by compare-and-set and find them by an acquire load; only its owner adds to
+ * a list. The I/O thread reads all plainly: the writers' commits, and its read of the finished batch, come before.
  */
 final class BatchCallbacks {
-    /** A power of two. Thread ids are consecutive, so that so many threads mostly have different places. */
-    private static final int LISTS = 32;
+    /** A power of two. */
+    private static final int LISTS = 64;
 
-    /** A thread that finds so many places taken by others adds to {@link #overflow}, with a compare-and-set a record. */
+    /** A thread that finds this many places taken by others adds to {@link #overflow}: a compare-and-set per record. */
     private static final int PROBES = 8;
 
     private static final VarHandle LIST = MethodHandles.arrayElementVarHandle(ThreadList[].class);
@@ -85,7 +85,7 @@ final class BatchCallbacks {
             all = LISTS_OF_BATCH.compareAndSet(this, null, fresh) ? fresh : lists;
         }
         Thread current = Thread.currentThread();
-        int home = (int) current.getId(); // only a hint, because an application's class may override it
+        int home = System.identityHashCode(current); // getId() could be the application's code, and throw
         for (int i = 0; i < PROBES; i++) {
             int place = (home + i) & (LISTS - 1);
             ThreadList list = (ThreadList) LIST.getAcquire(all, place);

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.function.Predicate;
 
 /**
  * Partitions to visit again at a given time. A partition is in here at most once. Visiting it early is harmless,
@@ -40,13 +41,21 @@ final class Deadlines {
 
     /** Removes all partitions, due or not. */
     List<PartitionState> pollAll() {
-        List<PartitionState> all = new ArrayList<>(queue.size());
-        for (Deadline deadline : queue) {
+        return pollIf(partition -> true);
+    }
+
+    /** Removes the partitions for which the predicate holds, due or not. */
+    List<PartitionState> pollIf(Predicate<PartitionState> isWanted) {
+        List<PartitionState> removed = new ArrayList<>(queue.size());
+        queue.removeIf(deadline -> {
+            if (!isWanted.test(deadline.partition)) {
+                return false;
+            }
             deadline.queued = false;
-            all.add(deadline.partition);
-        }
-        queue.clear();
-        return all;
+            removed.add(deadline.partition);
+            return true;
+        });
+        return removed;
     }
 
     /** Milliseconds until the first is due; {@link Long#MAX_VALUE} if there is none. */

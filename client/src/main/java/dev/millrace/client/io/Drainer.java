@@ -56,8 +56,8 @@ final class Drainer {
     private ClusterImage image;
 
     /**
-     * {@code linger.ms} after the last request. Till then this thread does not sleep longer than that while a request is
-     * in flight: its answer most likely comes first, and a thread that opens a batch need not wake this one.
+     * {@code linger.ms} after the last request. While that is in flight this thread does not sleep past this time: the
+     * answer most likely comes first, and a thread that opens a batch need not wake this one.
      */
     private long answerExpectedByMs = Long.MIN_VALUE;
 
@@ -209,13 +209,12 @@ final class Drainer {
         if (topic != null && p.partition() < topic.partitions()) {
             p.updateLeader(topic.id(), topic.leaderEpoch(p.partition()));
         }
-        Node leader = image.leader(p.topic(), p.partition());
-        int node = leader == null ? TopicImage.NO_LEADER : leader.id();
-        Lane lane = leader == null ? withoutLeader : lanes.computeIfAbsent(node, id -> new Lane());
+        int node = leaderOf(p);
+        Lane lane = node == TopicImage.NO_LEADER ? withoutLeader : lanes.computeIfAbsent(node, id -> new Lane());
         if (hasBatchFor(p, node, nowMs)) {
             p.inLane = true;
             lane.waiting.add(p);
-            if (leader == null) {
+            if (node == TopicImage.NO_LEADER) {
                 metadata.request();
             }
         } else if (p.isOpenBatchNext(node, nowMs)) {
@@ -278,24 +277,31 @@ final class Drainer {
         deliverAndSchedule(p, nowMs);
     }
 
-    /** Leaders may have moved: puts every partition into its leader's lane again. */
+    /** Leaders may have moved: visits each partition that waits in a lane, or lingers in one that is not its leader's. */
     private void rebuildLanes(long nowMs) {
-        List<PartitionState> inLanes = new ArrayList<>();
-        for (Lane lane : allLanes()) {
-            lane.waiting.forEach(PartitionState::leaveLane);
-            inLanes.addAll(lane.waiting);
-            lane.waiting.clear();
-            inLanes.addAll(lane.lingering.pollAll());
-            lane.isLingerOver = false;
-        }
+        List<PartitionState> moved = new ArrayList<>();
+        lanes.forEach((node, lane) -> emptyLane(node, lane, moved));
+        emptyLane(TopicImage.NO_LEADER, withoutLeader, moved);
         for (int node : List.copyOf(lanes.keySet())) {
             if (image.node(node) == null) {
                 lanes.remove(node);
                 stalled.clear(node);
             }
         }
-        visitAll(inLanes, nowMs);
+        visitAll(moved, nowMs);
         visitAll(backingOff.pollAll(), nowMs);
+    }
+
+    private void emptyLane(int node, Lane lane, List<PartitionState> moved) {
+        lane.waiting.forEach(PartitionState::leaveLane);
+        moved.addAll(lane.waiting);
+        lane.waiting.clear();
+        moved.addAll(lane.lingering.pollIf(p -> leaderOf(p) != node));
+    }
+
+    private int leaderOf(PartitionState p) {
+        Node leader = image.leader(p.topic(), p.partition());
+        return leader == null ? TopicImage.NO_LEADER : leader.id();
     }
 
     /**
@@ -348,10 +354,10 @@ final class Drainer {
             return;
         }
         lane.isLingerOver = false;
-        for (PartitionState p : lane.lingering.pollAll()) {
-            p.isTakenAlong = !p.queue().isWorthWaiting(nowMs);
+        for (PartitionState p : lane.lingering.pollIf(p -> !p.queue().isWorthWaiting(nowMs))) {
+            p.isTakenAlong = true;
             deliverAndSchedule(p, nowMs);
-            p.isTakenAlong &= p.inLane;
+            p.isTakenAlong = p.inLane;
         }
     }
 

@@ -3,7 +3,7 @@ package dev.millrace.client.io;
 import java.util.ArrayDeque;
 
 /**
- * The partitions that one broker leads and that have something to send: those that are served in turn by the next
+ * The partitions of one leader, or of none, that have something to send: those that are served in turn by the next
  * requests, and those whose open batch still waits for records.
  *
  * <p><b>Threads:</b> the I/O thread.
@@ -15,6 +15,6 @@ final class Lane {
     /** When each open batch has waited for {@code linger.ms}. */
     final Deadlines lingering = new Deadlines();
 
-    /** Whether a waiting partition has an open batch that has waited for {@code linger.ms}. */
+    /** Whether a partition has come to wait here because its batch has waited for {@code linger.ms}. */
     boolean isLingerOver;
 }

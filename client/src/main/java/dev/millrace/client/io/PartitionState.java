@@ -101,11 +101,6 @@ final class PartitionState {
         return transactions.isTransactional();
     }
 
-    void leaveLane() {
-        inLane = false;
-        isTakenAlong = false;
-    }
-
     PartitionQueue queue() {
         return queue;
     }
@@ -124,6 +119,11 @@ final class PartitionState {
     }
 
     // ---- what to send ----
+
+    void leaveLane() {
+        inLane = false;
+        isTakenAlong = false;
+    }
 
     /** The finished batch to send next to broker {@code node}, or null if there is none or it must wait. */
     FinishedBatch candidate(int node, long nowMs) {

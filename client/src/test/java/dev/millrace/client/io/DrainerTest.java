@@ -401,6 +401,28 @@ class DrainerTest {
     }
 
     @Test
+    void shouldSendWhatLingersToItsNewLeaderWhenTheLeaderHasMoved() {
+        // given two open batches of one broker
+        ScriptedIo io = ScriptedIo.lingering(2, 50);
+        io.send(0, 10);
+        io.run();
+        io.brokers.nowMs += 20;
+        io.send(1, 10);
+        io.run();
+
+        // when another one becomes the leader of the second partition
+        io.brokers.moveLeader(1, 2);
+        io.images.applyDelta(
+                new ClusterDelta("c", List.of(), List.of(io.brokers.image(ScriptedIo.TOPIC)), Map.of(), false));
+        io.passTime(30);
+
+        // then
+        assertThat(io.brokers.pending()).hasToString("[1 <- [0:0:0]]");
+        io.passTime(20);
+        assertThat(io.brokers.pending()).hasToString("[1 <- [0:0:0], 2 <- [1:0:0]]");
+    }
+
+    @Test
     void shouldLetABatchLingerThatFillsFastWhenAnotherOneIsDue() {
         // given one batch that is due in 10 ms, and one that has a quarter of batch.size already
         ScriptedIo io = ScriptedIo.lingering(2, 50);
