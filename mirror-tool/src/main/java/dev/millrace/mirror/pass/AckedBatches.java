@@ -1,0 +1,145 @@
+package dev.millrace.mirror.pass;
+
+import java.util.ArrayDeque;
+import java.util.Optional;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+
+/**
+ * How far one source partition has been mirrored without a gap: the offset up to which all that was sent has been
+ * acknowledged. Only that offset may be committed.
+ *
+ * <p>There is an entry for each batch at the target, not for each record: records that follow one another into the same
+ * batch share one. The number of entries has no limit here: the producer's {@code buffer.memory} limits the batches
+ * that can be outstanding.
+ *
+ * <p><b>Threads:</b> the worker that owns the partition calls all methods; any thread may read the position.
+ * <p><b>Ordering:</b> the position is a volatile reference to an immutable object. Whether a batch is acknowledged is
+ * read from its {@link Outcome}, which orders that.
+ */
+public final class AckedBatches {
+    private final ArrayDeque<Entry> entries = new ArrayDeque<>();
+
+    /** The position after all that was added. */
+    private long lastNextOffset = Long.MIN_VALUE;
+
+    private long sent;
+    private long acked;
+    private Throwable failure;
+    private volatile OffsetAndMetadata position;
+
+    /** Source records that follow one another and are in one batch at the target. */
+    private static final class Entry {
+        private final Outcome outcome;
+        private long nextOffset;
+        private int leaderEpoch;
+        private int records;
+
+        Entry(Outcome outcome) {
+            this.outcome = outcome;
+        }
+    }
+
+    /**
+     * Adds records that were handed to the producer.
+     *
+     * @param outcome of the batch at the target that has them; the same object for all records of one batch
+     * @param nextOffset the source position after them
+     * @param leaderEpoch the leader epoch of their source batch, or -1
+     * @throws IllegalArgumentException if the position does not move forward
+     */
+    public void add(Outcome outcome, long nextOffset, int leaderEpoch, int records) {
+        if (nextOffset <= lastNextOffset) {
+            throw backwards(nextOffset);
+        }
+        Entry last = entries.peekLast();
+        if (last == null || last.outcome != outcome) {
+            last = new Entry(outcome);
+            entries.add(last);
+        }
+        last.records += records;
+        sent += records;
+        moveEnd(last, nextOffset, leaderEpoch);
+    }
+
+    /**
+     * Moves over offsets of which nothing is sent: control batches, aborted and removed records. They count as
+     * acknowledged as soon as all before them is.
+     *
+     * @throws IllegalArgumentException if the position moves back
+     */
+    public void skipTo(long nextOffset, int leaderEpoch) {
+        if (nextOffset < lastNextOffset) {
+            throw backwards(nextOffset);
+        }
+        if (nextOffset == lastNextOffset) {
+            return; // the last record sent was also the end of its batch
+        }
+        Entry last = entries.peekLast();
+        if (last == null) {
+            lastNextOffset = nextOffset;
+            publish(nextOffset, leaderEpoch);
+        } else {
+            moveEnd(last, nextOffset, leaderEpoch);
+        }
+    }
+
+    private void moveEnd(Entry last, long nextOffset, int leaderEpoch) {
+        last.nextOffset = nextOffset;
+        last.leaderEpoch = leaderEpoch;
+        lastNextOffset = nextOffset;
+    }
+
+    /** Moves the position over the batches acknowledged since the last call; returns the number of their records. */
+    public long advance() {
+        long before = acked;
+        Entry passed = null;
+        Entry next = entries.peek();
+        while (failure == null && next != null && next.outcome.isDone()) {
+            failure = next.outcome.failureOrNull();
+            if (failure == null) {
+                passed = entries.remove();
+                acked += passed.records;
+                next = entries.peek();
+            }
+        }
+        if (passed != null) {
+            publish(passed.nextOffset, passed.leaderEpoch);
+        }
+        return acked - before;
+    }
+
+    /**
+     * The position from which a consumer reads all that is not acknowledged, as of the last {@link #advance}; null as
+     * long as nothing is acknowledged.
+     */
+    public OffsetAndMetadata positionOrNull() {
+        return position;
+    }
+
+    /** The number of records sent that the last {@link #advance} did not pass. */
+    public long outstanding() {
+        return sent - acked;
+    }
+
+    /**
+     * Why the first batch that is not acknowledged failed, if the last {@link #advance} reached one that did; else null.
+     * All before it is acknowledged, and the position will never pass it.
+     */
+    public Throwable failureOrNull() {
+        return failure;
+    }
+
+    /** Whether batches are outstanding that the position may still pass. */
+    public boolean isAwaited() {
+        return !entries.isEmpty() && failure == null;
+    }
+
+    private void publish(long nextOffset, int leaderEpoch) {
+        position = new OffsetAndMetadata(nextOffset, leaderEpoch < 0 ? Optional.empty() : Optional.of(leaderEpoch), "");
+    }
+
+    private IllegalArgumentException backwards(long nextOffset) {
+        return new IllegalArgumentException("Position " + nextOffset + " is not after " + lastNextOffset
+                + ": what is in between would be committed twice, or before it is acknowledged");
+    }
+}

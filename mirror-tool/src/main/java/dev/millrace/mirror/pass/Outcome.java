@@ -1,0 +1,15 @@
+package dev.millrace.mirror.pass;
+
+/**
+ * What has become of a batch at the target.
+ *
+ * <p><b>Threads:</b> any.
+ * <p><b>Ordering:</b> a thread that sees {@link #isDone} also sees the failure.
+ */
+public interface Outcome {
+    /** Whether the batch is acknowledged or has failed for good. Once true it stays true. */
+    boolean isDone();
+
+    /** Why the batch failed; null if it is acknowledged. Not to be asked before it is done. */
+    Throwable failureOrNull();
+}

@@ -1,0 +1,229 @@
+package dev.millrace.mirror.pass;
+
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+import org.apache.kafka.common.errors.CorruptRecordException;
+
+/**
+ * One batch after the other in the bytes that were fetched from a partition: the fields of its header, and its bytes.
+ * Of a batch in an older format (magic 0 and 1) only offset and size are known before it is opened.
+ *
+ * <p>Only what decides where the next batch begins is checked here. The checksum, which covers all fields from the
+ * attributes on, is not: a batch that is passed carries it to the target, which checks it. Whoever does anything else
+ * with a batch calls {@link #checkIntegrity} first.
+ *
+ * <p><b>Threads:</b> one.
+ */
+public final class SourceBatch {
+    /** A batch of format v2 has its records from here on. */
+    static final int HEADER_SIZE = 61;
+
+    private static final int LENGTH_AT = 8;
+    private static final int LENGTH_END = 12;
+    private static final int LEADER_EPOCH_AT = 12;
+    private static final int MAGIC_AT = 16;
+    private static final int CRC_AT = 17;
+    private static final int ATTRIBUTES_AT = 21;
+    private static final int LAST_OFFSET_DELTA_AT = 23;
+    private static final int BASE_TIMESTAMP_AT = 27;
+    private static final int MAX_TIMESTAMP_AT = 35;
+    private static final int PRODUCER_ID_AT = 43;
+    private static final int COUNT_AT = 57;
+
+    /** Offset, size, checksum, magic, attributes, and the lengths of a key and a value that are null. */
+    private static final int OLD_FORMAT_MIN_SIZE = 26;
+
+    private static final byte V2 = 2;
+    private static final int CODEC_MASK = 7;
+    private static final int LOG_APPEND_TIME = 1 << 3;
+    private static final int TRANSACTIONAL = 1 << 4;
+    private static final int CONTROL = 1 << 5;
+    private static final int DELETE_HORIZON = 1 << 6;
+    private static final int UNKNOWN = -1 << 7;
+    private static final int LAST_CODEC = 4;
+
+    private final CRC32C crc = new CRC32C();
+
+    /** The fetched bytes; position and limit are those of the batch. */
+    private ByteBuffer bytes = ByteBuffer.allocate(0);
+
+    private int start;
+    private int end;
+    private int allEnd;
+
+    // Read once, because they decide about every batch.
+    private byte magic;
+    private int attributes;
+    private int count;
+    private long lastOffset;
+
+    /**
+     * Starts before the first batch.
+     *
+     * @param batches whole batches from position to limit, neither of which is changed
+     */
+    public void wrap(ByteBuffer batches) {
+        bytes = batches.duplicate();
+        start = batches.position();
+        end = start;
+        allEnd = batches.limit();
+    }
+
+    /**
+     * Moves to the next batch; returns false if there is none.
+     *
+     * @throws CorruptRecordException if the bytes do not begin with a whole batch
+     */
+    public boolean moveToNext() {
+        if (end == allEnd) {
+            return false;
+        }
+        int left = allEnd - end;
+        if (left < OLD_FORMAT_MIN_SIZE) {
+            throw new CorruptRecordException(
+                    "The " + left + " bytes after offset " + lastOffset + " are too few for a batch");
+        }
+        bytes.limit(allEnd);
+        long size = LENGTH_END + (long) bytes.getInt(end + LENGTH_AT);
+        magic = bytes.get(end + MAGIC_AT);
+        if (magic < 0 || magic > V2) {
+            throw corruptNext("has magic " + magic + "; known are 0, 1 and 2");
+        }
+        if (size < (magic == V2 ? HEADER_SIZE : OLD_FORMAT_MIN_SIZE) || size > left) {
+            throw corruptNext("says that it has " + size + " bytes, where " + left + " were fetched");
+        }
+        start = end;
+        end = start + (int) size;
+        bytes.limit(end).position(start);
+        readHeader();
+        return true;
+    }
+
+    private void readHeader() {
+        if (magic < V2) {
+            attributes = 0;
+            count = -1;
+            lastOffset = baseOffset();
+            return;
+        }
+        attributes = bytes.getShort(start + ATTRIBUTES_AT);
+        count = bytes.getInt(start + COUNT_AT);
+        int lastDelta = bytes.getInt(start + LAST_OFFSET_DELTA_AT);
+        lastOffset = baseOffset() + lastDelta;
+        if (lastDelta < 0 || count < 0 || count - 1 > lastDelta) {
+            throw corrupt("has " + count + " records and last offset delta " + lastDelta);
+        }
+    }
+
+    /**
+     * Compares the checksum of the header with that of the bytes. For an older format it does nothing: each of its
+     * records has a checksum of its own, which is compared when the batch is opened.
+     *
+     * @throws CorruptRecordException if they differ
+     */
+    public void checkIntegrity() {
+        if (isOldFormat()) {
+            return;
+        }
+        crc.reset();
+        crc.update(bytes.limit(end).position(start + ATTRIBUTES_AT));
+        bytes.position(start);
+        int stored = bytes.getInt(start + CRC_AT);
+        if ((int) crc.getValue() != stored) {
+            throw corrupt("has the checksum " + Integer.toHexString(stored) + ", its bytes have "
+                    + Long.toHexString(crc.getValue()));
+        }
+    }
+
+    /** The whole batch from position to limit; the same buffer at each call. It is not valid after the next move. */
+    public ByteBuffer bytes() {
+        return bytes.limit(end).position(start);
+    }
+
+    /** In bytes, header included. */
+    public int size() {
+        return end - start;
+    }
+
+    /** Whether this is format v0 or v1. All that follows here is about v2; an older batch has neither flag nor id. */
+    public boolean isOldFormat() {
+        return magic < V2;
+    }
+
+    /** The first offset of the batch as it was written; of an older format the last, as no other is in the header. */
+    public long baseOffset() {
+        return bytes.getLong(start);
+    }
+
+    public long lastOffset() {
+        return lastOffset;
+    }
+
+    /** Where a consumer goes on that has read the batch. */
+    public long nextOffset() {
+        return lastOffset + 1;
+    }
+
+    /** The number of records, which compaction may have lowered; -1 for an older format. */
+    public int count() {
+        return count;
+    }
+
+    /** -1 if it is unknown. */
+    public int leaderEpoch() {
+        return isOldFormat() ? -1 : bytes.getInt(start + LEADER_EPOCH_AT);
+    }
+
+    /** -1 if the producer had none. */
+    public long producerId() {
+        return isOldFormat() ? -1 : bytes.getLong(start + PRODUCER_ID_AT);
+    }
+
+    /** Of an older format 0, whatever its codec is. */
+    public int codecId() {
+        return attributes & CODEC_MASK;
+    }
+
+    public boolean isTransactional() {
+        return (attributes & TRANSACTIONAL) != 0;
+    }
+
+    /** Whether its records are markers of the broker, which no consumer sees. */
+    public boolean isControl() {
+        return (attributes & CONTROL) != 0;
+    }
+
+    public boolean hasDeleteHorizon() {
+        return (attributes & DELETE_HORIZON) != 0;
+    }
+
+    public boolean isLogAppendTime() {
+        return (attributes & LOG_APPEND_TIME) != 0;
+    }
+
+    /** Whether its header says what this version of Millrace does not know. */
+    public boolean hasUnknownAttributes() {
+        return (attributes & UNKNOWN) != 0 || codecId() > LAST_CODEC;
+    }
+
+    /** Whether compaction removed records, or the offsets of the records are not those that a producer counts. */
+    public boolean hasGaps() {
+        return lastOffset - baseOffset() != count - 1;
+    }
+
+    long baseTimestamp() {
+        return bytes.getLong(start + BASE_TIMESTAMP_AT);
+    }
+
+    long maxTimestamp() {
+        return bytes.getLong(start + MAX_TIMESTAMP_AT);
+    }
+
+    CorruptRecordException corrupt(String what) {
+        return new CorruptRecordException("The batch at offset " + baseOffset() + " " + what);
+    }
+
+    private CorruptRecordException corruptNext(String what) {
+        return new CorruptRecordException("The batch at offset " + bytes.getLong(end) + " " + what);
+    }
+}

@@ -1,0 +1,261 @@
+package dev.millrace.mirror.pass;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.junit.jupiter.api.Test;
+
+class AckedBatchesTest {
+    private final AckedBatches batches = new AckedBatches();
+
+    /** A batch at the target whose outcome the test decides. */
+    private static final class TargetBatch implements Outcome {
+        private boolean done;
+        private Throwable failure;
+        private int asked;
+
+        void acknowledge() {
+            done = true;
+        }
+
+        void fail(Throwable cause) {
+            failure = cause;
+            done = true;
+        }
+
+        @Override
+        public boolean isDone() {
+            asked++;
+            return done;
+        }
+
+        @Override
+        public Throwable failureOrNull() {
+            assertThat(done).as("is asked for its failure after it is done").isTrue();
+            return failure;
+        }
+    }
+
+    @Test
+    void shouldHaveNoPositionWhenNothingIsAcknowledged() {
+        batches.add(new TargetBatch(), 10, 3, 10);
+
+        assertThat(batches.advance()).isZero();
+        assertThat(batches.positionOrNull()).isNull();
+        assertThat(batches.outstanding()).isEqualTo(10);
+        assertThat(batches.isAwaited()).isTrue();
+    }
+
+    @Test
+    void shouldWaitForTheFirstBatchWhenLaterOnesAreAcknowledged() {
+        TargetBatch first = new TargetBatch();
+        TargetBatch second = new TargetBatch();
+        batches.add(first, 10, 3, 10);
+        batches.add(second, 25, 4, 15);
+        second.acknowledge();
+        assertThat(batches.advance()).isZero();
+        assertThat(batches.positionOrNull()).isNull();
+
+        first.acknowledge();
+
+        assertThat(batches.advance()).isEqualTo(25);
+        assertThat(batches.positionOrNull()).isEqualTo(position(25, 4));
+        assertThat(batches.outstanding()).isZero();
+        assertThat(batches.isAwaited()).isFalse();
+    }
+
+    @Test
+    void shouldMoveByBatchesOfTheTargetWhenTheyBeginInsideBatchesOfTheSource() {
+        TargetBatch first = new TargetBatch();
+        TargetBatch second = new TargetBatch();
+        batches.add(first, 11, 3, 1);
+        batches.add(first, 12, 3, 1);
+        batches.add(second, 13, 3, 1);
+        batches.skipTo(20, 3);
+        batches.add(second, 21, 4, 1);
+        first.acknowledge();
+        assertThat(batches.advance()).isEqualTo(2);
+        assertThat(batches.positionOrNull()).isEqualTo(position(12, 3));
+        second.acknowledge();
+
+        assertThat(batches.advance()).isEqualTo(2);
+        assertThat(batches.positionOrNull()).isEqualTo(position(21, 4));
+    }
+
+    @Test
+    void shouldMoveOverWhatIsNotSentOnlyWhenAllBeforeItIsAcknowledged() {
+        batches.skipTo(5, -1);
+        assertThat(batches.positionOrNull()).isEqualTo(new OffsetAndMetadata(5, Optional.empty(), ""));
+        TargetBatch batch = new TargetBatch();
+        batches.add(batch, 10, 3, 5);
+        batches.skipTo(10, 3);
+        batches.skipTo(12, 4);
+        batches.advance();
+        assertThat(batches.positionOrNull().offset()).isEqualTo(5);
+
+        batch.acknowledge();
+        batches.advance();
+
+        assertThat(batches.positionOrNull()).isEqualTo(position(12, 4));
+        batches.skipTo(15, 4);
+        assertThat(batches.positionOrNull()).isEqualTo(position(15, 4));
+    }
+
+    @Test
+    void shouldStopForGoodAtABatchThatFailed() {
+        TargetBatch first = new TargetBatch();
+        TargetBatch failed = new TargetBatch();
+        TargetBatch third = new TargetBatch();
+        batches.add(first, 10, 3, 10);
+        batches.add(failed, 20, 3, 10);
+        batches.add(third, 30, 3, 10);
+        Throwable cause = new IllegalStateException("refused");
+        failed.fail(cause);
+        third.acknowledge();
+        batches.advance();
+        assertThat(batches.failureOrNull())
+                .as("the first may still be acknowledged")
+                .isNull();
+        assertThat(batches.isAwaited()).isTrue();
+
+        first.acknowledge();
+
+        assertThat(batches.advance()).isEqualTo(10);
+        assertThat(batches.advance()).isZero();
+        assertThat(batches.failureOrNull()).isSameAs(cause);
+        assertThat(batches.positionOrNull()).isEqualTo(position(10, 3));
+        assertThat(batches.outstanding()).isEqualTo(20);
+        assertThat(batches.isAwaited()).isFalse();
+        batches.skipTo(40, 3);
+        assertThat(batches.positionOrNull()).isEqualTo(position(10, 3));
+    }
+
+    @Test
+    void shouldRefuseToMoveBack() {
+        batches.add(new TargetBatch(), 10, 3, 10);
+
+        assertThatThrownBy(() -> batches.add(new TargetBatch(), 10, 3, 1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("Position 10 is not after 10");
+        assertThatThrownBy(() -> batches.skipTo(9, 3)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void shouldAskOnceForABatchWhateverTheNumberOfItsRecords() {
+        TargetBatch batch = new TargetBatch();
+        for (int i = 1; i <= 10_000; i++) {
+            batches.add(batch, i, 3, 1);
+        }
+        batch.acknowledge();
+
+        assertThat(batches.advance()).isEqualTo(10_000);
+        assertThat(batch.asked).isEqualTo(1);
+    }
+
+    /** The model keeps an entry for each record. */
+    @Test
+    void shouldHaveThePositionOfAModelWhenOutcomesComeInAnyOrder() {
+        long seed = Long.getLong("millrace.seed", System.nanoTime());
+        System.out.println("AckedBatchesTest runs with -Dmillrace.seed=" + seed);
+        Random random = new Random(seed);
+        for (int i = 0; i < 300; i++) {
+            new ModelRun(random).run();
+        }
+    }
+
+    private static final class ModelRun {
+        /** A source offset range, and what it waits for; null if nothing of it is sent. */
+        private record Step(long nextOffset, int epoch, int records, TargetBatch batch) {}
+
+        private final Random random;
+        private final AckedBatches batches = new AckedBatches();
+        private final List<Step> steps = new ArrayList<>();
+        private final List<TargetBatch> open = new ArrayList<>();
+        private TargetBatch filling = new TargetBatch();
+        private long next;
+        private int epoch;
+        private long advanced;
+        private boolean mayFail;
+
+        ModelRun(Random random) {
+            this.random = random;
+            open.add(filling);
+        }
+
+        void run() {
+            mayFail = random.nextInt(3) == 0;
+            for (int i = 0; i < 200; i++) {
+                switch (random.nextInt(6)) {
+                    case 0, 1, 2 -> send();
+                    case 3 -> skip();
+                    case 4 -> complete();
+                    default -> compare();
+                }
+            }
+            while (!open.isEmpty()) {
+                complete();
+            }
+            compare();
+        }
+
+        private void send() {
+            if (random.nextInt(4) == 0 || filling.done) {
+                filling = new TargetBatch();
+                open.add(filling);
+            }
+            int records = 1 + random.nextInt(5);
+            next += records + random.nextInt(2);
+            epoch += random.nextInt(20) == 0 ? 1 : 0;
+            steps.add(new Step(next, epoch, records, filling));
+            batches.add(filling, next, epoch, records);
+        }
+
+        private void skip() {
+            next += random.nextInt(3);
+            if (steps.isEmpty() || steps.get(steps.size() - 1).nextOffset != next) {
+                steps.add(new Step(next, epoch, 0, null));
+            }
+            batches.skipTo(next, epoch);
+        }
+
+        private void complete() {
+            if (open.isEmpty()) {
+                return;
+            }
+            TargetBatch batch = open.remove(random.nextInt(open.size()));
+            if (mayFail && random.nextInt(10) == 0) {
+                batch.fail(new IllegalStateException("refused"));
+            } else {
+                batch.acknowledge();
+            }
+        }
+
+        private void compare() {
+            advanced += batches.advance();
+            OffsetAndMetadata expected = null;
+            long acked = 0;
+            long sent = 0;
+            boolean prefix = true;
+            for (Step step : steps) {
+                prefix &= step.batch == null || (step.batch.done && step.batch.failure == null);
+                sent += step.records;
+                if (prefix) {
+                    acked += step.records;
+                    expected = position(step.nextOffset, step.epoch);
+                }
+            }
+            assertThat(batches.positionOrNull()).isEqualTo(expected);
+            assertThat(advanced).isEqualTo(acked);
+            assertThat(batches.outstanding()).isEqualTo(sent - acked);
+        }
+    }
+
+    private static OffsetAndMetadata position(long offset, int epoch) {
+        return new OffsetAndMetadata(offset, Optional.of(epoch), "");
+    }
+}
