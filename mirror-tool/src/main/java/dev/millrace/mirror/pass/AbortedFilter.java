@@ -26,7 +26,7 @@ public final class AbortedFilter {
     private final PriorityQueue<Aborted> pending = new PriorityQueue<>(Comparator.comparingLong(Aborted::firstOffset));
     private final Set<Long> producerIds = new HashSet<>();
 
-    /** @param markers reads the records of control batches; nobody else may use it during {@link #onBatch} */
+    /** @param markers reads the records of control batches; not to be used elsewhere during {@link #onBatch} */
     public AbortedFilter(RecordCursor markers) {
         this.markers = markers;
     }

@@ -4,7 +4,7 @@ package dev.millrace.mirror.pass;
  * Decides for each batch of one partition whether it is passed or opened, and why.
  *
  * <p>Small batches are opened, and merged, if that is cheaper in all. A batch costs the target's broker about
- * {@value #BATCH_NANOS} ns of CPU whatever is in it. Opening a batch costs the mirror some time for each record and
+ * 80 µs of CPU whatever is in it. Opening a batch costs the mirror some time for each record and
  * for each byte, much more if the byte is compressed. So batches are opened as long as an average one costs less to open
  * than to pass: with 33 compressed bytes a record, up to about 190 records. The average is that of the last dozen, and
  * must be clearly on the other side before the choice changes: a passed batch ends the batch that is being filled, so

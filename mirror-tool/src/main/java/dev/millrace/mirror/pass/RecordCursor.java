@@ -210,7 +210,7 @@ public final class RecordCursor implements AutoCloseable {
         }
     }
 
-    /** Key, value and headers are not looked at, but they must be as long as they say, or nobody could read the copy. */
+    /** Key, value and headers are not looked at, but they must be as long as they say, or no consumer could read the copy. */
     private void skipContent(int recordEnd) {
         skip(readInt(recordEnd), recordEnd);
         skip(readInt(recordEnd), recordEnd);

@@ -9,8 +9,8 @@ import org.apache.kafka.common.errors.CorruptRecordException;
  * Of a batch in an older format (magic 0 and 1) only offset and size are known before it is opened.
  *
  * <p>Only what decides where the next batch begins is checked here. The checksum, which covers all fields from the
- * attributes on, is not: a batch that is passed carries it to the target, which checks it. Whoever does anything else
- * with a batch calls {@link #checkIntegrity} first.
+ * attributes on, is not: a batch that is passed carries it to the target, which checks it. A caller that does anything
+ * else with a batch calls {@link #checkIntegrity} first.
  *
  * <p><b>Threads:</b> one.
  */

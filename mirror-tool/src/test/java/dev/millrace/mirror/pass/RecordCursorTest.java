@@ -102,13 +102,16 @@ class RecordCursorTest {
         return batch.randomRecords(random, single ? 1 : 1 + random.nextInt(300)).make();
     }
 
-    /** Every record, by every way the bytes may lie in memory, and from every third offset on. */
+    /** All records, and those from the middle of each batch on, however the bytes lie in memory. */
     private void assertSameAsKafka(ByteBuffer batches) {
         assertSameAsKafka(batches, batches);
         ByteBuffer direct = ByteBuffer.allocateDirect(batches.remaining() + 20).position(9);
         direct.put(batches.duplicate()).flip().position(9);
         assertSameAsKafka(batches, direct);
         assertSameAsKafka(batches, batches.asReadOnlyBuffer());
+        ByteBuffer slice =
+                ByteBuffer.allocate(batches.remaining() + 9).position(9).slice();
+        assertSameAsKafka(batches, slice.put(batches.duplicate()).flip());
     }
 
     private void assertSameAsKafka(ByteBuffer batches, ByteBuffer fetched) {
@@ -116,13 +119,18 @@ class RecordCursorTest {
         batch.wrap(fetched);
         for (RecordBatch expected : MemoryRecords.readableRecords(batches).batches()) {
             assertThat(batch.moveToNext()).isTrue();
-            cursor.open(batch, 0);
-            for (Record record : expected) {
-                assertThat(cursor.moveNext()).isTrue();
-                assertSame(record);
+            long middle = (batch.baseOffset() + batch.lastOffset()) / 2;
+            for (long from : new long[] {0, middle}) {
+                cursor.open(batch, from);
+                for (Record record : expected) {
+                    if (record.offset() >= from) {
+                        assertThat(cursor.moveNext()).isTrue();
+                        assertSame(record);
+                    }
+                }
+                assertThat(cursor.moveNext()).isFalse();
+                assertThat(cursor.moveNext()).isFalse();
             }
-            assertThat(cursor.moveNext()).isFalse();
-            assertThat(cursor.moveNext()).isFalse();
         }
         assertThat(batch.moveToNext()).isFalse();
     }
@@ -288,12 +296,12 @@ class RecordCursorTest {
     @ParameterizedTest
     @EnumSource(CompressionType.class)
     void shouldFailWithoutMuchMemoryWhenARecordSaysThatItIsHuge(CompressionType codec) {
-        ByteBuffer lie = ByteBuffer.allocate(200);
+        ByteBuffer lie = ByteBuffer.allocate(200_000); // more than one piece, so that the buffer grows
         ByteUtils.writeVarint(Integer.MAX_VALUE, lie);
 
         assertCorrupt(
                 BatchMaker.withPayload(42, codec, lie.array()),
-                "has a record of 2147483647 bytes and only 195 bytes left");
+                "has a record of 2147483647 bytes and only 199995 bytes left");
         assertThat(cursor.array().length).isLessThan(MEGABYTE);
     }
 

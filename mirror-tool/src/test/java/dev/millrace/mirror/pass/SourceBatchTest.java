@@ -126,6 +126,8 @@ class SourceBatchTest {
         assertRefused(copy(good).putInt(COUNT_AT, 3), "offset 33 has 3 records and last offset delta 1");
         assertRefused(copy(good).putInt(COUNT_AT, -1), "offset 33 has -1 records");
         assertRefused(copy(good).putInt(LAST_OFFSET_DELTA_AT, -1), "last offset delta -1");
+        ByteBuffer noProgress = copy(good).putInt(COUNT_AT, 0).putInt(LAST_OFFSET_DELTA_AT, -1);
+        assertRefused(noProgress, "has 0 records and last offset delta -1");
     }
 
     private static void assertRefused(ByteBuffer bytes, String message) {
