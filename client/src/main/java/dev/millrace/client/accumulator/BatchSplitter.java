@@ -47,6 +47,10 @@ final class BatchSplitter {
             parts.add(part);
             firstRecord += part.count();
         }
+        if (firstRecord != whole.count()) {
+            throw new IllegalStateException(
+                    "A batch of " + whole.count() + " records by its header contains " + firstRecord);
+        }
         return parts;
     }
 
