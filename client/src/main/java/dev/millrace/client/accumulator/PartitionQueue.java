@@ -193,7 +193,11 @@ public final class PartitionQueue {
      */
     public BatchResult pass(ByteBuffer batch, List<? extends BatchCodec> codecs, long maxBlockMs)
             throws InterruptedException {
-        byte[] buffer = pool().acquire(pool().reusableSize(batch.remaining()), maxBlockMs, () -> true);
+        int size = pool().reusableSize(batch.remaining());
+        byte[] buffer = pool().acquire(size, maxBlockMs, () -> !newest().isEnd());
+        if (buffer == null) {
+            return null;
+        }
         OpenBatch linked = null;
         try {
             linked = linkOrNull(PassedBatch.copy(batch, buffer, codecs, accumulator.nowMs()));
