@@ -97,7 +97,7 @@ class RawProducerIT {
                     mix.writeSome(CompressionType.forId(i % 5));
                 }
             }
-            int moving = fault.ordinal() % PARTITIONS;
+            int moving = mix.random.nextInt(PARTITIONS);
             CompletableFuture<Void> moved = CompletableFuture.runAsync(
                     () -> Leaders.move(cluster, topic, moving, Leaders.others(cluster, topic, moving)));
             while (!moved.isDone()) {
