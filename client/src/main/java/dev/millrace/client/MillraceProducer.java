@@ -7,6 +7,7 @@ import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.KafkaVersion;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.raw.RawProducer;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -50,6 +51,10 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     private static final Logger log = LoggerFactory.getLogger(MillraceProducer.class);
     private static final String IN_CALLBACK =
             "flush() was called in a callback: it would wait for the thread that runs the callback";
+
+    static {
+        RawProducer.setAccess(producer -> producer instanceof MillraceProducer<?, ?> ours ? ours.raw() : null);
+    }
 
     private final ProducerConfig config;
     private final RecordSender<K, V> sender;
@@ -113,6 +118,10 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         transactionApi = parts.transactions;
         sender = parts.sender;
         closeFailure = parts::closeFailure;
+    }
+
+    private RawProducer raw() {
+        return new RawSender(config, kafka, topics, accumulator, io);
     }
 
     private static Map<String, Object> toMap(Properties properties) {

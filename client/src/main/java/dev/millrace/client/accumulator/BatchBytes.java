@@ -25,6 +25,20 @@ final class BatchBytes {
         this.reserved = reserved;
     }
 
+    /** A batch that was made elsewhere and takes the first {@code size} bytes; its header is made ours. */
+    static BatchBytes ofPassed(byte[] buffer, int size) {
+        BatchBytes bytes = new BatchBytes(buffer, buffer.length);
+        bytes.size = size;
+        bytes.uncompressedSize = size;
+        bytes.payloadChecksum = BatchHeader.adopt(buffer, size);
+        return bytes;
+    }
+
+    /** Whether the records have the checksum that they must have. For those that were encoded here they do. */
+    boolean isPayloadIntact() {
+        return Crc32c.of(buffer, BatchHeader.SIZE, size) == payloadChecksum;
+    }
+
     /** Compresses the records up to {@code end} and writes the header, except producer id, sequence and checksum. */
     void encode(BatchCodec codec, int end, int records, long baseTimestamp, long maxTimestamp) {
         int compressedEnd = codec.compress(buffer, BatchHeader.SIZE, end);

@@ -26,7 +26,10 @@ final class BatchHeader {
 
     private static final byte MAGIC_V2 = 2;
     private static final int CODEC_MASK = 7;
+    private static final int LOG_APPEND_TIME = 1 << 3;
     private static final int TRANSACTIONAL = 1 << 4;
+    private static final int CONTROL = 1 << 5;
+    private static final int DELETE_HORIZON = 1 << 6;
     private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.BIG_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
@@ -45,8 +48,71 @@ final class BatchHeader {
         INT.set(batch, COUNT_AT, count);
     }
 
+    /**
+     * Checks that the first {@code size} bytes are one batch that can be passed on as it is.
+     *
+     * @throws IllegalArgumentException it cannot; the message says why
+     */
+    static void throwIfNotPassable(byte[] batch, int size) {
+        if (size <= MAGIC_AT || batch[MAGIC_AT] != MAGIC_V2) {
+            String found = size <= MAGIC_AT ? "only " + size + " bytes" : "format " + batch[MAGIC_AT];
+            throw notPassable("a batch of format " + MAGIC_V2 + " is needed, not " + found);
+        }
+        if (size < SIZE || (int) INT.get(batch, LENGTH_AT) != size - LEADER_EPOCH_AT) {
+            long length = (long) (int) INT.get(batch, LENGTH_AT) + LEADER_EPOCH_AT;
+            throw notPassable("it has " + length + " bytes by its header, at least " + SIZE + " are needed, and " + size
+                    + " were given");
+        }
+        int count = count(batch);
+        int lastOffsetDelta = (int) INT.get(batch, LAST_OFFSET_DELTA_AT);
+        if (count <= 0 || lastOffsetDelta != count - 1) {
+            throw notPassable("its offsets end at " + lastOffsetDelta + " and it has " + count
+                    + " records; there must be at least one, and no gap");
+        }
+        int attributes = (short) SHORT.get(batch, ATTRIBUTES_AT);
+        if ((attributes & ~(CODEC_MASK | TRANSACTIONAL)) != 0) {
+            throw notPassable(unwanted(attributes) + "; only a codec and the transactional bit may be set in its"
+                    + " attributes");
+        }
+    }
+
+    private static String unwanted(int attributes) {
+        if ((attributes & CONTROL) != 0) {
+            return "it is a control batch";
+        }
+        if ((attributes & LOG_APPEND_TIME) != 0) {
+            return "its timestamp is the broker's (LogAppendTime)";
+        }
+        return (attributes & DELETE_HORIZON) != 0
+                ? "it has a delete horizon"
+                : "its attributes are " + Integer.toHexString(attributes & 0xffff);
+    }
+
+    private static IllegalArgumentException notPassable(String why) {
+        return new IllegalArgumentException("This batch cannot be passed on: " + why);
+    }
+
+    /**
+     * Clears what belongs to a batch's former place. Producer and checksum are written when it is sent.
+     *
+     * @return the checksum of the records, derived from the batch's; wrong if anything in the batch is corrupt, so that
+     *     the batch's new checksum will be wrong too
+     */
+    static int adopt(byte[] batch, int size) {
+        int header = Crc32c.of(batch, ATTRIBUTES_AT, SIZE);
+        int records = Crc32c.second(header, (int) INT.get(batch, CRC_AT), size - SIZE);
+        LONG.set(batch, 0, 0L); // base offset: set by the broker
+        INT.set(batch, LEADER_EPOCH_AT, -1);
+        SHORT.set(batch, ATTRIBUTES_AT, (short) codecId(batch));
+        return records;
+    }
+
     static int codecId(byte[] batch) {
         return (short) SHORT.get(batch, ATTRIBUTES_AT) & CODEC_MASK;
+    }
+
+    static int count(byte[] batch) {
+        return (int) INT.get(batch, COUNT_AT);
     }
 
     static long baseTimestamp(byte[] batch) {

@@ -1,6 +1,7 @@
 package dev.millrace.client.accumulator;
 
 import dev.millrace.client.delivery.DeliveryCertainty;
+import java.util.Collections;
 import java.util.Map;
 
 /**
@@ -21,5 +22,10 @@ record BatchOutcome(
     RuntimeException errorOf(int record) {
         RuntimeException own = recordErrors.isEmpty() ? null : recordErrors.get(record); // get would box the index
         return own == null ? error : own;
+    }
+
+    /** Why the batch failed, by the first record with a reason of its own if there is one; null if it did not. */
+    RuntimeException firstErrorOrNull() {
+        return recordErrors.isEmpty() ? error : recordErrors.get(Collections.min(recordErrors.keySet()));
     }
 }

@@ -1,6 +1,8 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.raw.RawResult;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -15,7 +17,7 @@ import org.apache.kafka.common.TopicPartition;
  * read them only after {@code await} or {@code getCount() == 0}, which is the acquire side, or on the I/O thread
  * itself.
  */
-public final class BatchResult {
+public final class BatchResult implements RawResult {
     private final TopicPartition partition;
     private final int number;
     private final CountDownLatch settled = new CountDownLatch(1);
@@ -69,8 +71,24 @@ public final class BatchResult {
      * Whether every record has its outcome, including those in parts. Each split halves a batch, so recursion is
      * shallow.
      */
-    boolean isDone() {
+    @Override
+    public boolean isDone() {
         return isSettled() && (parts == null || Stream.of(parts).allMatch(BatchResult::isDone));
+    }
+
+    @Override
+    public RuntimeException failureOrNull() {
+        if (!isDone()) {
+            throw new IllegalStateException("A batch for " + partition + " has no outcome yet");
+        }
+        if (parts == null) {
+            return outcome.firstErrorOrNull();
+        }
+        return Stream.of(parts)
+                .map(BatchResult::failureOrNull)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 
     /** Whether the outcome is known, or the batch was split. */

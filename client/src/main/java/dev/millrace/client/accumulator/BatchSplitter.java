@@ -21,6 +21,9 @@ final class BatchSplitter {
     private final int end;
     private int at;
 
+    /** How many records are before {@code at}. */
+    private int moved;
+
     /** Splits {@code whole}, which has at least two records, into parts of about {@code batchSize}, or into halves. */
     BatchSplitter(FinishedBatch whole, BatchCodec codec, int batchSize) {
         this.whole = whole;
@@ -46,6 +49,9 @@ final class BatchSplitter {
             FinishedBatch part = nextPart(firstRecord);
             parts.add(part);
             firstRecord += part.count();
+        }
+        if (firstRecord != whole.count()) {
+            throw notRecords(firstRecord + " records");
         }
         return parts;
     }
@@ -73,9 +79,19 @@ final class BatchSplitter {
         return partEnd;
     }
 
+    /** Of a batch that was made elsewhere the lengths may be anything; none may lead backwards. */
     private int recordEnd(int position) {
         int bodySize = Varint.readInt(records, position);
-        return position + Varint.sizeOf(bodySize) + bodySize;
+        int body = position + Varint.sizeOf(bodySize);
+        if (bodySize <= 0 || bodySize > end - body) {
+            throw notRecords("one of " + bodySize + " bytes at " + position + " of " + end);
+        }
+        return body + bodySize;
+    }
+
+    private IllegalStateException notRecords(String found) {
+        return new IllegalStateException("The batch of " + whole.count() + " records for " + whole.partition()
+                + " contains something else: " + found);
     }
 
     private int bodyAt() {
@@ -87,7 +103,12 @@ final class BatchSplitter {
         int body = bodyAt();
         int next = recordEnd(at);
         int deltaAt = body + 1 + Varint.sizeOf(Varint.readLong(records, body + 1)); // after attributes and timestamp
-        int rest = deltaAt + Varint.sizeOf(Varint.readInt(records, deltaAt));
+        int oldDelta = Varint.readInt(records, deltaAt);
+        if (oldDelta != moved) {
+            throw notRecords("offset " + oldDelta + " where " + moved + " should be");
+        }
+        moved++;
+        int rest = deltaAt + Varint.sizeOf(oldDelta);
         int to = Varint.write(target, position, next - body - (rest - deltaAt) + Varint.sizeOf(offsetDelta));
         System.arraycopy(records, body, target, to, deltaAt - body);
         to = Varint.write(target, to + deltaAt - body, offsetDelta);

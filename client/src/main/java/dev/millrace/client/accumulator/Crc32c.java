@@ -46,6 +46,11 @@ final class Crc32c {
         return multiply(shift, first) ^ second;
     }
 
+    /** The CRC of the second piece, from those of the first and of both together: the inverse of {@link #join}. */
+    static int second(int first, int both, int secondLength) {
+        return join(first, both, secondLength); // join adds the shifted first; adding it again takes it away
+    }
+
     private static int multiply(int a, int b) {
         int product = 0;
         int factor = b;

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.CorruptRecordException;
 
 /**
  * A batch that no writer touches any more: its bytes and memory ({@link BatchBytes}), what is known of its writes at
@@ -23,6 +24,11 @@ public final class FinishedBatch {
     private final BatchBytes bytes;
     private final BrokerWrites writes;
     private final BatchDelivery delivery;
+
+    /** Null if it is the producer's; a batch that was made elsewhere has its own, and so have its parts. */
+    private final BatchCodec ownCodec;
+
+    private final boolean passed;
     private int count;
     private int maxRecordSize;
     private Throwable unwritableCause;
@@ -34,6 +40,20 @@ public final class FinishedBatch {
         this.bytes = new BatchBytes(buffer, buffer.length);
         this.writes = new BrokerWrites();
         this.delivery = new BatchDelivery(result, callbacks);
+        this.ownCodec = null;
+        this.passed = false;
+    }
+
+    /** A batch that was made elsewhere. */
+    FinishedBatch(PartitionQueue queue, BatchResult result, PassedBatch given) {
+        this.queue = queue;
+        this.createdMs = given.passedMs();
+        this.bytes = given.bytes();
+        this.writes = new BrokerWrites();
+        this.delivery = new BatchDelivery(result, new BatchCallbacks());
+        this.ownCodec = given.codec();
+        this.passed = true;
+        this.count = given.count();
     }
 
     private FinishedBatch(FinishedBatch whole, int firstRecord, byte[] buffer) {
@@ -42,6 +62,8 @@ public final class FinishedBatch {
         this.bytes = new BatchBytes(buffer, 0);
         this.writes = whole.writes.forPart();
         this.delivery = whole.delivery.forPart(firstRecord);
+        this.ownCodec = whole.ownCodec;
+        this.passed = false; // its records are encoded here
         this.maxRecordSize = whole.maxRecordSize;
     }
 
@@ -101,7 +123,15 @@ public final class FinishedBatch {
         return bytes.compressionRatio();
     }
 
-    /** An upper bound of the bytes that the largest record would take alone in a batch, without compression. */
+    /** Whether it was made elsewhere, so that nothing is known of its records. Its parts, if it is split, are ours. */
+    public boolean isPassed() {
+        return passed;
+    }
+
+    /**
+     * An upper bound of the bytes that the largest record would take alone in a batch, without compression; 0 if it is
+     * not known.
+     */
     public int maxRecordSize() {
         return maxRecordSize;
     }
@@ -180,14 +210,14 @@ public final class FinishedBatch {
      * @param replaceWhole puts the parts in the place of this batch. There are at least two, each a single record or at
      *     most half of this one's bytes before compression. If it throws, or memory is lacking before, this batch is
      *     still whole.
+     * @throws CorruptRecordException it {@link #isPassed} and its records are corrupt; it is still whole
      */
     public void splitIntoParts(Consumer<List<FinishedBatch>> replaceWhole) {
         if (isInFlight() || isDecided() || count < 2) {
             throw new IllegalStateException("A batch of " + count + " records for " + partition() + " cannot be split");
         }
         writes.beforeSplit();
-        List<FinishedBatch> parts =
-                new BatchSplitter(this, queue.codec(), queue.pool().batchSize()).split();
+        List<FinishedBatch> parts = passed ? cutPassed() : cut(ownCodec == null ? queue.codec() : ownCodec);
         int[] firstRecords = new int[parts.size()];
         BatchResult[] results = new BatchResult[parts.size()];
         int left = bytes.reserved();
@@ -203,6 +233,26 @@ public final class FinishedBatch {
         replaceWhole.accept(parts);
         bytes.onSplit(); // from here on nothing can throw
         delivery.forwardToParts(firstRecords, results);
+    }
+
+    private List<FinishedBatch> cut(BatchCodec codec) {
+        return new BatchSplitter(this, codec, queue.pool().batchSize()).split();
+    }
+
+    /** Its parts get checksums of what is read here, so what is corrupt must not get that far. */
+    private List<FinishedBatch> cutPassed() {
+        if (!bytes.isPayloadIntact()) {
+            throw new CorruptRecordException("A batch of " + count + " records that was passed on to " + partition()
+                    + " is too large, and cannot be split: its records do not have the checksum of the batch");
+        }
+        try {
+            return cut(ownCodec);
+        } catch (Throwable t) { // whatever another producer wrote there must not end the I/O thread
+            throw new CorruptRecordException(
+                    "A batch of " + count + " records that was passed on to " + partition()
+                            + " is too large, and cannot be split: " + t,
+                    t);
+        }
     }
 
     /** A part of this batch, starting at this record; its records are to be encoded in {@code buffer}. */

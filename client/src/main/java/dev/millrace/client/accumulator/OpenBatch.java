@@ -19,6 +19,7 @@ import org.apache.kafka.clients.producer.Callback;
  * <p><b>Bounds:</b> at most 2^23 - 1 records and 2^31 - 1 bytes, the widths of {@link BatchTail}.
  */
 final class OpenBatch {
+    private static final long NO_ROOM = -1;
     private static final VarHandle TAIL;
     private static final VarHandle COMMITTED;
     private static final VarHandle FINISHING;
@@ -104,6 +105,18 @@ final class OpenBatch {
         this.tail = BatchTail.seal(BatchTail.of(0, 0));
     }
 
+    /** A batch that was made elsewhere: sealed and finished from the start. */
+    OpenBatch(PartitionQueue queue, BatchResult previous, PassedBatch passed) {
+        this.queue = queue;
+        this.result = new BatchResult(queue.partition(), previous);
+        this.end = false;
+        this.capacity = 0;
+        this.createdMs = passed.passedMs();
+        this.baseTimestamp = 0;
+        this.tail = BatchTail.seal(BatchTail.of(0, BatchHeader.SIZE));
+        this.finished = new FinishedBatch(queue, result, passed);
+    }
+
     /** Precedes the first batch of a queue: sealed, and without records. */
     static OpenBatch startMarker() {
         return new OpenBatch(null, false);
@@ -129,14 +142,53 @@ final class OpenBatch {
      */
     RecordFuture tryAppend(EncodableRecord record, Callback callback) {
         long timestampDelta = record.timestamp() - baseTimestamp;
+        int size = RecordEncoder.sizeWithoutOffsetDelta(timestampDelta, RecordEncoder.contentSize(record));
+        long claimed = claim(size);
+        return claimed == NO_ROOM ? null : write(claimed, size, timestampDelta, record, callback);
+    }
+
+    /**
+     * As {@link #tryAppend(EncodableRecord, Callback)}, for a record whose key, value and headers are encoded in {@code
+     * source}. Nothing is kept for it.
+     */
+    BatchResult tryAppend(long timestamp, byte[] source, int offset, int length) {
+        long timestampDelta = timestamp - baseTimestamp;
+        int size = RecordEncoder.sizeWithoutOffsetDelta(timestampDelta, length);
+        long claimed = claim(size);
+        if (claimed == NO_ROOM) {
+            return null;
+        }
+        int index = BatchTail.count(claimed);
+        try {
+            int at = RecordEncoder.writeStart(
+                    buffer, BatchTail.position(claimed), Varint.sizeOf(index) + size, index, timestampDelta);
+            System.arraycopy(source, offset, buffer, at, length);
+            raiseMaxTimestamp(timestamp);
+            raiseMaxRecordSize(RecordEncoder.batchSizeUpperBound(length));
+        } catch (Throwable t) { // as in write()
+            writeFailure = t;
+            throw t;
+        } finally {
+            commit();
+        }
+        return result;
+    }
+
+    /**
+     * Claims room for a record, or seals the batch.
+     *
+     * @param size of the record without its length and its offset delta, which depends on its place
+     * @return the tail before the record, which tells its index and position; {@link #NO_ROOM} if the batch is sealed
+     */
+    private long claim(int size) {
         for (int lost = 0; ; lost++) {
             long seen = tail;
             if (BatchTail.isSealed(seen)) {
-                return null;
+                return NO_ROOM;
             }
             int index = BatchTail.count(seen);
             int position = BatchTail.position(seen);
-            int bodySize = RecordEncoder.bodySize(index, timestampDelta, record);
+            int bodySize = Varint.sizeOf(index) + size;
             long claimEnd = (long) position + Varint.sizeOf(bodySize) + bodySize;
             if (claimEnd > capacity || index == BatchTail.MAX_RECORDS) {
                 full = true;
@@ -144,26 +196,27 @@ final class OpenBatch {
                 if (seal()) {
                     queue.counters().countSealed(SealCause.FULL);
                 }
-                return null;
+                return NO_ROOM;
             }
             if (TAIL.compareAndSet(this, seen, BatchTail.of(index + 1, (int) claimEnd))) {
                 if (lost > 0) {
                     queue.counters().countLostClaims(lost);
                 }
-                return write(index, position, bodySize, timestampDelta, record, callback);
+                return seen;
             }
         }
     }
 
-    private RecordFuture write(
-            int index, int position, int bodySize, long timestampDelta, EncodableRecord record, Callback callback) {
+    private RecordFuture write(long claimed, int size, long timestampDelta, EncodableRecord record, Callback callback) {
+        int index = BatchTail.count(claimed);
+        int bodySize = Varint.sizeOf(index) + size;
         RecordFuture future = null;
         try {
             future = RecordFuture.of(result, index, record, callback);
             if (future instanceof RecordFuture.WithCallback withCallback) {
                 callbacks.add(withCallback);
             }
-            RecordEncoder.write(buffer, position, bodySize, index, timestampDelta, record);
+            RecordEncoder.write(buffer, BatchTail.position(claimed), bodySize, index, timestampDelta, record);
             raiseMaxTimestamp(record.timestamp());
             raiseMaxRecordSize(RecordEncoder.batchSizeUpperBound(record));
         } catch (Throwable t) { // even an OutOfMemoryError must not leave a claim without a commit

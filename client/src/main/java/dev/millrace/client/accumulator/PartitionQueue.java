@@ -3,8 +3,9 @@ package dev.millrace.client.accumulator;
 import dev.millrace.client.memory.BufferPool;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.common.TopicPartition;
 
@@ -12,10 +13,10 @@ import org.apache.kafka.common.TopicPartition;
  * The batches of one partition in the order in which they were opened: a linked list whose last element is the open
  * batch, and whose first batches the I/O thread takes away.
  *
- * <p><b>Threads:</b> {@code append} by any thread, which waits only while there is no memory; the methods below
+ * <p><b>Threads:</b> {@code append} and {@code pass} by any thread, which waits only while there is no memory; the methods below
  * "I/O thread" by the I/O thread only.
- * <p><b>Ordering:</b> a batch is linked by compare-and-set on its predecessor's {@code next} after it holds its first
- * record. {@code newest} is a hint where to start looking: it may be an older batch, but never one that is not linked.
+ * <p><b>Ordering:</b> a batch is linked by compare-and-set on its predecessor's {@code next}, after that is sealed, and
+ * after it holds its first record itself. {@code newest} is a hint where to start looking: it may be an older batch, but never one that is not linked.
  */
 public final class PartitionQueue {
     private static final double WORTH_WAITING_DIVISOR = 4;
@@ -68,39 +69,94 @@ public final class PartitionQueue {
         // A batch that accepts the record has no successor. Looking for one would read another word that other threads
         // write.
         RecordFuture future = newest.tryAppend(record, callback);
-        return future != null ? future : appendToNewest(record, callback, maxBlockMs);
+        return future != null ? future : appendToNewest(new RecordWithCallback(record, callback), maxBlockMs);
     }
 
-    private RecordFuture appendToNewest(EncodableRecord record, Callback callback, long maxBlockMs)
+    /**
+     * As the other, for a record whose key, value and headers are encoded in {@code source}.
+     *
+     * @return the result of the record's batch; null when the queue is closed
+     */
+    public BatchResult append(long timestamp, byte[] source, int offset, int length, long maxBlockMs)
             throws InterruptedException {
+        BatchResult result = newest.tryAppend(timestamp, source, offset, length);
+        return result != null
+                ? result
+                : appendToNewest(new EncodedRecord(timestamp, source, offset, length), maxBlockMs);
+    }
+
+    /** What is appended. It is made only for a record that finds its batch full. */
+    private interface Addition<R> {
+        /** Null if the batch is sealed. */
+        R tryAppendTo(OpenBatch batch);
+
+        int batchSizeUpperBound();
+
+        long timestamp();
+    }
+
+    private record RecordWithCallback(EncodableRecord record, Callback callback) implements Addition<RecordFuture> {
+        @Override
+        public RecordFuture tryAppendTo(OpenBatch batch) {
+            return batch.tryAppend(record, callback);
+        }
+
+        @Override
+        public int batchSizeUpperBound() {
+            return RecordEncoder.batchSizeUpperBound(record);
+        }
+
+        @Override
+        public long timestamp() {
+            return record.timestamp();
+        }
+    }
+
+    private record EncodedRecord(long timestamp, byte[] source, int offset, int length)
+            implements Addition<BatchResult> {
+        @Override
+        public BatchResult tryAppendTo(OpenBatch batch) {
+            return batch.tryAppend(timestamp, source, offset, length);
+        }
+
+        @Override
+        public int batchSizeUpperBound() {
+            return RecordEncoder.batchSizeUpperBound(length);
+        }
+    }
+
+    private <R> R appendToNewest(Addition<R> record, long maxBlockMs) throws InterruptedException {
         OpenBatch last = newest();
-        RecordFuture future = last.tryAppend(record, callback);
+        R appended = record.tryAppendTo(last);
         long startNs = System.nanoTime();
-        while (future == null && !last.isEnd()) {
+        while (appended == null && !last.isEnd()) {
             long waitedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
-            future = open(last, record, callback, Math.max(0, maxBlockMs - waitedMs));
-            if (future == null) {
+            appended = open(record, Math.max(0, maxBlockMs - waitedMs));
+            if (appended == null) {
                 last = newest();
-                future = last.tryAppend(record, callback);
+                appended = record.tryAppendTo(last);
             }
         }
-        return future;
+        return appended;
     }
 
     /** Null if another thread linked its batch first. */
-    private RecordFuture open(OpenBatch last, EncodableRecord record, Callback callback, long maxBlockMs)
-            throws InterruptedException {
-        byte[] buffer = acquire(record, maxBlockMs, () -> last.next() == null);
+    private <R> R open(Addition<R> record, long maxBlockMs) throws InterruptedException {
+        int size = pool().sizeFor(sizing.usual(), sizing.most(), record.batchSizeUpperBound());
+        byte[] buffer = pool().acquire(size, maxBlockMs, this::needsOpenBatch);
         if (buffer == null) {
             return null;
         }
+        OpenBatch last = newest();
         OpenBatch fresh = null;
-        RecordFuture future;
+        R appended = null;
         boolean linked = false;
         try {
-            fresh = new OpenBatch(this, last.result(), buffer, accumulator.nowMs(), record.timestamp());
-            future = fresh.tryAppend(record, callback);
-            linked = last.casNext(fresh);
+            if (acceptsNext(last)) {
+                fresh = new OpenBatch(this, last.result(), buffer, accumulator.nowMs(), record.timestamp());
+                appended = record.tryAppendTo(fresh);
+                linked = last.casNext(fresh);
+            }
         } finally {
             if (!linked) {
                 pool().release(buffer);
@@ -112,15 +168,63 @@ public final class PartitionQueue {
         NEWEST.compareAndSet(this, last, fresh);
         use.update();
         accumulator.onOpened(this, fresh.createdMs());
-        return future;
+        return appended;
     }
 
-    /** Null if the record found room elsewhere while this waited. */
-    private byte[] acquire(EncodableRecord record, long maxBlockMs, BooleanSupplier stillNeeded)
+    /** Not while the newest batch is open. A batch that was passed meanwhile takes no records, so one is needed still. */
+    private boolean needsOpenBatch() {
+        return acceptsNext(newest());
+    }
+
+    private static boolean acceptsNext(OpenBatch last) {
+        return last.isSealed() && !last.isEnd();
+    }
+
+    /**
+     * Puts a copy of a whole batch that was made elsewhere after what is here, and seals the open batch before it.
+     *
+     * @param batch between position and limit, which are not changed
+     * @param codecs by their numbers in the attributes of a batch
+     * @param maxBlockMs how long to wait for memory, milliseconds
+     * @return null when the queue is closed
+     * @throws IllegalArgumentException the batch cannot be passed on as it is
+     * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within that time
+     * @throws InterruptedException interrupted while waiting for memory
+     */
+    public BatchResult pass(ByteBuffer batch, List<? extends BatchCodec> codecs, long maxBlockMs)
             throws InterruptedException {
-        int needed = RecordEncoder.batchSizeUpperBound(record);
-        int size = pool().sizeFor(sizing.usual(), sizing.most(), needed);
-        return pool().acquire(size, maxBlockMs, stillNeeded);
+        int size = pool().reusableSize(batch.remaining());
+        byte[] buffer = pool().acquire(size, maxBlockMs, () -> !newest().isEnd());
+        if (buffer == null) {
+            return null;
+        }
+        OpenBatch linked = null;
+        try {
+            linked = linkOrNull(PassedBatch.copy(batch, buffer, codecs, accumulator.nowMs()));
+        } finally {
+            if (linked == null) {
+                pool().release(buffer);
+            }
+        }
+        if (linked == null) {
+            return null;
+        }
+        use.update();
+        handOver();
+        return linked.result();
+    }
+
+    /** As after a full batch, the last one is sealed first: or a later record could still go into it. */
+    private OpenBatch linkOrNull(PassedBatch passed) {
+        for (OpenBatch last = newest(); !last.isEnd(); last = newest()) {
+            seal(last, SealCause.PASSED);
+            OpenBatch fresh = new OpenBatch(this, last.result(), passed);
+            if (last.casNext(fresh)) {
+                NEWEST.compareAndSet(this, last, fresh);
+                return fresh;
+            }
+        }
+        return null;
     }
 
     private OpenBatch newest() {

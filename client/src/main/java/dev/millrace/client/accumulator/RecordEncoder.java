@@ -25,9 +25,12 @@ public final class RecordEncoder {
      * {@code KafkaProducer} compares this with {@code max.request.size} and {@code buffer.memory}.
      */
     public static int batchSizeUpperBound(EncodableRecord record) {
-        long size = (long) BatchHeader.SIZE + MAX_RECORD_OVERHEAD;
-        size += sizeOf(record.key()) + (long) sizeOf(record.value()) + record.headers().length;
-        return (int) Math.min(size, Integer.MAX_VALUE);
+        return batchSizeUpperBound(sizeOf(record.key()) + (long) sizeOf(record.value()) + record.headers().length);
+    }
+
+    /** As the other, for a record whose encoded key, value and headers take so many bytes. */
+    public static int batchSizeUpperBound(long contentSize) {
+        return (int) Math.min(BatchHeader.SIZE + MAX_RECORD_OVERHEAD + contentSize, Integer.MAX_VALUE);
     }
 
     /**
@@ -73,12 +76,17 @@ public final class RecordEncoder {
 
     /** The record's size in bytes without its own length prefix. */
     static int bodySize(int offsetDelta, long timestampDelta, EncodableRecord record) {
-        return 1
-                + Varint.sizeOf(timestampDelta)
-                + Varint.sizeOf(offsetDelta)
-                + sizeOf(record.key())
-                + sizeOf(record.value())
-                + record.headers().length;
+        return Varint.sizeOf(offsetDelta) + sizeWithoutOffsetDelta(timestampDelta, contentSize(record));
+    }
+
+    /** The part of {@link #bodySize} that is known before the record has a place in a batch. */
+    static int sizeWithoutOffsetDelta(long timestampDelta, int contentSize) {
+        return 1 + Varint.sizeOf(timestampDelta) + contentSize;
+    }
+
+    /** How many bytes key, value and headers take, with their lengths. */
+    static int contentSize(EncodableRecord record) {
+        return sizeOf(record.key()) + sizeOf(record.value()) + record.headers().length;
     }
 
     /** Writes the record at {@code position} and returns the position after it. */
@@ -90,14 +98,19 @@ public final class RecordEncoder {
     /** As the other, with a known {@link #bodySize}. */
     static int write(
             byte[] target, int position, int bodySize, int offsetDelta, long timestampDelta, EncodableRecord record) {
-        int at = Varint.write(target, position, bodySize);
-        target[at++] = 0; // attributes: none are defined
-        at = Varint.write(target, at, timestampDelta);
-        at = Varint.write(target, at, offsetDelta);
+        int at = writeStart(target, position, bodySize, offsetDelta, timestampDelta);
         at = writeBytes(target, at, record.key());
         at = writeBytes(target, at, record.value());
         System.arraycopy(record.headers(), 0, target, at, record.headers().length);
         return at + record.headers().length;
+    }
+
+    /** Writes what precedes a record's key, and returns the position after it. */
+    static int writeStart(byte[] target, int position, int bodySize, int offsetDelta, long timestampDelta) {
+        int at = Varint.write(target, position, bodySize);
+        target[at++] = 0; // attributes: none are defined
+        at = Varint.write(target, at, timestampDelta);
+        return Varint.write(target, at, offsetDelta);
     }
 
     private static int sizeOf(byte[] bytes) {

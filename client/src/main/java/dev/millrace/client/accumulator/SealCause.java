@@ -10,6 +10,8 @@ public enum SealCause {
     FLUSH,
     /** A thread waited for memory while the batch's broker was idle. */
     MEMORY,
+    /** A whole batch was passed on after it. */
+    PASSED,
     /** The producer was closed. */
     CLOSE,
     /** The batch had to fail: it expired, or the producer failed. */

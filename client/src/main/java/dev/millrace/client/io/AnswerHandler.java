@@ -4,6 +4,7 @@ import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.io.BrokerLink.ProduceAnswer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.CorruptRecordException;
 import org.apache.kafka.common.errors.DuplicateSequenceException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
@@ -60,6 +61,8 @@ final class AnswerHandler {
             fail(partition, batch, error);
         } else if (error instanceof RecordTooLargeException && batch.count() > 1) {
             splitTooLarge(partition, batch, error);
+        } else if (error instanceof CorruptRecordException && batch.isPassed()) {
+            fail(partition, batch, error); // the same bytes again would be refused again
         } else if (!answer.recordErrors().isEmpty() && !(error instanceof RetriableException)) {
             failRecords(partition, batch, answer);
         } else if (!isSequenceError && !(error instanceof RetriableException)) {
@@ -93,8 +96,13 @@ final class AnswerHandler {
                 batch.count(),
                 batch.size(),
                 error.toString());
+        try {
+            partition.splitTooLarge(batch);
+        } catch (CorruptRecordException e) {
+            fail(partition, batch, e);
+            return;
+        }
         metrics.onSplit();
-        partition.splitTooLarge(batch);
     }
 
     private static void fail(PartitionState partition, FinishedBatch batch, ApiException error) {

@@ -11,6 +11,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.kafka.clients.producer.ProducerConfig;
 
 /**
@@ -27,8 +29,21 @@ final class CompressionCodec implements BatchCodec {
         this.compression = compression;
     }
 
+    /** The codec of {@code compression.type}. */
     static BatchCodec of(ProducerConfig config) {
-        CompressionType type = CompressionType.forName(config.getString(ProducerConfig.COMPRESSION_TYPE_CONFIG));
+        return of(config, CompressionType.forName(config.getString(ProducerConfig.COMPRESSION_TYPE_CONFIG)));
+    }
+
+    /** All codecs, in the order of their numbers. */
+    static List<BatchCodec> all(ProducerConfig config) {
+        List<BatchCodec> codecs = new ArrayList<>();
+        for (int id = 0; id < CompressionType.values().length; id++) {
+            codecs.add(of(config, CompressionType.forId(id)));
+        }
+        return codecs;
+    }
+
+    private static BatchCodec of(ProducerConfig config, CompressionType type) {
         return switch (type) {
             case NONE -> BatchCodec.NONE;
             case GZIP ->

@@ -121,6 +121,11 @@ public final class KafkaBridge implements AutoCloseable {
         return CompressionCodec.of(config);
     }
 
+    /** All codecs, by their numbers in the attributes of a batch. */
+    public List<BatchCodec> allCodecs() {
+        return CompressionCodec.all(config);
+    }
+
     /** The stock producer's own metrics. */
     public ProducerSensors sensors() {
         return sensors;

@@ -134,11 +134,15 @@ public final class ProducerSensors implements SenderMetrics, AutoCloseable {
             TopicSensors topic = topic(batch);
             topic.records.record(batch.count(), nowMs);
             topic.bytes.record(batch.size(), nowMs);
-            topic.compressionRate.record(batch.compressionRatio(), nowMs);
             batchSize.record(batch.size(), nowMs);
             queueTime.record((double) (nowMs - batch.createdMs()), nowMs);
-            compressionRate.record(batch.compressionRatio(), nowMs);
-            recordSize.record(batch.maxRecordSize(), nowMs);
+            if (!batch.isPassed()) {
+                topic.compressionRate.record(batch.compressionRatio(), nowMs);
+                compressionRate.record(batch.compressionRatio(), nowMs);
+            }
+            if (batch.maxRecordSize() > 0) {
+                recordSize.record(batch.maxRecordSize(), nowMs);
+            }
             records += batch.count();
         }
         recordsPerRequest.record(records, nowMs);

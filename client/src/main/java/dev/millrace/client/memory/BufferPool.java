@@ -81,6 +81,11 @@ public final class BufferPool {
         return Math.max(needed, freeBuffers.sizeAtLeast(Math.min(wanted, batchSize)));
     }
 
+    /** The size of the smallest buffers that are used again and hold so many bytes; {@code size} if there are none. */
+    public int reusableSize(int size) {
+        return freeBuffers.sizeAtLeast(size);
+    }
+
     /** Bytes that each partition in use, and one more, could take now. */
     private long fairShare() {
         long free = available.get() - waiters.bytesWanted();

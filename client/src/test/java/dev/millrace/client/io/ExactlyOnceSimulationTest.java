@@ -34,12 +34,12 @@ import org.junit.jupiter.api.Test;
  * and whose replicas fail: what is acknowledged stands in the log once, in the order of sending, at the offset told.
  */
 class ExactlyOnceSimulationTest {
-    private static final int PARTITIONS = 3;
-    private static final int RECORDS = 400;
+    static final int PARTITIONS = 3;
+    static final int RECORDS = 400;
     private static final int MAX_ROUNDS = 200_000;
 
     /** Bytes of a batch with the largest record, and of none with two of the larger ones. */
-    private static final int ROOM_FOR_ONE = 140;
+    static final int ROOM_FOR_ONE = 140;
 
     @Test
     void shouldWriteEveryRecordOnceAndInOrderWhenNothingExpires() throws Exception {
@@ -182,20 +182,20 @@ class ExactlyOnceSimulationTest {
     }
 
     /** One producer's I/O side, of one or two threads, and one simulated cluster, played by a single thread. */
-    static final class Run {
-        private final long seed;
+    static class Run {
+        final long seed;
         private final boolean idempotent;
-        private final Random random;
+        final Random random;
         final SimulatedCluster cluster;
         private final BufferPool pool;
-        private final Accumulator accumulator;
+        final Accumulator accumulator;
         private final List<IoThread> ioThreads = new ArrayList<>();
-        private final Map<Integer, List<Long>> sent = new HashMap<>();
-        private final Map<Long, RecordMetadata> acknowledged = new HashMap<>();
-        private final Map<Long, Exception> failed = new HashMap<>();
+        final Map<Integer, List<Long>> sent = new HashMap<>();
+        final Map<Long, RecordMetadata> acknowledged = new HashMap<>();
+        final Map<Long, Exception> failed = new HashMap<>();
         private final Map<Integer, Long> lastCompleted = new HashMap<>();
         private final Map<Long, DeliveryCertainty> certainties = new HashMap<>();
-        private boolean changingLimits;
+        boolean changingLimits;
 
         /** Where all partitions go on in the middle, or 0. */
         private int nextSequence;
@@ -305,11 +305,11 @@ class ExactlyOnceSimulationTest {
             return field;
         }
 
-        private void runOnce() {
+        void runOnce() {
             ioThreads.get(random.nextInt(ioThreads.size())).runOnce();
         }
 
-        private void send(long value) throws InterruptedException {
+        void send(long value) throws InterruptedException {
             int partition = random.nextInt(PARTITIONS);
             byte[] bytes = ByteBuffer.allocate(Long.BYTES + random.nextInt(60))
                     .putLong(value)

@@ -1,0 +1,124 @@
+package dev.millrace.client;
+
+import dev.millrace.client.accumulator.Accumulator;
+import dev.millrace.client.accumulator.BatchCodec;
+import dev.millrace.client.accumulator.PartitionQueue;
+import dev.millrace.client.accumulator.RecordEncoder;
+import dev.millrace.client.io.IoThreads;
+import dev.millrace.client.kafka.KafkaBridge;
+import dev.millrace.client.kafka.ProducerSensors;
+import dev.millrace.client.metadata.TopicImage;
+import dev.millrace.client.raw.RawPartition;
+import dev.millrace.client.raw.RawProducer;
+import dev.millrace.client.raw.RawResult;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Objects;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+
+/**
+ * The raw side of a producer: takes encoded records and whole batches to the queue of their partition.
+ *
+ * <p><b>Threads:</b> any. As {@link RecordSender}, it takes no lock while memory is available.
+ */
+final class RawSender extends RawProducer {
+    private final TopicLookup topics;
+    private final Accumulator accumulator;
+    private final IoThreads io;
+    private final ProducerSensors sensors;
+    private final List<BatchCodec> codecs;
+    private final long maxBlockMs;
+    private final int maxRequestSize;
+    private final long totalMemory;
+
+    RawSender(ProducerConfig config, KafkaBridge kafka, TopicLookup topics, Accumulator accumulator, IoThreads io) {
+        String transactionalId = config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG);
+        if (transactionalId != null) {
+            throw new IllegalArgumentException("Raw records cannot be part of a transaction: they need a producer"
+                    + " without transactional.id, and this one has " + transactionalId);
+        }
+        this.topics = topics;
+        this.accumulator = accumulator;
+        this.io = io;
+        this.sensors = kafka.sensors();
+        this.codecs = kafka.allCodecs();
+        this.maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
+        this.maxRequestSize = config.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
+        this.totalMemory = config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
+    }
+
+    @Override
+    public RawPartition partition(String topic, int partition) {
+        if (partition < 0) {
+            throw new IllegalArgumentException("A partition of " + topic + " must not be negative: " + partition);
+        }
+        try {
+            TopicImage image = topics.await(topic, partition, maxBlockMs).topic(topic);
+            return new Partition(notClosed(accumulator.queue(topic, image.index(), partition)));
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
+        }
+    }
+
+    /** Null is what the accumulator answers when it is closed. */
+    private <T> T notClosed(T given) {
+        if (given == null) {
+            throw new KafkaException("The producer is closed and takes no raw records", io.failure());
+        }
+        return given;
+    }
+
+    private void throwIfTooLarge(long size, String what, PartitionQueue queue) {
+        if (size <= maxRequestSize && size <= totalMemory) {
+            return;
+        }
+        boolean isForRequest = size > maxRequestSize;
+        throw new RecordTooLargeException(what + " for " + queue.partition() + " has " + size + " bytes; "
+                + (isForRequest ? ProducerConfig.MAX_REQUEST_SIZE_CONFIG : ProducerConfig.BUFFER_MEMORY_CONFIG)
+                + " allows " + (isForRequest ? maxRequestSize : totalMemory));
+    }
+
+    private void countRefused() {
+        sensors.onRefused();
+        sensors.onMemoryExhausted();
+    }
+
+    private final class Partition implements RawPartition {
+        private final PartitionQueue queue;
+
+        Partition(PartitionQueue queue) {
+            this.queue = queue;
+        }
+
+        @Override
+        public RawResult append(long timestamp, byte[] source, int offset, int length) {
+            Objects.checkFromIndexSize(offset, length, source.length); // nothing may throw once it is claimed
+            throwIfTooLarge(RecordEncoder.batchSizeUpperBound(length), "A record", queue);
+            try {
+                return notClosed(queue.append(timestamp, source, offset, length, maxBlockMs));
+            } catch (InterruptedException e) {
+                throw new InterruptException(e);
+            } catch (BufferExhaustedException e) {
+                countRefused();
+                throw e;
+            }
+        }
+
+        @Override
+        public RawResult pass(ByteBuffer batch) {
+            throwIfTooLarge(batch.remaining(), "A batch", queue);
+            try {
+                return notClosed(queue.pass(batch, codecs, maxBlockMs));
+            } catch (InterruptedException e) {
+                throw new InterruptException(e);
+            } catch (BufferExhaustedException e) {
+                countRefused();
+                throw e;
+            }
+        }
+    }
+}

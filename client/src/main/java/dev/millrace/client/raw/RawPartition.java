@@ -1,0 +1,57 @@
+package dev.millrace.client.raw;
+
+import java.nio.ByteBuffer;
+
+/**
+ * A partition to which records and batches are written as they stand in the record format v2 (KIP-98). They are sent
+ * like any others of the producer: idempotence, retries, order, memory and expiry are the same, and their outcome is
+ * that of their batch. Interceptors are not called, and there are no callbacks.
+ *
+ * <p>Order is that of the calls, those of {@code send} for this partition included; if several threads call, that of
+ * each thread. Only records of {@code send} that still wait for their topic, with {@code millrace.metadata.block=false},
+ * come later than what is written here.
+ *
+ * <p><b>Threads:</b> any. A call blocks only while memory is used up, at most {@code max.block.ms} milliseconds.
+ */
+public interface RawPartition {
+    /**
+     * Appends a record to the partition's open batch, or opens the next one. Its bytes are copied, and not looked at: a
+     * broker refuses the whole batch if they are no record.
+     *
+     * @param timestamp milliseconds since the epoch
+     * @param source holds the record from the length of its key on: key, value and headers, as a v2 batch has them
+     * @param offset where they start
+     * @param length how many bytes they are
+     * @return the result of the batch that holds the record
+     * @throws org.apache.kafka.common.errors.RecordTooLargeException the record alone exceeds {@code max.request.size}
+     *     or {@code buffer.memory}
+     * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within {@code max.block.ms}
+     * @throws org.apache.kafka.common.errors.InterruptException interrupted while blocked; the flag is set again
+     * @throws org.apache.kafka.common.KafkaException the producer is closed
+     */
+    RawResult append(long timestamp, byte[] source, int offset, int length);
+
+    /**
+     * Passes on a whole batch. Records appended before it are in batches before it, which take no more of them; records
+     * appended later come after it. The batch is copied. In the header what belongs to the former place is written
+     * anew: base offset, leader epoch, producer id, epoch and sequence, and the transactional bit. The checksum is
+     * derived from the present one without a look at the records, so the broker still finds what was corrupt: such a
+     * batch fails with {@code CorruptRecordException} and is not sent again. If the broker finds the batch too large it
+     * is split, and its parts are compressed with its own codec.
+     *
+     * <p>{@code delivery.timeout.ms} counts from this call. {@code linger.ms} does not apply.
+     *
+     * @param batch holds exactly one batch between position and limit, of at most {@code max.request.size} and {@code
+     *     buffer.memory}, which may be more than {@code batch.size}; neither position nor limit is changed
+     * @return the result of the batch
+     * @throws IllegalArgumentException it is not one complete batch of format 2 with at least one record and no gap in
+     *     its offsets, or it is a control batch, or has timestamps that a broker gave, a delete horizon or an unknown
+     *     codec; nothing was sent
+     * @throws org.apache.kafka.common.errors.RecordTooLargeException it exceeds {@code max.request.size} or
+     *     {@code buffer.memory}; nothing was sent
+     * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within {@code max.block.ms}
+     * @throws org.apache.kafka.common.errors.InterruptException interrupted while blocked; the flag is set again
+     * @throws org.apache.kafka.common.KafkaException the producer is closed
+     */
+    RawResult pass(ByteBuffer batch);
+}

@@ -1,0 +1,50 @@
+package dev.millrace.client.raw;
+
+import java.util.function.Function;
+import org.apache.kafka.clients.producer.Producer;
+
+/**
+ * Writes encoded records and whole batches through a {@code MillraceProducer}, beside the records that are sent with
+ * it, and over the same connections. Closing and flushing are the producer's.
+ *
+ * <p>{@code MillraceProducer} registers how one is made of it; so its public API need not name this package.
+ *
+ * <p><b>Threads:</b> any.
+ * <p><b>Ordering:</b> {@code access} is volatile, and written when the class {@code MillraceProducer} is initialized,
+ * before there is an instance of it.
+ */
+public abstract class RawProducer {
+    private static volatile Function<Producer<?, ?>, RawProducer> access = producer -> null;
+
+    /**
+     * The raw side of a producer.
+     *
+     * @throws IllegalArgumentException it is no {@code MillraceProducer}, or it has a {@code transactional.id}
+     */
+    public static RawProducer of(Producer<byte[], byte[]> producer) {
+        RawProducer raw = access.apply(producer);
+        if (raw == null) {
+            throw new IllegalArgumentException(
+                    "Raw records need a MillraceProducer; this is " + (producer == null ? null : producer.getClass()));
+        }
+        return raw;
+    }
+
+    /** For {@code MillraceProducer} only: what makes a raw producer, or null of a producer of another class. */
+    public static void setAccess(Function<Producer<?, ?>, RawProducer> rawOrNull) {
+        access = rawOrNull;
+    }
+
+    /**
+     * A partition to write to; it may be kept as long as the producer lives. Blocks at most {@code max.block.ms}
+     * milliseconds, and only if the topic or the partition is unknown.
+     *
+     * @throws IllegalArgumentException the partition is negative
+     * @throws org.apache.kafka.common.errors.TimeoutException topic or partition are still unknown after that time
+     * @throws org.apache.kafka.common.errors.InvalidTopicException the topic's name is not valid
+     * @throws org.apache.kafka.common.errors.TopicAuthorizationException the producer may not see the topic
+     * @throws org.apache.kafka.common.errors.InterruptException interrupted while blocked
+     * @throws org.apache.kafka.common.KafkaException asking the cluster failed for good, or the producer is closed
+     */
+    public abstract RawPartition partition(String topic, int partition);
+}

@@ -1,0 +1,21 @@
+package dev.millrace.client.raw;
+
+/**
+ * What became of a batch: one that was passed on, or the one to which a record was appended. All records of a batch
+ * have the same result, the same object. If the batch was split, this stands for all of its parts.
+ *
+ * <p><b>Threads:</b> any; nothing here blocks.
+ */
+public interface RawResult {
+    /** Whether each record of the batch is acknowledged or has failed. */
+    boolean isDone();
+
+    /**
+     * Once it {@link #isDone}: why the batch failed, or null if it is acknowledged. Of several reasons, for some
+     * records or for some parts, this is that of the first of them; a record for which there is none is acknowledged
+     * only if nothing of its batch or part failed.
+     *
+     * @throws IllegalStateException it is not done yet
+     */
+    RuntimeException failureOrNull();
+}

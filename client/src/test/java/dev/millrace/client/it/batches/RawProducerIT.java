@@ -1,0 +1,380 @@
+package dev.millrace.client.it.batches;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.client.accumulator.Seed;
+import dev.millrace.client.raw.RawPartition;
+import dev.millrace.client.raw.RawProducer;
+import dev.millrace.client.raw.RawResult;
+import dev.millrace.client.support.Deadlines;
+import dev.millrace.client.support.Leaders;
+import dev.millrace.client.support.LeakOracle;
+import dev.millrace.client.support.ProducerKind;
+import dev.millrace.client.support.SingleBrokerFixture;
+import dev.millrace.client.support.SourceBatch;
+import dev.millrace.client.support.TopicContents;
+import dev.millrace.kafka.common.protocol.ApiKeys;
+import dev.millrace.kafka.common.record.internal.CompressionType;
+import dev.millrace.kafka.common.record.internal.SimpleRecord;
+import dev.millrace.testkit.Await;
+import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.cluster.Listener;
+import dev.millrace.testkit.proxy.FaultProxy;
+import dev.millrace.testkit.proxy.FaultProxy.Fault;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.CorruptRecordException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.internals.RecordHeader;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Whole batches and encoded records, written to real brokers beside ordinary records, and read back one by one. */
+class RawProducerIT {
+    private static final int PARTITIONS = 3;
+    private static final int MAX_MESSAGE_BYTES = 5_000;
+    private static final Object[] SETTINGS = {"request.timeout.ms", 3_000};
+    private static final Duration RECOVERY = Deadlines.recovery(SETTINGS);
+
+    private static KafkaCluster cluster;
+    private static List<FaultProxy> proxies;
+
+    @BeforeAll
+    static void start() {
+        cluster = KafkaCluster.builder().brokers(3).listeners(Listener.PROXIED).start();
+        proxies = IntStream.rangeClosed(1, 3).mapToObj(cluster::proxy).toList();
+    }
+
+    @AfterAll
+    static void stop() {
+        cluster.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldWriteRecordForRecordWhatEachCodecHolds(CompressionType codec) throws Exception {
+        String topic = topic("codec-" + codec.name, Map.of());
+        Mix mix = new Mix(topic, "compression.type", codec == CompressionType.NONE ? "lz4" : "none");
+
+        for (int i = 0; i < 60; i++) {
+            mix.writeSome(codec);
+        }
+        mix.producer.flush();
+
+        assertThat(mix.results).allMatch(RawResult::isDone);
+        mix.closeAndCompare();
+    }
+
+    @Test
+    void shouldWriteOnceAndInOrderWhenConnectionsBreakAndLeadersMove() throws Exception {
+        String topic = topic("faults", Map.of());
+        Mix mix = new Mix(topic);
+
+        for (Fault fault : Fault.values()) {
+            for (FaultProxy proxy : proxies) {
+                CompletableFuture<Void> failed = proxy.failNext(ApiKeys.PRODUCE, fault);
+                for (int i = 0; i < 40 || !failed.isDone(); i++) {
+                    mix.writeSome(CompressionType.forId(i % 5));
+                }
+            }
+            int moving = mix.random.nextInt(PARTITIONS);
+            CompletableFuture<Void> moved = CompletableFuture.runAsync(
+                    () -> Leaders.move(cluster, topic, moving, Leaders.others(cluster, topic, moving)));
+            while (!moved.isDone()) {
+                mix.writeSome(CompressionType.SNAPPY);
+                mix.awaitDone(RECOVERY);
+            }
+            moved.get();
+            mix.awaitDone(RECOVERY);
+        }
+
+        mix.closeAndCompare();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldSplitABatchThatIsTooLargeForTheTopic(CompressionType codec) throws Exception {
+        String topic = topic("large-" + codec.name, Map.of("max.message.bytes", Integer.toString(MAX_MESSAGE_BYTES)));
+        Mix mix = new Mix(topic);
+
+        mix.writeSome(codec);
+        for (int i = 0; i < 3; i++) {
+            mix.pass(0, codec, 600);
+            mix.append(0);
+        }
+        mix.awaitDone(RECOVERY);
+
+        assertThat(SingleBrokerFixture.metric(mix.producer, "batch-split-total"))
+                .isPositive();
+        mix.closeAndCompare();
+    }
+
+    /** With the source's checksum made anew, the broker would have written what is corrupt. */
+    @Test
+    void shouldReportACorruptBatchAndGoOn() throws Exception {
+        String topic = topic("corrupt", Map.of());
+        Mix mix = new Mix(topic);
+        List<RawResult> corrupt = new ArrayList<>();
+
+        for (CompressionType codec : CompressionType.values()) {
+            mix.writeSome(codec);
+            corrupt.add(mix.raw(0).pass(corrupt(codec, 50)));
+            mix.writeSome(codec);
+        }
+        mix.awaitDone(RECOVERY);
+        Await.until("the corrupt ones fail", RECOVERY, () -> corrupt.stream().allMatch(RawResult::isDone));
+
+        assertThat(corrupt)
+                .extracting(RawResult::failureOrNull)
+                .allMatch(failure -> failure instanceof CorruptRecordException);
+        mix.closeAndCompare();
+    }
+
+    @Test
+    void shouldReportABatchThatIsCorruptAndTooLarge() throws Exception {
+        String topic = topic("corrupt-large", Map.of("max.message.bytes", Integer.toString(MAX_MESSAGE_BYTES)));
+        Mix mix = new Mix(topic);
+
+        mix.writeSome(CompressionType.NONE);
+        RawResult corrupt = mix.raw(0).pass(corrupt(CompressionType.GZIP, 900));
+        mix.writeSome(CompressionType.NONE);
+        mix.awaitDone(RECOVERY);
+        Await.until("it fails", RECOVERY, corrupt::isDone);
+
+        assertThat(corrupt.failureOrNull())
+                .isInstanceOf(CorruptRecordException.class)
+                .hasMessageContaining("checksum");
+        mix.closeAndCompare();
+    }
+
+    @Test
+    void shouldRefuseAtOnceWhatCanNeverBeSent() throws Exception {
+        String topic = topic("refused", Map.of());
+        ByteBuffer batch = SourceBatch.of(CompressionType.NONE, List.of(new SimpleRecord(1, null, new byte[2_000])));
+        try (Producer<byte[], byte[]> producer =
+                ProducerKind.MILLRACE.create(cluster.clientConfig(), "max.request.size", 1_000, "max.block.ms", 500)) {
+            RawPartition raw = RawProducer.of(producer).partition(topic, 0);
+
+            assertThatThrownBy(() -> raw.pass(batch))
+                    .isInstanceOf(RecordTooLargeException.class)
+                    .hasMessageContaining("A batch for " + topic + "-0")
+                    .hasMessageContaining("max.request.size allows 1000");
+            assertThatThrownBy(() -> raw.append(1, new byte[2_000], 0, 2_000))
+                    .isInstanceOf(RecordTooLargeException.class);
+            assertThatThrownBy(() -> raw.append(1, new byte[10], 5, 6)).isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> raw.pass(batch.duplicate().limit(900)))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> RawProducer.of(producer).partition(topic, PARTITIONS))
+                    .isInstanceOf(TimeoutException.class);
+            assertThatThrownBy(() -> RawProducer.of(producer).partition(topic, -1))
+                    .isInstanceOf(IllegalArgumentException.class);
+            producer.close(RECOVERY);
+            assertThatThrownBy(() -> raw.append(1, new byte[10], 0, 10)).isInstanceOf(KafkaException.class);
+        }
+        try (Producer<byte[], byte[]> producer =
+                ProducerKind.MILLRACE.create(cluster.clientConfig(), "buffer.memory", 1_500L, "batch.size", 500)) {
+            assertThatThrownBy(
+                            () -> RawProducer.of(producer).partition(topic, 0).pass(batch))
+                    .isInstanceOf(RecordTooLargeException.class)
+                    .hasMessageContaining("buffer.memory allows 1500");
+        }
+        assertThat(TopicContents.read(cluster.clientConfig(), topic)).isEmpty();
+    }
+
+    @Test
+    void shouldRefuseOtherProducersAndTransactions() {
+        try (Producer<byte[], byte[]> stock = ProducerKind.STOCK.create(cluster.clientConfig());
+                Producer<byte[], byte[]> transactional =
+                        ProducerKind.MILLRACE.create(cluster.clientConfig(), "transactional.id", "raw")) {
+            assertThatThrownBy(() -> RawProducer.of(stock))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("KafkaProducer");
+            assertThatThrownBy(() -> RawProducer.of(transactional))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("transactional.id");
+        }
+    }
+
+    @Test
+    void shouldSendWhatWasPassedBeforeClose() throws Exception {
+        String topic = topic("close", Map.of());
+        Mix mix = new Mix(topic, "linger.ms", 60_000);
+
+        for (int i = 0; i < 30; i++) {
+            mix.writeSome(CompressionType.ZSTD);
+        }
+
+        mix.closeAndCompare();
+    }
+
+    /** A producer, and the records that were written with it in each of the three ways. */
+    private static final class Mix {
+        private final Random random = Seed.random("RawProducerIT");
+        private final String topic;
+        private final Producer<byte[], byte[]> producer;
+        private final LeakOracle leaks;
+        private final List<RawPartition> partitions = new ArrayList<>();
+        private final List<List<SimpleRecord>> written = new ArrayList<>();
+        private final List<RawResult> results = new ArrayList<>();
+        private final List<Future<RecordMetadata>> futures = new ArrayList<>();
+
+        Mix(String topic, Object... more) {
+            this.topic = topic;
+            Map<String, Object> configs = ProducerKind.with(cluster.clientConfig(Listener.PROXIED), SETTINGS);
+            this.producer = ProducerKind.MILLRACE.create(configs, more);
+            this.leaks = LeakOracle.of(producer);
+            for (int p = 0; p < PARTITIONS; p++) {
+                partitions.add(RawProducer.of(producer).partition(topic, p));
+                written.add(new ArrayList<>());
+            }
+        }
+
+        RawPartition raw(int partition) {
+            return partitions.get(partition);
+        }
+
+        /** Something for each partition. */
+        void writeSome(CompressionType codec) {
+            for (int p = 0; p < PARTITIONS; p++) {
+                switch (random.nextInt(3)) {
+                    case 0 -> pass(p, codec, 1 + random.nextInt(40));
+                    case 1 -> append(p);
+                    default -> send(p);
+                }
+            }
+        }
+
+        void pass(int partition, CompressionType codec, int count) {
+            List<SimpleRecord> records = randomRecords(random, count);
+            written.get(partition).addAll(records);
+            results.add(raw(partition).pass(SourceBatch.of(codec, records)));
+        }
+
+        void append(int partition) {
+            List<SimpleRecord> one = randomRecords(random, 1);
+            written.get(partition).addAll(one);
+            ByteBuffer batch = SourceBatch.of(CompressionType.NONE, one);
+            int bodySize = batch.limit() - SourceBatch.RECORDS_AT; // with its length, which is a varint of 1 or 2 bytes
+            int lengthSize = bodySize - 1 > 63 ? 2 : 1;
+            byte[] bytes = new byte[batch.remaining()];
+            batch.duplicate().get(bytes);
+            int from = SourceBatch.RECORDS_AT + lengthSize + 3; // after attributes and two deltas of 0
+            results.add(raw(partition).append(one.get(0).timestamp(), bytes, from, bytes.length - from));
+        }
+
+        private void send(int partition) {
+            SimpleRecord record = randomRecords(random, 1).get(0);
+            written.get(partition).add(record);
+            futures.add(producer.send(new ProducerRecord<>(
+                    topic,
+                    partition,
+                    record.timestamp(),
+                    bytes(record.key()),
+                    bytes(record.value()),
+                    List.of(record.headers()))));
+        }
+
+        void awaitDone(Duration within) {
+            Await.until(
+                    "all records have an outcome",
+                    within,
+                    () -> results.stream().allMatch(RawResult::isDone)
+                            && futures.stream().allMatch(Future::isDone));
+        }
+
+        void closeAndCompare() throws Exception {
+            producer.close(RECOVERY);
+            leaks.assertNothingLeft();
+            assertThat(results).allMatch(result -> result.failureOrNull() == null);
+            for (Future<RecordMetadata> future : futures) {
+                future.get(0, TimeUnit.SECONDS);
+            }
+            List<ConsumerRecord<byte[], byte[]>> read = TopicContents.read(cluster.clientConfig(), topic);
+            for (int p = 0; p < PARTITIONS; p++) {
+                int partition = p;
+                assertSame(
+                        written.get(p),
+                        read.stream().filter(r -> r.partition() == partition).toList());
+            }
+        }
+    }
+
+    private static void assertSame(List<SimpleRecord> written, List<ConsumerRecord<byte[], byte[]>> read) {
+        assertThat(read).hasSameSizeAs(written);
+        for (int i = 0; i < read.size(); i++) {
+            SimpleRecord expected = written.get(i);
+            assertThat(read.get(i).offset()).isEqualTo(i);
+            assertThat(read.get(i).key()).as("key of %d", i).isEqualTo(bytes(expected.key()));
+            assertThat(read.get(i).value()).as("value of %d", i).isEqualTo(bytes(expected.value()));
+            assertThat(read.get(i).timestamp()).as("timestamp of %d", i).isEqualTo(expected.timestamp());
+            assertThat(read.get(i).headers().toArray()).as("headers of %d", i).containsExactly(expected.headers());
+        }
+    }
+
+    private static byte[] bytes(ByteBuffer buffer) {
+        if (buffer == null) {
+            return null;
+        }
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.duplicate().get(bytes);
+        return bytes;
+    }
+
+    /** The broker finds the last bit of a batch to be wrong. */
+    private static ByteBuffer corrupt(CompressionType codec, int count) {
+        ByteBuffer batch = SourceBatch.of(codec, randomRecords(new Random(count), count));
+        int last = batch.limit() - 1;
+        return batch.put(last, (byte) (batch.get(last) ^ 1));
+    }
+
+    private static List<SimpleRecord> randomRecords(Random random, int count) {
+        List<SimpleRecord> records = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Header[] headers = new Header[random.nextInt(3) == 0 ? 1 + random.nextInt(3) : 0];
+            for (int h = 0; h < headers.length; h++) {
+                headers[h] = new RecordHeader("header" + h, random.nextBoolean() ? null : randomBytes(random));
+            }
+            records.add(new SimpleRecord(
+                    1_700_000_000_000L + random.nextInt(100_000),
+                    random.nextBoolean() ? null : randomBytes(random),
+                    random.nextInt(10) == 0 ? null : randomBytes(random),
+                    headers));
+        }
+        return records;
+    }
+
+    /** Half of them the same, so that codecs can compress them. */
+    private static byte[] randomBytes(Random random) {
+        byte[] bytes = new byte[random.nextInt(120)];
+        random.nextBytes(bytes);
+        Arrays.fill(bytes, 0, bytes.length / 2, (byte) 7);
+        return bytes;
+    }
+
+    private static String topic(String name, Map<String, String> configs) {
+        String topic = "raw-" + name;
+        cluster.createTopic(
+                topic, Map.of(0, Leaders.from(1), 1, Leaders.from(2), 2, Leaders.from(3)), configs); // each leads one
+        return topic;
+    }
+}
