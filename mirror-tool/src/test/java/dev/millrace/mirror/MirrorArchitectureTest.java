@@ -12,6 +12,8 @@ class MirrorArchitectureTest {
     private static final String MIRROR = "dev.millrace.mirror";
     private static final String CLI = MIRROR + ".cli";
     private static final String DEMO = MIRROR + ".demo";
+    private static final String FETCH = MIRROR + ".fetch";
+    private static final String KAFKA = MIRROR + ".kafka";
     private static final String TESTKIT = "dev.millrace.testkit..";
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
@@ -50,6 +52,28 @@ class MirrorArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(TESTKIT)
+                .check(CLASSES);
+    }
+
+    @Test
+    void shouldNameKafkasInternalsInOnePackageOnly() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(KAFKA)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("dev.millrace.kafka..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void shouldKeepTheFetcherFreeOfTheNetworkAndOfTheMirror() {
+        noClasses()
+                .that()
+                .resideInAPackage(FETCH)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(KAFKA, MIRROR, CLI, DEMO)
                 .check(CLASSES);
     }
 }

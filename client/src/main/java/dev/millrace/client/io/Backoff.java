@@ -28,7 +28,7 @@ public record Backoff(long initialMs, long maxMs, DoubleSupplier random) {
     }
 
     /** How long to wait, milliseconds, after {@code attempts} have failed; 0 after none. */
-    long delayMs(int attempts) {
+    public long delayMs(int attempts) {
         if (attempts <= 0) {
             return 0;
         }

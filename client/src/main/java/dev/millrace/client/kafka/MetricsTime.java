@@ -9,10 +9,10 @@ import java.util.function.Supplier;
  *
  * <p><b>Threads:</b> any.
  */
-final class MetricsTime implements org.apache.kafka.common.utils.Time {
+public final class MetricsTime implements org.apache.kafka.common.utils.Time {
     private final Time time;
 
-    MetricsTime(Time time) {
+    public MetricsTime(Time time) {
         this.time = time;
     }
 

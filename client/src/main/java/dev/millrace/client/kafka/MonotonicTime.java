@@ -10,7 +10,7 @@ import java.util.function.Supplier;
  *
  * <p><b>Threads:</b> any.
  */
-final class MonotonicTime implements Time {
+public final class MonotonicTime implements Time {
     private final long startMs = System.currentTimeMillis();
     private final long startNs = System.nanoTime();
 

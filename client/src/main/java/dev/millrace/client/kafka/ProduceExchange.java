@@ -86,7 +86,7 @@ final class ProduceExchange {
 
     /** Hands over an answer for each batch, whatever the response is. */
     void handleResponse(ClientResponse response, ProduceHandler handler) {
-        KafkaException failure = NetworkBrokerLink.failureOrNull(response);
+        KafkaException failure = BrokerConnections.failureOrNull(response);
         if (failure != null) {
             ApiException error = failure instanceof ApiException api ? api : new UnknownServerException(failure);
             handler.onAnswers(sameForAll(error), List.of(), List.of());

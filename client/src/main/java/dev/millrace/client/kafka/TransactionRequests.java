@@ -204,7 +204,7 @@ final class TransactionRequests implements TransactionLink {
     private <R extends AbstractResponse> void send(
             Node node, AbstractRequest.Builder<?> request, Handler<?> handler, Consumer<R> onResponse, long nowMs) {
         link.send(node, request, true, nowMs, response -> {
-            KafkaException failure = NetworkBrokerLink.failureOrNull(response);
+            KafkaException failure = BrokerConnections.failureOrNull(response);
             if (failure != null) {
                 handler.onAnswer(null, failure);
             } else {

@@ -1,0 +1,194 @@
+package dev.millrace.client.kafka;
+
+import dev.millrace.client.io.BrokerLink.MetadataHandler;
+import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.kafka.clients.ClientRequest;
+import dev.millrace.kafka.clients.ClientResponse;
+import dev.millrace.kafka.clients.MetadataUpdater;
+import dev.millrace.kafka.clients.NetworkClient;
+import dev.millrace.kafka.clients.RequestCompletionHandler;
+import dev.millrace.kafka.common.protocol.Errors;
+import dev.millrace.kafka.common.requests.AbstractRequest;
+import dev.millrace.kafka.common.requests.MetadataRequest;
+import dev.millrace.kafka.common.requests.MetadataResponse;
+import dev.millrace.kafka.common.requests.RequestHeader;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.NetworkException;
+import org.apache.kafka.common.errors.TimeoutException;
+
+/**
+ * The connections of one thread, on kafka-clients' {@link NetworkClient}, which does TLS, SASL, protocol versions and
+ * time-outs. The brokers are those of the current image.
+ *
+ * <p><b>Threads:</b> one; {@code wakeup} by any.
+ */
+public final class BrokerConnections implements AutoCloseable {
+    private final NetworkClient client;
+    private final ClusterImages images;
+    private final int requestTimeoutMs;
+    private Consumer<AuthenticationException> onDisconnect = refusal -> {};
+    /** The nodes that the network client knows; it throws if told to disconnect another. */
+    private final Set<String> contacted = new HashSet<>();
+
+    private Throwable handlerFailure;
+
+    /** Makes the network client by {@code open}, which gets what tells it the brokers. */
+    public BrokerConnections(
+            ClusterImages images, int requestTimeoutMs, Function<MetadataUpdater, NetworkClient> open) {
+        this.images = images;
+        this.requestTimeoutMs = requestTimeoutMs;
+        this.client = open.apply(new ImageNodes());
+    }
+
+    public NetworkClient client() {
+        return client;
+    }
+
+    /** Sets the listener of lost connections; it gets the reason if the broker refused the login, else null. */
+    public void onDisconnect(Consumer<AuthenticationException> listener) {
+        onDisconnect = listener;
+    }
+
+    /** Whether a request can be sent to the broker now. Starts connecting if there is no connection. */
+    public boolean ready(Node node, long nowMs) {
+        contacted.add(node.idString());
+        return client.ready(node, nowMs);
+    }
+
+    /** The broker for requests that any broker can answer, or null while none can be reached. */
+    public Node leastLoadedNode(long nowMs) {
+        return client.leastLoadedNode(nowMs).node();
+    }
+
+    /** Whether a broker is connected, or a connection could be tried now. */
+    public boolean canReachAny(long nowMs) {
+        return client.leastLoadedNode(nowMs).hasNodeAvailableOrConnectionReady();
+    }
+
+    /** Closes every connection; handlers of unanswered requests run as if the connections were lost. */
+    public void disconnectAll() {
+        contacted.forEach(client::disconnect);
+    }
+
+    /** Sends a request; what {@code handler} throws makes {@link #poll} throw. */
+    public void send(
+            Node node,
+            AbstractRequest.Builder<?> request,
+            boolean expectResponse,
+            long nowMs,
+            RequestCompletionHandler handler) {
+        RequestCompletionHandler guarded = response -> {
+            try {
+                handler.onComplete(response);
+            } catch (Throwable t) { // the network client would only log it, and the request would never get an outcome
+                handlerFailure = t;
+            }
+        };
+        ClientRequest clientRequest =
+                client.newClientRequest(node.idString(), request, nowMs, expectResponse, requestTimeoutMs, guarded);
+        client.send(clientRequest, nowMs);
+    }
+
+    /** Asks for the brokers and these topics; {@code complete} if they are all topics in use. */
+    public void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs) {
+        MetadataRequest.Builder request = MetadataRequest.Builder.forTopicNames(new ArrayList<>(topics), true);
+        send(node, request, true, nowMs, response -> {
+            KafkaException failure = failureOrNull(response);
+            if (failure != null) {
+                handler.onError(failure);
+                return;
+            }
+            MetadataResponse answer = (MetadataResponse) response.responseBody();
+            if (answer.topLevelError() == Errors.NONE) {
+                handler.onMetadata(MetadataResponses.toDelta(answer, complete));
+            } else if (answer.topLevelError() == Errors.REBOOTSTRAP_REQUIRED) {
+                handler.onRebootstrapRequired();
+            } else {
+                handler.onError(answer.topLevelError().exception());
+            }
+        });
+    }
+
+    /** Why there is no response body; null if there is one. */
+    public static KafkaException failureOrNull(ClientResponse response) {
+        if (response.authenticationException() != null) {
+            return response.authenticationException();
+        }
+        if (response.versionMismatch() != null) {
+            return response.versionMismatch();
+        }
+        if (response.wasTimedOut()) {
+            return new TimeoutException("No answer from node " + response.destination() + " within request.timeout.ms");
+        }
+        return response.wasDisconnected()
+                ? new NetworkException("Disconnected from node " + response.destination())
+                : null;
+    }
+
+    /** Sends, receives and runs handlers; waits up to {@code timeoutMs} for something to do. */
+    public void poll(long timeoutMs, long nowMs) {
+        client.poll(timeoutMs, nowMs);
+        if (handlerFailure != null) {
+            throw new IllegalStateException("A response could not be handled", handlerFailure);
+        }
+    }
+
+    /** Ends a {@link #poll} that waits, or prevents the next one from waiting. */
+    public void wakeup() {
+        client.wakeup();
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+
+    /**
+     * Gives the network client the brokers of the current image. Metadata requests are sent by Millrace, not by the
+     * client.
+     */
+    private final class ImageNodes implements MetadataUpdater {
+        @Override
+        public List<Node> fetchNodes() {
+            return images.current().nodes();
+        }
+
+        @Override
+        public boolean isUpdateDue(long now) {
+            return false;
+        }
+
+        @Override
+        public long maybeUpdate(long now) {
+            return Long.MAX_VALUE;
+        }
+
+        @Override
+        public void handleServerDisconnect(long now, String nodeId, Optional<AuthenticationException> refusal) {
+            onDisconnect.accept(refusal.orElse(null));
+        }
+
+        @Override
+        public void handleFailedRequest(long now, Optional<KafkaException> failure) {
+            throw new IllegalStateException("The network client must not send metadata requests of its own");
+        }
+
+        @Override
+        public void handleSuccessfulResponse(RequestHeader header, long now, MetadataResponse response) {
+            throw new IllegalStateException("The network client must not send metadata requests of its own");
+        }
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,90 @@
+package dev.millrace.mirror.fetch;
+
+import java.nio.ByteBuffer;
+import org.apache.kafka.common.errors.CorruptRecordException;
+
+/**
+ * Goes over record batches by their headers: how many bytes are whole batches, and where the next one begins. Takes
+ * messages of the formats 0 and 1 for batches of one record, as their headers have the same layout up to the format.
+ *
+ * <p><b>Threads:</b> the fetch thread.
+ */
+final class BatchWalk {
+    private static final int LENGTH_AT = 8;
+    private static final int OVERHEAD = 12;
+    private static final int LEADER_EPOCH_AT = 12;
+    private static final int MAGIC_AT = 16;
+    private static final int LAST_OFFSET_DELTA_AT = 23;
+    private static final int RECORD_COUNT_AT = 57;
+    private static final int MIN_LENGTH_OLD = 14;
+    private static final int MIN_LENGTH = 49;
+    private static final int MAGIC_V2 = 2;
+
+    private int wholeBytes;
+    private long nextOffset;
+    private int leaderEpoch;
+    private long records;
+
+    /**
+     * Goes over {@code bytes}, whose position stays.
+     *
+     * @throws CorruptRecordException a header cannot be one
+     */
+    void walk(ByteBuffer bytes) {
+        int start = bytes.position();
+        int at = start;
+        nextOffset = -1;
+        leaderEpoch = -1;
+        records = 0;
+        while (bytes.limit() - at > MAGIC_AT) {
+            int length = bytes.getInt(at + LENGTH_AT);
+            byte magic = bytes.get(at + MAGIC_AT);
+            checkHeader(length, magic, bytes.getLong(at));
+            if (length > bytes.limit() - at - OVERHEAD) {
+                break;
+            }
+            addBatch(bytes, at, magic);
+            at += OVERHEAD + length;
+        }
+        wholeBytes = at - start;
+    }
+
+    private static void checkHeader(int length, byte magic, long baseOffset) {
+        if (magic < 0 || magic > MAGIC_V2 || length < (magic == MAGIC_V2 ? MIN_LENGTH : MIN_LENGTH_OLD)) {
+            throw new CorruptRecordException("At offset " + baseOffset + " is a batch of " + length
+                    + " bytes in message format " + magic + ": that is no header of a batch");
+        }
+    }
+
+    private void addBatch(ByteBuffer bytes, int at, byte magic) {
+        long baseOffset = bytes.getLong(at);
+        if (magic == MAGIC_V2) {
+            nextOffset = baseOffset + bytes.getInt(at + LAST_OFFSET_DELTA_AT) + 1;
+            leaderEpoch = bytes.getInt(at + LEADER_EPOCH_AT);
+            records += bytes.getInt(at + RECORD_COUNT_AT);
+        } else { // the offset of a compressed set is that of its last message
+            nextOffset = baseOffset + 1;
+            leaderEpoch = -1;
+            records++;
+        }
+    }
+
+    /** Bytes of the batches that are not cut. */
+    int wholeBytes() {
+        return wholeBytes;
+    }
+
+    /** The offset after the last whole batch. */
+    long nextOffset() {
+        return nextOffset;
+    }
+
+    /** Of the last whole batch; -1 if it has none. */
+    int leaderEpoch() {
+        return leaderEpoch;
+    }
+
+    long records() {
+        return records;
+    }
+}

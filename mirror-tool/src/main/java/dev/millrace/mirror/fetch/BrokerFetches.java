@@ -1,0 +1,137 @@
+package dev.millrace.mirror.fetch;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.kafka.common.Node;
+
+/**
+ * The two fetch sessions of one broker, each with a connection of its own: one for partitions that get records, and one
+ * for those that have got none for a while.
+ *
+ * <p><b>Threads:</b> the fetch thread.
+ */
+final class BrokerFetches {
+    /** How long a broker waits for data at first, while some partition may want to be added to the session. */
+    private static final int SHORT_WAIT_MS = 4;
+
+    private final int id;
+    private final Side hot = new Side(this, false);
+    private final Side cold = new Side(this, true);
+    private final List<FetchPartition> cooling = new ArrayList<>();
+
+    BrokerFetches(int id) {
+        this.id = id;
+    }
+
+    int id() {
+        return id;
+    }
+
+    Side hot() {
+        return hot;
+    }
+
+    Side cold() {
+        return cold;
+    }
+
+    Side side(boolean isCold) {
+        return isCold ? cold : hot;
+    }
+
+    /** The partitions to move to the cold session when that can send a request. Until then the hot one has them. */
+    List<FetchPartition> cooling() {
+        return cooling;
+    }
+
+    /** One session, with the request that is on its way. */
+    static final class Side {
+        private final BrokerFetches broker;
+        private final boolean isCold;
+        private final FetchSession session = new FetchSession();
+        private boolean waiting;
+        private int reserved;
+        private int failures;
+        private long notBeforeMs = Long.MIN_VALUE;
+        private int shortWaitMs = SHORT_WAIT_MS;
+
+        private Side(BrokerFetches broker, boolean isCold) {
+            this.broker = broker;
+            this.isCold = isCold;
+        }
+
+        BrokerFetches broker() {
+            return broker;
+        }
+
+        boolean isCold() {
+            return isCold;
+        }
+
+        FetchSession session() {
+            return session;
+        }
+
+        Node connection(Node node) {
+            return isCold ? FetchLink.secondConnection(node) : node;
+        }
+
+        /** Whether a request has not been answered. */
+        boolean isWaiting() {
+            return waiting;
+        }
+
+        /** How long the broker may wait. Only shortly while {@code someAreAway}: they could not be added meanwhile. */
+        int maxWaitMs(FetchSettings settings, boolean someAreAway) {
+            if (isCold) {
+                return settings.cold().maxWaitMs();
+            }
+            int longest = settings.request().maxWaitMs();
+            return someAreAway ? Math.min(shortWaitMs, longest) : longest;
+        }
+
+        void onRequest(int reservedBytes) {
+            waiting = true;
+            reserved = reservedBytes;
+        }
+
+        /** The request is answered, or never will be. */
+        void onAnswer(FetchMemory memory) {
+            waiting = false;
+            memory.cancelReservation(reserved);
+            reserved = 0;
+        }
+
+        /** Longer and longer, while nothing comes. */
+        void lengthenWait() {
+            shortWaitMs = Math.min(2 * shortWaitMs, 1 << 20);
+        }
+
+        void shortenWait() {
+            shortWaitMs = SHORT_WAIT_MS;
+        }
+
+        /** The session must begin anew, at the given time. */
+        void onFailure(FetchMemory memory, long tryAgainMs) {
+            onAnswer(memory);
+            failures++;
+            notBeforeMs = tryAgainMs;
+            session.restart();
+            lengthenWait();
+        }
+
+        /** Failures in a row. */
+        int failures() {
+            return failures;
+        }
+
+        void clearFailures() {
+            failures = 0;
+        }
+
+        /** When the next request may be sent. */
+        long notBeforeMs() {
+            return notBeforeMs;
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package dev.millrace.mirror.fetch;
+
+import dev.millrace.client.io.BrokerLink.MetadataHandler;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Consumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.errors.AuthenticationException;
+
+/**
+ * The connections of the fetch thread to the source, in the mirror's own types. Handlers run only within {@link #poll}
+ * or {@link #ready}, each once, also if the connection is lost.
+ *
+ * <p><b>Threads:</b> the fetch thread, except {@link #wakeup}, which any thread may call.
+ */
+public interface FetchLink extends AutoCloseable {
+    /** A second connection to the same broker. */
+    static Node secondConnection(Node broker) {
+        return new Node(Integer.MAX_VALUE - broker.id(), broker.host(), broker.port(), broker.rack());
+    }
+
+    /** Sets the listener of lost connections; it gets the reason if the broker refused the login, else null. */
+    void onDisconnect(Consumer<AuthenticationException> listener);
+
+    /** Whether a request can be sent to the broker now. Starts connecting if there is no connection. */
+    boolean ready(Node node, long nowMs);
+
+    /** Milliseconds until the next call of {@link #ready} makes sense; very large if that depends on an event. */
+    long pollDelayMs(Node node, long nowMs);
+
+    /** The broker for requests that any broker can answer, or null while none can be reached. */
+    Node leastLoadedNode(long nowMs);
+
+    /** Whether a broker is connected, or a connection could be tried now. */
+    boolean canReachAny(long nowMs);
+
+    /** Closes every connection. */
+    void disconnectAll();
+
+    /** Asks for the next batches of the partitions of {@code session}. Only when {@link #ready}. */
+    void fetch(FetchCall call, FetchSession session, FetchHandler handler, long nowMs);
+
+    /** Asks for the brokers and these topics. Only when {@link #ready}. */
+    void metadata(Node node, Collection<String> topics, MetadataHandler handler, long nowMs);
+
+    /** Asks for the first offset from a timestamp on. Only when {@link #ready}. */
+    void listOffsets(Node node, List<OffsetQuery> queries, OffsetHandler handler, long nowMs);
+
+    /** Asks where leader epochs end. Only when {@link #ready}. */
+    void epochEnds(Node node, List<OffsetQuery> queries, OffsetHandler handler, long nowMs);
+
+    /** Sends, receives and runs handlers; waits up to {@code timeoutMs} for something to do. */
+    void poll(long timeoutMs, long nowMs);
+
+    /** Ends a {@link #poll} that waits, or prevents the next one from waiting. */
+    void wakeup();
+
+    /** Closes all connections. No handler runs any more. */
+    @Override
+    void close();
+
+    /** Takes the answer to a fetch request. */
+    interface FetchHandler {
+        void onAnswer(FetchAnswer answer);
+
+        /** The broker refused the whole request, or it got no answer; the session must begin anew. */
+        void onFailure(KafkaException failure);
+    }
+
+    /** Takes the answer to a question about offsets. */
+    interface OffsetHandler {
+        void onAnswers(List<OffsetAnswer> answers);
+
+        void onFailure(KafkaException failure);
+    }
+}

@@ -1,0 +1,266 @@
+package dev.millrace.mirror.fetch;
+
+import dev.millrace.client.io.MonotonicClock;
+import dev.millrace.client.metadata.ClusterImages;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The rounds of the fetch thread: each sends a request for every session that has none on its way, and handles what has
+ * come.
+ *
+ * <p><b>Threads:</b> the fetch thread, except {@link #find}, which any thread may call.
+ */
+public final class FetchLoop {
+    private static final Logger log = LoggerFactory.getLogger(FetchLoop.class);
+
+    private final FetchLink link;
+    private final FetchSink sink;
+    private final FetchSettings settings;
+    private final FetchSensors sensors;
+    private final ClusterImages images;
+    private final MonotonicClock clock;
+    private final FetchMemory memory;
+    private final SourceMetadata metadata;
+    private final PositionChecks checks;
+    private final PartitionPlaces places;
+    private final FetchAnswers answers;
+    private final Map<TopicPartition, FetchPartition> partitions = new ConcurrentHashMap<>();
+    private final Map<String, Integer> partitionsOfTopic = new HashMap<>();
+
+    /** Filled by threads that release bytes. */
+    private final Queue<FetchPartition> resumed = new ConcurrentLinkedQueue<>();
+
+    private long coolAtMs;
+
+    /** For one fetch thread; {@code images} has the bootstrap servers. */
+    public FetchLoop(
+            FetchLink link,
+            FetchSink sink,
+            FetchSettings settings,
+            ClusterImages images,
+            FetchSensors sensors,
+            MonotonicClock clock) {
+        this.link = link;
+        this.sink = sink;
+        this.settings = settings;
+        this.images = images;
+        this.sensors = sensors;
+        this.clock = clock;
+        this.memory = new FetchMemory(settings.memoryBytes(), link::wakeup);
+        this.metadata = new SourceMetadata(link, images, settings, clock, partitionsOfTopic::keySet);
+        this.answers = new FetchAnswers(sink, memory, sensors, settings, clock, images::current);
+        this.checks =
+                new PositionChecks(link, images::current, settings.resetPolicy(), System::currentTimeMillis, answers);
+        PartitionFailures failures = new PartitionFailures(sink, settings.retryBackoff());
+        this.places = new PartitionPlaces(images::current, metadata, checks, failures);
+        answers.connect(places, metadata, failures);
+        metadata.setListeners(this::placeAll, failure -> sink.onFailure(null, failure));
+        link.onDisconnect(this::onDisconnect);
+        this.coolAtMs = clock.nowMs() + settings.cold().afterMs();
+    }
+
+    private void onDisconnect(AuthenticationException refusalOrNull) {
+        metadata.request();
+        if (refusalOrNull != null) {
+            sink.onFailure(null, refusalOrNull);
+        }
+    }
+
+    /** The partition, if it is assigned; else null. Any thread. */
+    FetchPartition find(TopicPartition tp) {
+        return partitions.get(tp);
+    }
+
+    /** Fetches a partition from this offset on, also if it is assigned already. */
+    void assign(TopicPartition tp, long offset, OptionalInt leaderEpoch) {
+        unassign(tp);
+        FetchPartition partition = new FetchPartition(tp, offset, leaderEpoch.orElse(FetchPartition.NONE), released -> {
+            resumed.add(released);
+            link.wakeup();
+        });
+        partition.lastDataMs = clock.nowMs();
+        partitions.put(tp, partition);
+        if (partitionsOfTopic.merge(tp.topic(), 1, Integer::sum) == 1
+                && images.current().topic(tp.topic()) == null) {
+            metadata.requestAtOnce();
+        }
+        places.add(partition, clock.nowMs());
+    }
+
+    void unassign(TopicPartition tp) {
+        FetchPartition partition = partitions.remove(tp);
+        if (partition != null) {
+            partitionsOfTopic.computeIfPresent(tp.topic(), (topic, count) -> count == 1 ? null : count - 1);
+            places.remove(partition);
+        }
+    }
+
+    /** Sends what can be sent, waits for the next event, at most {@code maxWaitMs}, and handles it. */
+    void runOnce(long maxWaitMs) {
+        long nowMs = clock.nowMs();
+        long waitMs = Math.min(maxWaitMs, places.placeRested(nowMs));
+        for (FetchPartition partition = resumed.poll(); partition != null; partition = resumed.poll()) {
+            places.place(partition, nowMs);
+        }
+        waitMs = Math.min(waitMs, noteCold(nowMs));
+        waitMs = Math.min(waitMs, metadata.runIfDue(nowMs));
+        waitMs = Math.min(waitMs, checks.runIfDue(nowMs));
+        for (BrokerFetches broker : List.copyOf(places.brokers())) {
+            waitMs = Math.min(waitMs, fetchCold(broker, nowMs));
+            waitMs = Math.min(waitMs, fetch(broker.hot(), nowMs));
+        }
+        link.poll(Math.max(0, waitMs), nowMs);
+    }
+
+    /** Finds the partitions that got nothing for long. Returns milliseconds until the next time. */
+    private long noteCold(long nowMs) {
+        if (nowMs >= coolAtMs) {
+            coolAtMs = nowMs + Math.max(1, settings.cold().afterMs() / 2);
+            places.brokers().forEach(broker -> broker.cooling().clear());
+            for (FetchPartition partition : partitions.values()) {
+                if (partition.side != null && !partition.cold && isIdle(partition, nowMs)) {
+                    partition.side.broker().cooling().add(partition);
+                }
+            }
+        }
+        return coolAtMs - nowMs;
+    }
+
+    private boolean isIdle(FetchPartition partition, long nowMs) {
+        return nowMs - partition.lastDataMs >= settings.cold().afterMs();
+    }
+
+    private long fetchCold(BrokerFetches broker, long nowMs) {
+        BrokerFetches.Side cold = broker.cold();
+        if (cold.isWaiting()) {
+            return Long.MAX_VALUE;
+        }
+        int next = cold.session().size() + broker.cooling().size();
+        if (!broker.cooling().isEmpty() && next >= settings.cold().minPartitions()) {
+            Node node = images.current().node(broker.id());
+            if (node != null && link.ready(cold.connection(node), nowMs)) {
+                moveToCold(broker, nowMs);
+            }
+        }
+        return fetch(cold, nowMs);
+    }
+
+    private void moveToCold(BrokerFetches broker, long nowMs) {
+        for (FetchPartition partition : new ArrayList<>(broker.cooling())) {
+            if (partition.side == broker.hot() && isIdle(partition, nowMs)) {
+                partition.cold = true;
+                places.place(partition, nowMs);
+            }
+        }
+        broker.cooling().clear();
+    }
+
+    /** Returns milliseconds until there may be something to do. */
+    private long fetch(BrokerFetches.Side side, long nowMs) {
+        Node node = images.current().node(side.broker().id());
+        if (side.isWaiting() || side.session().size() == 0 || node == null) {
+            return Long.MAX_VALUE;
+        }
+        Node connection = side.connection(node);
+        if (nowMs < side.notBeforeMs()) {
+            return side.notBeforeMs() - nowMs;
+        }
+        if (!link.ready(connection, nowMs)) {
+            return Math.max(1, link.pollDelayMs(connection, nowMs));
+        }
+        int share = memory.shareOfRequest(2 * places.brokers().size());
+        int maxBytes = memory.awaitRoomForRequest(Math.min(settings.request().maxBytes(), share));
+        if (maxBytes == 0) {
+            return Long.MAX_VALUE;
+        }
+        int minBytes = side.isCold() ? 1 : settings.request().minBytes();
+        int maxWaitMs = side.maxWaitMs(settings, places.areSomeAway());
+        memory.reserve(maxBytes);
+        side.onRequest(maxBytes);
+        FetchRound round = side.session().next();
+        link.fetch(
+                new FetchCall(connection, round, maxWaitMs, minBytes, maxBytes),
+                side.session(),
+                new Answer(side),
+                nowMs);
+        return Long.MAX_VALUE;
+    }
+
+    private void placeAll() {
+        long nowMs = clock.nowMs();
+        Collection<FetchPartition> all = partitions.values();
+        all.forEach(partition -> places.place(partition, nowMs));
+    }
+
+    /** Fetches from the leader what was fetched from this broker because it is near. */
+    private void leaveFollower(int broker) {
+        for (FetchPartition partition : partitions.values()) {
+            if (partition.readReplica == broker) {
+                partition.readReplica = FetchPartition.NONE;
+                places.place(partition, clock.nowMs());
+            }
+        }
+    }
+
+    void close() {
+        link.close();
+    }
+
+    private final class Answer implements FetchLink.FetchHandler {
+        private final BrokerFetches.Side side;
+
+        Answer(BrokerFetches.Side side) {
+            this.side = side;
+        }
+
+        @Override
+        public void onAnswer(FetchAnswer answer) {
+            side.onAnswer(memory);
+            side.clearFailures();
+            side.session().onAnswer(answer.sessionId(), answer.partitions().size());
+            if (!answer.leaders().isEmpty()) {
+                images.applyLeaderHints(answer.leaders(), answer.endpoints());
+            }
+            FetchMemory.Response response = memory.new Response(answer.size());
+            boolean hasBytes = false;
+            for (PartitionAnswer partition : answer.partitions()) {
+                hasBytes |= answers.take(side, partition, response);
+            }
+            response.drop();
+            if (hasBytes) {
+                side.shortenWait();
+            } else {
+                side.lengthenWait();
+            }
+            sensors.onAnswer(answer.latencyMs());
+        }
+
+        @Override
+        public void onFailure(KafkaException failure) {
+            log.debug("Fetching from broker {} failed: {}", side.broker().id(), failure.toString());
+            boolean isRetriable = failure instanceof RetriableException;
+            long pauseMs = settings.retryBackoff().delayMs(isRetriable ? side.failures() : side.failures() + 1);
+            side.onFailure(memory, clock.nowMs() + pauseMs);
+            metadata.request();
+            leaveFollower(side.broker().id());
+            if (!isRetriable) {
+                sink.onFailure(null, failure);
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package dev.millrace.mirror.fetch;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Bounds the bytes that are fetched and not released. A request reserves what its response may have. A partition may
+ * keep at most half of what is free, so that partitions nobody releases leave room for the others, however many they
+ * are.
+ *
+ * <p>The bytes of a partition are a part of its response, which stays in memory until the last of its parts is
+ * released. Once a quarter of the bound is kept so for nothing, parts are copied before they are handed out.
+ *
+ * <p><b>Threads:</b> the fetch thread reserves and hands out, any thread releases.
+ * <p><b>Ordering:</b> the fetch thread sets {@code isWaiting}, then reads {@code used}; a thread that releases lowers
+ * {@code used}, then reads {@code isWaiting}. All are volatile, so one of the two sees that there is room.
+ */
+final class FetchMemory {
+    /** Less is not worth a request. */
+    private static final int MIN_REQUEST = 64 << 10;
+
+    private static final int MAX_PARTS_OF_PARTITION = 4;
+    private static final int WASTE_PARTS = 4;
+
+    private final long limit;
+    private final int minRequest;
+    private final Runnable onRoom;
+
+    /** Reserved, or handed out and not released. */
+    private final AtomicLong used = new AtomicLong();
+
+    private final AtomicLong handedOut = new AtomicLong();
+    /** Of all responses of which a part is not released. */
+    private final AtomicLong kept = new AtomicLong();
+
+    private volatile boolean isWaiting;
+
+    /** Bounds to {@code limit} bytes; the thread that makes room for a waiting fetch thread runs {@code onRoom}. */
+    FetchMemory(long limit, Runnable onRoom) {
+        this.limit = limit;
+        this.minRequest = (int) Math.min(MIN_REQUEST, limit / 2);
+        this.onRoom = onRoom;
+    }
+
+    /** The bytes that a request may ask for: at most {@code wanted}; 0 if there is no room for one. */
+    int roomForRequest(int wanted) {
+        long room = (limit - used.get()) / 2;
+        return room < minRequest ? 0 : (int) Math.min(wanted, room);
+    }
+
+    /** What each of so many requests at a time should ask for at most: half of the bound is for what is handed out. */
+    int shareOfRequest(int requests) {
+        return (int) Math.min(Integer.MAX_VALUE, Math.max(minRequest, limit / (2L * requests)));
+    }
+
+    /** As {@link #roomForRequest}; if there is no room, {@code onRoom} runs when there is. */
+    int awaitRoomForRequest(int wanted) {
+        int room = roomForRequest(wanted);
+        if (room == 0) {
+            isWaiting = true;
+            room = roomForRequest(wanted);
+        }
+        return room;
+    }
+
+    void reserve(int bytes) {
+        used.addAndGet(bytes);
+    }
+
+    void cancelReservation(int bytes) {
+        used.addAndGet(-bytes);
+    }
+
+    /** What one partition may keep before it is fetched no more. */
+    long partitionLimit() {
+        return Math.max(1, Math.min(limit / MAX_PARTS_OF_PARTITION, (limit - used.get()) / 2));
+    }
+
+    /** Whether so much of the kept responses is released that the next parts should be copied out of theirs. */
+    boolean isWasteful() {
+        return kept.get() - handedOut.get() > limit / WASTE_PARTS;
+    }
+
+    long used() {
+        return used.get();
+    }
+
+    private void release(int bytes) {
+        used.addAndGet(-bytes);
+        if (isWaiting && roomForRequest(Integer.MAX_VALUE) > 0) {
+            isWaiting = false;
+            onRoom.run();
+        }
+    }
+
+    /** What keeps {@code size} bytes in memory until all of its parts are released. */
+    final class Response {
+        private final int size;
+        /** The fetch thread counts as one until it has handed out all. */
+        private final AtomicInteger holders = new AtomicInteger(1);
+
+        Response(int size) {
+            this.size = size;
+            kept.addAndGet(size);
+        }
+
+        void handOut(int bytes) {
+            holders.incrementAndGet();
+            used.addAndGet(bytes);
+            handedOut.addAndGet(bytes);
+        }
+
+        void release(int bytes) {
+            handedOut.addAndGet(-bytes);
+            drop();
+            FetchMemory.this.release(bytes);
+        }
+
+        /** The fetch thread has handed out all parts. */
+        void drop() {
+            if (holders.decrementAndGet() == 0) {
+                kept.addAndGet(-size);
+            }
+        }
+    }
+}

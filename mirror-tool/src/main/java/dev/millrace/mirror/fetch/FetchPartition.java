@@ -1,0 +1,147 @@
+package dev.millrace.mirror.fetch;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+
+/**
+ * One partition that is assigned: where it is fetched, from where on, and how much of it is handed out. A partition that
+ * is assigned again is a new object.
+ *
+ * <p><b>Threads:</b> the fetch thread; {@link #onReleased} and what says so by any thread.
+ * <p><b>Ordering:</b> to pause, the fetch thread sets {@code paused}, then reads {@code outstanding}; a thread that
+ * releases lowers {@code outstanding}, then reads {@code paused}. Both are volatile, so at least one of the two sees
+ * that the partition must be resumed, and a compare-and-set lets only one of them do it.
+ */
+final class FetchPartition {
+    static final int NONE = -1;
+
+    private final TopicPartition topicPartition;
+    private final Consumer<FetchPartition> onResume;
+
+    /** What prevents it from being fetched, other than its leader and its pace. */
+    enum Phase {
+        FETCH,
+        /** Whether the log still has the position must be asked of a new leader. */
+        CHECK,
+        /** The position must be moved. */
+        RESET,
+        /** Until it is assigned again. */
+        STOPPED
+    }
+
+    Phase phase = Phase.FETCH;
+    /** Whether the broker has been asked, and has not answered yet. */
+    boolean asking;
+
+    /** The policy's timestamp is after the last record. */
+    boolean resetsToEnd;
+
+    /** Null until the topic is known. */
+    Uuid topicId;
+
+    /** The leader epoch of the last fetched batch, or of the start; -1 if unknown. */
+    int offsetEpoch;
+    /** The leader whose log is known to have the position; -1 for none yet. */
+    int checkedEpoch = NONE;
+
+    /** A follower that the leader named; -1 for none. */
+    int readReplica = NONE;
+
+    long readReplicaUntilMs;
+
+    /** Where it is fetched now, with the slot of it; null if it is not. */
+    BrokerFetches.Side side;
+
+    FetchSlot slot;
+    /** Belongs to the session of those that get nothing. */
+    boolean cold;
+
+    long lastDataMs;
+
+    int failures;
+    long notBeforeMs = Long.MIN_VALUE;
+    /** Whether the sink knows of the present failure. */
+    boolean told;
+
+    // Written by the fetch thread, read by any.
+    private volatile long offset;
+    private volatile FetchOffsets offsets = FetchOffsets.UNKNOWN;
+    private volatile long resumeAt;
+
+    // Written by any thread.
+    private final AtomicLong outstanding = new AtomicLong();
+    private final AtomicBoolean paused = new AtomicBoolean();
+
+    /** {@code onResume} is run, by any thread, when the partition may be fetched again. */
+    FetchPartition(TopicPartition topicPartition, long offset, int offsetEpoch, Consumer<FetchPartition> onResume) {
+        this.topicPartition = topicPartition;
+        this.offset = offset;
+        this.offsetEpoch = offsetEpoch;
+        this.onResume = onResume;
+    }
+
+    /** Any thread. */
+    TopicPartition topicPartition() {
+        return topicPartition;
+    }
+
+    /** Where to fetch next. Any thread. */
+    long offset() {
+        return offset;
+    }
+
+    /** What the broker said last. Any thread. */
+    FetchOffsets offsets() {
+        return offsets;
+    }
+
+    void moveTo(long newOffset, int epoch) {
+        offset = newOffset;
+        offsetEpoch = epoch;
+    }
+
+    void updateOffsets(FetchOffsets newOffsets) {
+        offsets = newOffsets;
+    }
+
+    void onHandedOut(int bytes) {
+        outstanding.addAndGet(bytes);
+    }
+
+    /** Pauses the partition if it keeps {@code limit} bytes or more; it is resumed at half of them. */
+    void pauseAt(long limit) {
+        long now = outstanding.get();
+        if (now >= limit) {
+            resumeAt = now / 2;
+            paused.set(true);
+            if (outstanding.get() <= resumeAt) {
+                paused.set(
+                        false); // if another thread has done it, it visits the partition once more, which is harmless
+            }
+        }
+    }
+
+    boolean isPaused() {
+        return paused.get();
+    }
+
+    /** Any thread. */
+    void onReleased(int bytes) {
+        long left = outstanding.addAndGet(-bytes);
+        if (paused.get() && left <= resumeAt && paused.compareAndSet(true, false)) {
+            onResume.accept(this);
+        }
+    }
+
+    long outstanding() {
+        return outstanding.get();
+    }
+
+    void clearFailure() {
+        failures = 0;
+        told = false;
+    }
+}

@@ -1,0 +1,212 @@
+package dev.millrace.mirror.fetch;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+
+/**
+ * The client's side of one incremental fetch session (KIP-227). A request costs what has changed since the one before,
+ * however many partitions there are: each change puts its slot into a list, and the next request reads that list. Only
+ * after an error is the session built anew from all slots.
+ *
+ * <p>At most one request is on its way; {@link #next} makes it, then {@link #onAnswer} or {@link #restart} must follow.
+ *
+ * <p><b>Threads:</b> the fetch thread.
+ */
+public final class FetchSession {
+    private static final FetchSlot[] NO_SLOTS = {};
+
+    private final Map<String, TopicSlots> byName = new HashMap<>();
+    private final Map<Uuid, TopicSlots> byId = new HashMap<>();
+    private List<FetchSlot> changed = new ArrayList<>();
+    private int wantedSlots;
+    private int wantedWithoutTopicId;
+
+    private int sessionId;
+    /** Of the current request; 0 if that began the session. */
+    private int epoch;
+
+    /** Whether the next request begins a session. */
+    private boolean begins = true;
+
+    private boolean usesTopicIds;
+
+    /** Where the next full request starts: a broker without a session serves the first partitions first. */
+    private int rotation;
+
+    /** The slots of a topic by partition; null where there is none. */
+    private static final class TopicSlots {
+        final Uuid id;
+        FetchSlot[] slots = NO_SLOTS;
+
+        TopicSlots(Uuid id) {
+            this.id = id;
+        }
+    }
+
+    /** The slot of a partition; made if there is none. */
+    public FetchSlot slot(TopicPartition partition, Uuid topicId) {
+        TopicSlots topic = byName.get(partition.topic());
+        if (topic == null || !topic.id.equals(topicId)) {
+            if (topic != null) { // old brokers know only names: they would forget the new topic instead of the old one
+                removeTopic(topic);
+                restart();
+            }
+            topic = new TopicSlots(topicId);
+            byName.put(partition.topic(), topic);
+            byId.put(topicId, topic);
+        }
+        int index = partition.partition();
+        if (index >= topic.slots.length) {
+            topic.slots = Arrays.copyOf(topic.slots, Math.max(index + 1, 2 * topic.slots.length));
+        }
+        if (topic.slots[index] == null) {
+            topic.slots[index] = new FetchSlot(partition, topicId);
+        }
+        return topic.slots[index];
+    }
+
+    private void removeTopic(TopicSlots topic) {
+        for (FetchSlot slot : topic.slots) {
+            if (slot != null) {
+                forget(slot);
+            }
+        }
+        byId.remove(topic.id);
+    }
+
+    /** The slot that a response means: by id, or by name if the id is zero. Null if there is none. */
+    public FetchSlot slotOrNull(Uuid topicId, String name, int partition) {
+        TopicSlots topic = topicId.equals(Uuid.ZERO_UUID) ? byName.get(name) : byId.get(topicId);
+        return topic == null || partition >= topic.slots.length ? null : topic.slots[partition];
+    }
+
+    /** Fetches the partition from this offset on. */
+    public void want(FetchSlot slot, long offset, int leaderEpoch) {
+        if (!slot.wanted) {
+            slot.wanted = true;
+            wantedSlots++;
+            wantedWithoutTopicId += slot.hasTopicId() ? 0 : 1;
+        }
+        slot.offset = offset;
+        slot.leaderEpoch = leaderEpoch;
+        if (!slot.isUpToDate()) {
+            noteChange(slot);
+        }
+    }
+
+    /** Fetches the partition no more. */
+    public void forget(FetchSlot slot) {
+        if (slot.wanted) {
+            slot.wanted = false;
+            wantedSlots--;
+            wantedWithoutTopicId -= slot.hasTopicId() ? 0 : 1;
+            if (slot.inSession) {
+                noteChange(slot);
+            }
+        }
+    }
+
+    private void noteChange(FetchSlot slot) {
+        if (!slot.dirty) {
+            slot.dirty = true;
+            changed.add(slot);
+        }
+    }
+
+    /** The number of partitions to fetch. */
+    public int size() {
+        return wantedSlots;
+    }
+
+    /** What to tell the broker now. */
+    public FetchRound next() {
+        if (usesTopicIds && wantedWithoutTopicId > 0) {
+            begins = true;
+        }
+        return begins ? fullRound() : incrementalRound();
+    }
+
+    private FetchRound incrementalRound() {
+        epoch = epochAfter(epoch);
+        List<FetchSlot> send = new ArrayList<>(changed.size());
+        List<FetchSlot> forget = new ArrayList<>();
+        for (FetchSlot slot : changed) {
+            slot.dirty = false;
+            if (!slot.wanted) {
+                if (slot.inSession) {
+                    slot.inSession = false;
+                    forget.add(slot);
+                }
+            } else if (!slot.isUpToDate()) {
+                markSent(slot);
+                send.add(slot);
+            }
+        }
+        changed.clear();
+        return new FetchRound(sessionId, epoch, usesTopicIds, send, forget);
+    }
+
+    /** Only a request that begins a session has epoch 0. */
+    static int epochAfter(int epoch) {
+        return epoch == Integer.MAX_VALUE ? 1 : epoch + 1;
+    }
+
+    private FetchRound fullRound() {
+        begins = false;
+        epoch = 0;
+        changed = new ArrayList<>(); // the old one may be as long as the session
+        usesTopicIds = wantedWithoutTopicId == 0;
+        List<FetchSlot> send = new ArrayList<>(wantedSlots);
+        for (TopicSlots topic : byName.values()) {
+            for (int i = 0; i < topic.slots.length; i++) {
+                FetchSlot slot = topic.slots[i];
+                if (slot != null) {
+                    slot.dirty = false;
+                    slot.inSession = false;
+                    if (slot.wanted) {
+                        markSent(slot);
+                        send.add(slot);
+                    } else {
+                        topic.slots[i] = null; // nobody keeps a slot that is not wanted
+                    }
+                }
+            }
+        }
+        if (!send.isEmpty()) {
+            rotation %= send.size();
+            Collections.rotate(send, -rotation);
+        }
+        return new FetchRound(sessionId, 0, usesTopicIds, send, List.of());
+    }
+
+    private static void markSent(FetchSlot slot) {
+        slot.inSession = true;
+        slot.sentOffset = slot.offset;
+        slot.sentEpoch = slot.leaderEpoch;
+    }
+
+    /**
+     * The broker has answered.
+     *
+     * @param newSessionId 0 if it has no room for the session; then each request names all partitions
+     * @param answered the number of partitions that the answer has
+     */
+    public void onAnswer(int newSessionId, int answered) {
+        sessionId = newSessionId;
+        if (newSessionId == 0) {
+            begins = true;
+            rotation += answered;
+        }
+    }
+
+    /** Makes the next request begin a new session in place of the old one, if the broker still has that. */
+    public void restart() {
+        begins = true;
+    }
+}

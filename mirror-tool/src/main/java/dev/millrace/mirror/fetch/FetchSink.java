@@ -1,0 +1,28 @@
+package dev.millrace.mirror.fetch;
+
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * Takes what the fetcher brings.
+ *
+ * <p><b>Threads:</b> the fetch thread calls it; no method may block, or all partitions wait.
+ */
+public interface FetchSink {
+    /** Takes the next batches of a partition; {@code fetched} must be released once, by any thread. */
+    void onFetched(FetchedBatches fetched);
+
+    /**
+     * The position of a partition was moved by {@code auto.offset.reset}, or back to where its log was truncated. What
+     * is fetched next begins at {@code to}.
+     */
+    void onOffsetReset(TopicPartition partition, long from, long to, String cause);
+
+    /**
+     * A partition cannot be fetched; null if this concerns all of them.
+     *
+     * <p>A {@link org.apache.kafka.common.errors.RetriableException} is told once, and the fetcher goes on trying. Any
+     * other stops the partition until it is assigned again. With null, any but an {@code ApiException} has ended the
+     * fetch thread.
+     */
+    void onFailure(TopicPartition partitionOrNull, Throwable failure);
+}

@@ -1,0 +1,79 @@
+package dev.millrace.mirror.fetch;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * Whole record batches of one partition, of any message format, as the broker sent them. The first may begin before
+ * {@link #fetchOffset}. Checksums are not checked.
+ *
+ * <p><b>Threads:</b> one at a time; {@link #release} by any.
+ */
+public final class FetchedBatches {
+    private final FetchPartition partition;
+    private final ByteBuffer bytes;
+    private final long fetchOffset;
+    private final FetchOffsets offsets;
+    private final List<AbortedTxn> aborted;
+    private final FetchMemory.Response response;
+    private final int size;
+    private final AtomicBoolean released = new AtomicBoolean();
+
+    FetchedBatches(
+            FetchPartition partition,
+            ByteBuffer bytes,
+            long fetchOffset,
+            FetchOffsets offsets,
+            List<AbortedTxn> aborted,
+            FetchMemory.Response response) {
+        this.partition = partition;
+        this.bytes = bytes;
+        this.fetchOffset = fetchOffset;
+        this.offsets = offsets;
+        this.aborted = aborted;
+        this.response = response;
+        this.size = bytes.remaining();
+    }
+
+    public TopicPartition partition() {
+        return partition.topicPartition();
+    }
+
+    /** The same buffer at each call, from position 0; backed by an array; not to be written to. */
+    public ByteBuffer bytes() {
+        return bytes;
+    }
+
+    /** Records before this offset were not asked for. */
+    public long fetchOffset() {
+        return fetchOffset;
+    }
+
+    public long highWatermark() {
+        return offsets.highWatermark();
+    }
+
+    /** -1 if the broker did not send it. */
+    public long lastStableOffset() {
+        return offsets.lastStable();
+    }
+
+    public long logStartOffset() {
+        return offsets.logStart();
+    }
+
+    /** Empty unless {@code isolation.level} is {@code read_committed}. */
+    public List<AbortedTxn> aborted() {
+        return aborted;
+    }
+
+    /** Gives the bytes back; they must not be read any more. Later calls have no effect. */
+    public void release() {
+        if (released.compareAndSet(false, true)) {
+            partition.onReleased(size); // first, because room may be what the fetch thread waits for
+            response.release(size);
+        }
+    }
+}

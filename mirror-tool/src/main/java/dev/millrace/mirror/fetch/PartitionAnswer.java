@@ -1,0 +1,31 @@
+package dev.millrace.mirror.fetch;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.apache.kafka.common.errors.ApiException;
+
+/**
+ * One partition of a fetch response.
+ *
+ * @param bytes batches, the last of which may be cut
+ * @param readReplica the broker to fetch from instead; -1 for none
+ */
+public record PartitionAnswer(
+        FetchSlot slot,
+        Outcome outcome,
+        ByteBuffer bytes,
+        FetchOffsets offsets,
+        List<AbortedTxn> aborted,
+        int readReplica) {
+    private static final ByteBuffer EMPTY = ByteBuffer.allocate(0).asReadOnlyBuffer();
+
+    /** What to do, and why; {@code error} is null if {@code remedy} is {@link Remedy#NONE}. */
+    public record Outcome(Remedy remedy, ApiException error) {
+        public static final Outcome OK = new Outcome(Remedy.NONE, null);
+    }
+
+    /** An answer without bytes. */
+    static PartitionAnswer failed(FetchSlot slot, Remedy remedy, ApiException error) {
+        return new PartitionAnswer(slot, new Outcome(remedy, error), EMPTY, FetchOffsets.UNKNOWN, List.of(), -1);
+    }
+}

@@ -1,0 +1,43 @@
+package dev.millrace.mirror.fetch;
+
+import dev.millrace.client.io.Backoff;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the sink of failures, of each that lasts once.
+ *
+ * <p><b>Threads:</b> the fetch thread.
+ */
+final class PartitionFailures {
+    private static final Logger log = LoggerFactory.getLogger(PartitionFailures.class);
+
+    private final FetchSink sink;
+    private final Backoff backoff;
+
+    PartitionFailures(FetchSink sink, Backoff backoff) {
+        this.sink = sink;
+        this.backoff = backoff;
+    }
+
+    long backoffMs(int failuresInARow) {
+        return Math.max(1, backoff.delayMs(failuresInARow));
+    }
+
+    /** Tells of a failure, unless the partition has failed since its last success. */
+    void tellOnce(FetchPartition partition, Throwable failure) {
+        if (!partition.told) {
+            partition.told = true;
+            tell(partition, failure);
+        }
+    }
+
+    void tell(FetchPartition partition, Throwable failure) {
+        log.warn(
+                "Fetching {} at offset {} failed: {}",
+                partition.topicPartition(),
+                partition.offset(),
+                failure.toString());
+        sink.onFailure(partition.topicPartition(), failure);
+    }
+}

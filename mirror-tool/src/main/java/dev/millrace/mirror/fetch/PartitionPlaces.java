@@ -1,0 +1,214 @@
+package dev.millrace.mirror.fetch;
+
+import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.TopicImage;
+import dev.millrace.mirror.fetch.FetchPartition.Phase;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.InconsistentTopicIdException;
+import org.apache.kafka.common.errors.RetriableException;
+
+/**
+ * Decides where each partition is fetched: in which session of which broker, or in none for now, because it has no
+ * leader, its position must be checked or moved, it keeps too many bytes, or it backs off after an error.
+ *
+ * <p><b>Threads:</b> the fetch thread.
+ */
+final class PartitionPlaces {
+    private final Supplier<ClusterImage> image;
+    private final SourceMetadata metadata;
+    private final PositionChecks checks;
+    private final PartitionFailures failures;
+    private final Map<Integer, BrokerFetches> brokers = new HashMap<>();
+
+    private final Set<FetchPartition> backingOff = new LinkedHashSet<>();
+
+    /** The partitions that are to be fetched, and those of them that are in a session. */
+    private int live;
+
+    private int joined;
+
+    PartitionPlaces(
+            Supplier<ClusterImage> image, SourceMetadata metadata, PositionChecks checks, PartitionFailures failures) {
+        this.image = image;
+        this.metadata = metadata;
+        this.checks = checks;
+        this.failures = failures;
+    }
+
+    Collection<BrokerFetches> brokers() {
+        return brokers.values();
+    }
+
+    /** Whether a partition is in no session now, and may soon be. */
+    boolean areSomeAway() {
+        return joined < live;
+    }
+
+    void add(FetchPartition partition, long nowMs) {
+        live++;
+        place(partition, nowMs);
+    }
+
+    /** Puts a partition where it belongs now. */
+    void place(FetchPartition partition, long nowMs) {
+        if (partition.phase == Phase.STOPPED) {
+            return;
+        }
+        if (nowMs < partition.notBeforeMs) {
+            leave(partition);
+            backingOff.add(partition);
+            return;
+        }
+        backingOff.remove(partition);
+        TopicPartition tp = partition.topicPartition();
+        ClusterImage known = image.get();
+        TopicImage topic = known.topic(tp.topic());
+        if (topic == null || tp.partition() >= topic.partitions() || known.leader(tp.topic(), tp.partition()) == null) {
+            awaitLeader(partition, known.error(tp.topic()));
+            return;
+        }
+        if (isOtherTopic(partition, topic)) {
+            stop(
+                    partition,
+                    new InconsistentTopicIdException("Topic " + tp.topic() + " was deleted and created again: it"
+                            + " has id " + topic.id() + " instead of " + partition.topicId));
+            return;
+        }
+        int epoch = topic.leaderEpoch(tp.partition());
+        if (needsCheck(partition, epoch)) {
+            partition.phase = Phase.CHECK;
+        }
+        if (partition.phase != Phase.FETCH) {
+            leave(partition);
+            checks.add(partition);
+        } else if (partition.isPaused()) {
+            leave(partition);
+        } else {
+            join(partition, nodeOf(partition, topic, nowMs), epoch);
+        }
+    }
+
+    /** Metadata that comes places all partitions again. */
+    private void awaitLeader(FetchPartition partition, ApiException error) {
+        leave(partition);
+        checks.remove(partition);
+        metadata.request();
+        if (error != null && error instanceof RetriableException) {
+            failures.tellOnce(partition, error);
+        } else if (error != null) {
+            stop(partition, error);
+        }
+    }
+
+    /** The first id that is known is that of the topic to fetch; brokers before 2.8 have none. */
+    private static boolean isOtherTopic(FetchPartition partition, TopicImage topic) {
+        if (partition.topicId == null || partition.topicId.equals(Uuid.ZERO_UUID)) {
+            partition.topicId = topic.id();
+        }
+        return !topic.id().equals(Uuid.ZERO_UUID) && !topic.id().equals(partition.topicId);
+    }
+
+    private static boolean needsCheck(FetchPartition partition, int leaderEpoch) {
+        if (partition.phase != Phase.FETCH || leaderEpoch <= partition.checkedEpoch) {
+            return false;
+        }
+        if (partition.offsetEpoch < 0) { // nothing to compare
+            partition.checkedEpoch = leaderEpoch;
+            return false;
+        }
+        return true;
+    }
+
+    private int nodeOf(FetchPartition partition, TopicImage topic, long nowMs) {
+        boolean isFollowerKnown = partition.readReplica >= 0
+                && nowMs < partition.readReplicaUntilMs
+                && image.get().node(partition.readReplica) != null;
+        if (!isFollowerKnown) {
+            partition.readReplica = FetchPartition.NONE;
+        }
+        return isFollowerKnown
+                ? partition.readReplica
+                : topic.leader(partition.topicPartition().partition());
+    }
+
+    private void join(FetchPartition partition, int node, int epoch) {
+        BrokerFetches.Side current = partition.side;
+        boolean stays = current != null && current.broker().id() == node;
+        if (!stays) {
+            partition.cold = false; // a request of a cold session may be on its way for seconds
+        }
+        if (!stays
+                || current.isCold() != partition.cold
+                || !partition.slot.topicId().equals(partition.topicId)) {
+            leave(partition);
+            BrokerFetches.Side side =
+                    brokers.computeIfAbsent(node, BrokerFetches::new).side(partition.cold);
+            partition.slot = side.session().slot(partition.topicPartition(), partition.topicId);
+            partition.slot.setOwner(partition);
+            partition.side = side;
+            joined++;
+            side.shortenWait();
+        }
+        partition.side.session().want(partition.slot, partition.offset(), epoch);
+    }
+
+    /** Takes the partition out of its session. */
+    private void leave(FetchPartition partition) {
+        if (partition.side != null) {
+            partition.side.session().forget(partition.slot);
+            partition.slot.setOwner(null);
+            partition.slot = null;
+            partition.side = null;
+            joined--;
+        }
+    }
+
+    /** Fetches the partition no more. */
+    void remove(FetchPartition partition) {
+        if (partition.phase == Phase.STOPPED) {
+            return;
+        }
+        partition.phase = Phase.STOPPED;
+        live--;
+        leave(partition);
+        checks.remove(partition);
+        backingOff.remove(partition);
+    }
+
+    /** Fetches the partition no more, and tells the sink why. */
+    void stop(FetchPartition partition, Throwable cause) {
+        remove(partition);
+        failures.tell(partition, cause);
+    }
+
+    /** Leaves the partition alone for a while, which grows with each failure in a row. */
+    void backOff(FetchPartition partition, long nowMs) {
+        partition.failures++;
+        partition.notBeforeMs = nowMs + failures.backoffMs(partition.failures);
+        place(partition, nowMs);
+    }
+
+    /** Places the partitions whose time has come. Returns milliseconds until the next is due. */
+    long placeRested(long nowMs) {
+        if (backingOff.isEmpty()) {
+            return Long.MAX_VALUE;
+        }
+        long dueMs = Long.MAX_VALUE;
+        for (FetchPartition partition : backingOff.toArray(FetchPartition[]::new)) {
+            if (partition.notBeforeMs <= nowMs) {
+                place(partition, nowMs);
+            } else {
+                dueMs = Math.min(dueMs, partition.notBeforeMs - nowMs);
+            }
+        }
+        return dueMs;
+    }
+}

@@ -1,0 +1,48 @@
+package dev.millrace.mirror.fetch;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.common.config.ConfigException;
+
+/**
+ * {@code auto.offset.reset}: where to go on when a position is outside the log.
+ *
+ * @param timestamp what to ask {@code ListOffsets} for; a special, negative one for the log's ends
+ * @param age for {@code by_duration}: how far back to go, instead of a timestamp
+ */
+record ResetPolicy(String name, long timestamp, Optional<Duration> age) {
+    static final long LATEST = -1;
+    static final long EARLIEST = -2;
+    private static final long NOWHERE = Long.MIN_VALUE;
+    private static final String BY_DURATION = "by_duration:";
+
+    static ResetPolicy of(String value) {
+        String name = value.toLowerCase(Locale.ROOT);
+        if (name.startsWith(BY_DURATION)) {
+            Duration age = Duration.parse(value.substring(BY_DURATION.length()));
+            return new ResetPolicy(name, NOWHERE, Optional.of(age));
+        }
+        return switch (name) {
+            case "earliest" -> new ResetPolicy(name, EARLIEST, Optional.empty());
+            case "latest" -> new ResetPolicy(name, LATEST, Optional.empty());
+            case "none" -> new ResetPolicy(name, NOWHERE, Optional.empty());
+            default ->
+                throw new ConfigException(
+                        ConsumerConfig.AUTO_OFFSET_RESET_CONFIG,
+                        value,
+                        "must be earliest, latest, none or by_duration:…");
+        };
+    }
+
+    /** Whether positions may be moved at all. */
+    boolean isAllowed() {
+        return age.isPresent() || timestamp != NOWHERE;
+    }
+
+    /** What to ask for at the wall clock's time {@code wallMs}. */
+    long timestampAt(long wallMs) {
+        return age.map(duration -> Math.max(0, wallMs - duration.toMillis())).orElse(timestamp);
+    }
+}
