@@ -7,8 +7,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -25,7 +23,6 @@ import org.slf4j.LoggerFactory;
  */
 final class AckedPrefixes {
     private static final Logger LOG = LoggerFactory.getLogger(AckedPrefixes.class);
-    private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final java.util.function.Consumer<MirrorException> onFailure;
     private final UnaryOperator<OffsetAndMetadata> withMark;
@@ -93,23 +90,6 @@ final class AckedPrefixes {
                 + givenUp.stream()
                         .mapToLong(next -> next.prefix().outstanding())
                         .sum();
-    }
-
-    /**
-     * Waits until all records of the partitions are acknowledged. Of a partition with a record that could not be
-     * written, waits only for the records before that one.
-     *
-     * @return the partitions that still have outstanding records at the deadline
-     */
-    List<TopicPartition> await(Collection<TopicPartition> partitions, long deadlineNanos) {
-        advance();
-        List<TopicPartition> left = awaited(partitions);
-        while (!left.isEmpty() && System.nanoTime() < deadlineNanos) {
-            LockSupport.parkNanos(CHECK_NANOS);
-            advance();
-            left = awaited(partitions);
-        }
-        return left;
     }
 
     /** Those of the partitions that have records to wait for. */

@@ -24,4 +24,11 @@ public final class DerivedConfigs {
         config.computeIfPresent(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG, (key, id) -> id + "-" + number);
         return config;
     }
+
+    /** The configuration of the fetcher that reads for a consumer. */
+    static Map<String, Object> fetcher(Map<String, Object> consumer) {
+        Map<String, Object> config = new HashMap<>(consumer);
+        config.put(ConsumerConfig.CLIENT_ID_CONFIG, consumer.get(ConsumerConfig.CLIENT_ID_CONFIG) + "-fetcher");
+        return config;
+    }
 }

@@ -14,6 +14,7 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
@@ -45,7 +46,7 @@ public final class Mirror {
     public Mirror(MirrorConfig config, MirrorObserver observer) {
         this.config = config;
         this.observer = observer;
-        this.threadsToCommit = new CountDownLatch(config.threads());
+        this.threadsToCommit = new CountDownLatch(members());
     }
 
     /**
@@ -80,7 +81,7 @@ public final class Mirror {
             Map<String, Object> consumer = prepareGroup(source, target, targetId);
             observer.onStarted(topics);
             opposite.watch(this::fail);
-            runThreads(consumer, new TargetTopics(source, target));
+            runThreads(consumer, new TargetTopics(source, target), target);
         }
     }
 
@@ -93,18 +94,19 @@ public final class Mirror {
         return MirrorGroup.withGroup(config.consumer(), group);
     }
 
-    private void runThreads(Map<String, Object> consumer, TargetTopics targetTopics) {
+    private void runThreads(Map<String, Object> consumer, TargetTopics targetTopics, Admin target) {
         Producer<byte[], byte[]> producer = config.producerKind().create(config.producer());
         List<MirrorThread> mirrors = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try {
-            for (int i = 0; i < config.threads(); i++) {
-                mirrors.add(new MirrorThread(
-                        this,
-                        new KafkaConsumer<>(DerivedConfigs.numbered(consumer, i)),
-                        targetTopics::ensure,
-                        observer,
-                        observer.createSender(producer)));
+            for (int i = 0; i < members(); i++) {
+                Map<String, Object> own = DerivedConfigs.numbered(consumer, i);
+                KafkaConsumer<byte[], byte[]> member = new KafkaConsumer<>(own);
+                PartitionCopier copier = config.mode().isFetching()
+                        ? new BatchCopier(this, own, member, targetTopics::ensure, producer, topicLimits(target))
+                        : new RecordCopier(
+                                this, member, targetTopics::ensure, observer, observer.createSender(producer));
+                mirrors.add(new MirrorThread(this, member, targetTopics::ensure, copier));
             }
             for (MirrorThread mirror : mirrors) {
                 Thread thread = new Thread(mirror, "mirror-" + threads.size());
@@ -127,6 +129,17 @@ public final class Mirror {
             }
             observer.onFinished(totals(mirrors));
         }
+    }
+
+    /** The members of the group in this process, each with a consumer. */
+    private int members() {
+        return config.mode().isFetching() ? 1 : config.threads();
+    }
+
+    private TopicLimits topicLimits(Admin target) {
+        ProducerConfig producer = new ProducerConfig(config.producer());
+        long memory = producer.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
+        return new TopicLimits(target, (int) Math.min(memory, producer.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG)));
     }
 
     /** Tells the mirror to stop: to wait for the records it has sent, commit, and end. Does not wait for that. */
@@ -153,6 +166,19 @@ public final class Mirror {
     /** Whether all threads have committed all they could. */
     boolean haveAllCommitted() {
         return threadsToCommit.getCount() == 0;
+    }
+
+    MirrorObserver observer() {
+        return observer;
+    }
+
+    CopyMode mode() {
+        return config.mode();
+    }
+
+    /** How many threads feed the producer. */
+    int threads() {
+        return config.threads();
     }
 
     boolean isRunning() {

@@ -8,13 +8,15 @@ import java.util.regex.Pattern;
  *
  * @param topics matches the whole names of the topics to mirror; internal topics, whose names start with two
  *     underscores, are never mirrored
- * @param threads the number of consumers, each with a thread of its own, at least 1
+ * @param threads how many threads feed the producer, at least 1; with {@link CopyMode#CONSUMER} each has a consumer
+ * @param mode how records get from the source to the producer
  * @param consumer configuration of every consumer, complete except for {@link DerivedConfigs#numbered numbers}
  * @param producer configuration of the one producer, complete
  */
 public record MirrorConfig(
         Pattern topics,
         int threads,
+        CopyMode mode,
         ProducerKind producerKind,
         Map<String, Object> consumer,
         Map<String, Object> producer) {

@@ -13,11 +13,8 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.clients.producer.Callback;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
@@ -49,8 +46,6 @@ import org.slf4j.LoggerFactory;
 final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private static final Logger LOG = LoggerFactory.getLogger(MirrorThread.class);
 
-    private static final Duration IDLE_POLL = Duration.ofMillis(200);
-    /** Short while acknowledgements are awaited, so that the counters and the positions to commit stay current. */
     private static final Duration BUSY_POLL = Duration.ofMillis(5);
 
     private static final long COMMIT_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -61,37 +56,23 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private final Mirror mirror;
     private final Consumer<byte[], byte[]> consumer;
     private final java.util.function.Consumer<TopicPartition> ensureTarget;
-    private final MirrorObserver observer;
-    private final MirrorObserver.Sender sender;
-    private final ThreadCounters counters;
-    private final AckedPrefixes prefixes;
+    private final PartitionCopier copier;
     private final SourceTopics source;
-    private final SourceLag lag;
     private final OffsetCommits commits;
-    /** Partitions that no longer existed on the source when they were assigned, so that the target may lack them. */
-    private final Set<TopicPartition> notEnsured = new HashSet<>();
 
     private long lastCommitNanos = System.nanoTime();
 
-    /**
-     * @param ensureTarget returns once the target has the partition
-     * @param sender of this thread alone
-     */
+    /** @param ensureTarget returns once the target has the partition */
     MirrorThread(
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
             java.util.function.Consumer<TopicPartition> ensureTarget,
-            MirrorObserver observer,
-            MirrorObserver.Sender sender) {
+            PartitionCopier copier) {
         this.mirror = mirror;
         this.consumer = consumer;
         this.ensureTarget = ensureTarget;
-        this.observer = observer;
-        this.sender = sender;
-        this.counters = new ThreadCounters(lastCommitNanos);
-        this.prefixes = new AckedPrefixes(mirror::fail, mirror::withMark, counters, observer);
+        this.copier = copier;
         this.source = new SourceTopics(consumer);
-        this.lag = new SourceLag(consumer, lastCommitNanos);
         this.commits = new OffsetCommits(consumer, source);
     }
 
@@ -101,72 +82,22 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         try {
             consumer.subscribe(mirror.topics(), this);
             while (mirror.isRunning()) {
-                forward(consumer.poll(prefixes.outstanding() == 0 ? IDLE_POLL : BUSY_POLL));
-                prefixes.advance();
+                copier.forward(consumer.poll(copier.pollTimeout()));
+                copier.advance();
                 long now = System.nanoTime();
                 if (now - lastCommitNanos > COMMIT_INTERVAL_NANOS) {
                     lastCommitNanos = now;
-                    commits.commitInBackground(prefixes.positions(prefixes.partitions()));
-                    lag.measure(prefixes.partitions(), counters, now);
+                    commits.commitInBackground(copier.positions(copier.partitions()));
+                    copier.measureLag(now);
                 }
             }
         } catch (Throwable failure) {
             mirror.fail(failure);
         } finally {
             commitLast();
+            attempt(copier::close);
             attempt(() -> consumer.close(CloseOptions.timeout(CLOSE_TIMEOUT)));
         }
-    }
-
-    private void forward(ConsumerRecords<byte[], byte[]> records) {
-        if (!records.isEmpty()) {
-            observer.onPolled(records.count());
-        }
-        // After an aborted transaction or a transaction marker alone, the poll has no records but moves the position.
-        // A consumer interceptor may have removed the next positions.
-        Set<TopicPartition> partitions = new HashSet<>(records.nextOffsets().keySet());
-        partitions.addAll(records.partitions());
-        for (TopicPartition partition : partitions) {
-            forward(partition, records.records(partition), records.nextOffsets().get(partition));
-        }
-    }
-
-    private void forward(
-            TopicPartition partition, List<ConsumerRecord<byte[], byte[]>> records, OffsetAndMetadata next) {
-        if (notEnsured.remove(partition)) {
-            ensureTarget.accept(partition); // The topic is there again.
-        }
-        AckedPrefix.Page page = prefixes.get(partition).addPage(records.size(), next);
-        long bytes = 0;
-        int sent = 0;
-        try {
-            for (ConsumerRecord<byte[], byte[]> record : records) {
-                if (!mirror.isRunning()) {
-                    break; // Records that are not sent are not in the prefix, and will be read again.
-                }
-                bytes += Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
-                sent++;
-                send(record, page);
-            }
-        } finally {
-            counters.addSent(sent, bytes);
-        }
-    }
-
-    private void send(ConsumerRecord<byte[], byte[]> record, AckedPrefix.Page page) {
-        Callback callback = page.add(record.offset());
-        try {
-            sender.send(copyOf(record), callback);
-        } catch (RuntimeException | Error e) {
-            throw page.onRefused(e);
-        }
-    }
-
-    private static ProducerRecord<byte[], byte[]> copyOf(ConsumerRecord<byte[], byte[]> record) {
-        // Records of the oldest format have no timestamp; the target gives them one.
-        Long timestamp = record.timestamp() < 0 ? null : record.timestamp();
-        return new ProducerRecord<>(
-                record.topic(), record.partition(), timestamp, record.key(), record.value(), record.headers());
     }
 
     @Override
@@ -176,9 +107,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
             if (mirror.isRunning() && !ensureUnlessGone(partition)) {
                 gone.add(partition);
             }
-            prefixes.add(partition);
         }
-        notEnsured.addAll(gone);
+        copier.add(partitions, gone);
         warnOfGone(gone);
     }
 
@@ -204,8 +134,9 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         long start = System.nanoTime();
         Set<TopicPartition> gone = new HashSet<>(source.unsubscribed(partitions));
         giveUp(gone);
+        copier.stopReading(partitions);
         drain(partitions, start + DRAIN_NANOS);
-        Map<TopicPartition, OffsetAndMetadata> positions = prefixes.positions(partitions);
+        Map<TopicPartition, OffsetAndMetadata> positions = copier.positions(partitions);
         try {
             gone.addAll(commits.commit(positions, start + DRAIN_AND_COMMIT_NANOS));
         } catch (KafkaException e) {
@@ -218,9 +149,10 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     /** Commits nothing: the partitions already belong to another member. */
     @Override
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
-        prefixes.advance();
-        if (!commits.uncommitted(prefixes.positions(partitions)).isEmpty()
-                || !prefixes.awaited(partitions).isEmpty()) {
+        copier.stopReading(partitions);
+        copier.advance();
+        if (!commits.uncommitted(copier.positions(partitions)).isEmpty()
+                || !copier.awaited(partitions).isEmpty()) {
             reportRepeats(
                     "Lost " + partitions + " to another member of the group; their last records may be mirrored twice");
         }
@@ -228,7 +160,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     }
 
     private void drain(Collection<TopicPartition> partitions, long deadlineNanos) {
-        List<TopicPartition> left = prefixes.await(partitions, deadlineNanos);
+        List<TopicPartition> left = copier.await(partitions, deadlineNanos);
         if (!left.isEmpty()) {
             reportRepeats("The target has not acknowledged the last records of " + left
                     + " in time; they are not committed and will be mirrored again");
@@ -236,9 +168,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     }
 
     private void giveUp(Collection<TopicPartition> partitions) {
-        prefixes.giveUp(partitions);
+        copier.giveUp(partitions);
         commits.forget(partitions);
-        notEnsured.removeAll(partitions);
     }
 
     private static void warnOfGone(Set<TopicPartition> gone) {
@@ -272,16 +203,17 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private void commitLast() {
         long start = System.nanoTime();
         attempt(() -> commitAll(start + DRAIN_NANOS, start + DRAIN_AND_COMMIT_NANOS));
-        prefixes.clear(); // Closing revokes all partitions; by now they are committed or reported.
+        copier.clear(); // Closing revokes all partitions; by now they are committed or reported.
         mirror.onThreadCommitted();
         attempt(() -> awaitOthers(start + DRAIN_AND_COMMIT_NANOS));
     }
 
     private void commitAll(long drainDeadline, long deadline) {
-        drain(prefixes.partitions(), drainDeadline);
+        copier.stopReading(copier.partitions());
+        drain(copier.partitions(), drainDeadline);
         while (!commitUnlessRebalancing(deadline)) {
             if (System.nanoTime() > deadline) {
-                reportRepeats("A rebalance of the group kept the last records of " + prefixes.partitions()
+                reportRepeats("A rebalance of the group kept the last records of " + copier.partitions()
                         + " from being committed; they will be mirrored again");
                 return;
             }
@@ -304,7 +236,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     /** Commits. Returns false if a rebalance prevented it, so that the caller has to poll and try again. */
     private boolean commitUnlessRebalancing(long deadline) {
-        Map<TopicPartition, OffsetAndMetadata> positions = prefixes.positions(prefixes.partitions());
+        Map<TopicPartition, OffsetAndMetadata> positions = copier.positions(copier.partitions());
         try {
             warnOfGone(commits.commit(positions, deadline));
         } catch (RebalanceInProgressException e) {
@@ -324,6 +256,6 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     }
 
     MirrorTotals totals() {
-        return counters.totals(System.nanoTime());
+        return copier.totals();
     }
 }

@@ -181,7 +181,7 @@ class MirrorThreadTest {
             throw new KafkaException("closed");
         };
 
-        new MirrorThread(mirror, consumer, ensured::add, new MirrorObserver() {}, refusing).run();
+        thread(mirror, consumer, ensured::add, refusing).run();
 
         assertThat(mirror.isRunning()).isFalse();
         assertThat(consumer.closed()).isTrue();
@@ -233,7 +233,7 @@ class MirrorThreadTest {
             send(record, callback);
             acknowledge(callback);
         };
-        MirrorThread thread = new MirrorThread(mirror, consumer, ensured::add, new MirrorObserver() {}, refusing);
+        MirrorThread thread = thread(mirror, consumer, ensured::add, refusing);
 
         thread.run();
 
@@ -309,7 +309,7 @@ class MirrorThreadTest {
             mirror.stop();
         });
 
-        new MirrorThread(mirror, consumer, ensure, new MirrorObserver() {}, this::send).run();
+        thread(mirror, consumer, ensure, this::send).run();
 
         assertThat(mirror.failure()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(3);
@@ -338,7 +338,7 @@ class MirrorThreadTest {
             mirror.stop();
         });
 
-        new MirrorThread(mirror, consumer, ensure, new MirrorObserver() {}, this::send).run();
+        thread(mirror, consumer, ensure, this::send).run();
 
         assertThat(mirror.failure()).isNull();
         assertThat(sentBefore).containsExactly(0);
@@ -403,11 +403,22 @@ class MirrorThreadTest {
 
     private static Mirror mirror(int threads) {
         return new Mirror(
-                new MirrorConfig(Pattern.compile("orders"), threads, ProducerKind.STOCK, Map.of(), Map.of()), null);
+                new MirrorConfig(
+                        Pattern.compile("orders"), threads, CopyMode.CONSUMER, ProducerKind.STOCK, Map.of(), Map.of()),
+                null);
+    }
+
+    private static MirrorThread thread(
+            Mirror mirror,
+            MockConsumer<byte[], byte[]> consumer,
+            java.util.function.Consumer<TopicPartition> ensure,
+            MirrorObserver.Sender sender) {
+        PartitionCopier copier = new RecordCopier(mirror, consumer, ensure, new MirrorObserver() {}, sender);
+        return new MirrorThread(mirror, consumer, ensure, copier);
     }
 
     private MirrorThread thread(Mirror mirror, MockConsumer<byte[], byte[]> consumer) {
-        return new MirrorThread(mirror, consumer, ensured::add, new MirrorObserver() {}, this::send);
+        return thread(mirror, consumer, ensured::add, this::send);
     }
 
     private void send(ProducerRecord<byte[], byte[]> record, Callback callback) {

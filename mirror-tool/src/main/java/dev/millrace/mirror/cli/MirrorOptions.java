@@ -1,9 +1,12 @@
 package dev.millrace.mirror.cli;
 
+import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.ProducerKind;
 import java.nio.file.Path;
+import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 
@@ -74,6 +77,25 @@ public final class MirrorOptions {
                     + " Default: ${DEFAULT-VALUE}.")
     private ProducerKind producerKind;
 
+    @Option(
+            names = "--mode",
+            paramLabel = "MODE",
+            converter = CopyModeParser.class,
+            defaultValue = "consumer",
+            order = 9,
+            description = "How records get from the source to the producer. consumer: a Kafka consumer for each thread,"
+                    + " record by record. The others fetch by themselves and need --producer millrace: batches passes"
+                    + " batches on as they came; records opens all and copies their records into new ones; auto"
+                    + " passes large batches and merges small ones. Default: ${DEFAULT-VALUE}.")
+    private CopyMode mode;
+
+    static final class CopyModeParser implements ITypeConverter<CopyMode> {
+        @Override
+        public CopyMode convert(String text) {
+            return OptionValues.parse(CopyMode.values(), text);
+        }
+    }
+
     /** Converts names; the errors of picocli's own converter would name the Java constants. */
     static final class ProducerKindParser implements ITypeConverter<ProducerKind> {
         @Override
@@ -89,12 +111,32 @@ public final class MirrorOptions {
      */
     public MirrorConfig toConfig() {
         OptionValues.requirePositive("--threads", threads);
-        return new MirrorConfig(
+        if (mode.isFetching() && producerKind != ProducerKind.MILLRACE) {
+            throw MirrorException.usage("--mode " + mode + " --producer " + producerKind
+                    + ": this mode hands whole batches to the producer, which only millrace takes; with another"
+                    + " producer use --mode consumer");
+        }
+        MirrorConfig config = new MirrorConfig(
                 TopicPattern.parse(topics),
                 threads,
+                mode,
                 producerKind,
                 ClientConfigs.consumer(consumerConfig, source, group),
                 ClientConfigs.producer(producerConfig, target));
+        if (mode.isFetching()) {
+            requireNoInterceptors("--consumer.config " + consumerConfig, config.consumer());
+            requireNoInterceptors("--producer.config " + producerConfig, config.producer());
+        }
+        return config;
+    }
+
+    /** Interceptors take single records, which these modes never make. */
+    private void requireNoInterceptors(String file, Map<String, Object> client) {
+        Object interceptors = client.get(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG); // of the consumer, too
+        if (interceptors != null && !interceptors.toString().isBlank()) {
+            throw MirrorException.usage(file + ": " + ProducerConfig.INTERCEPTOR_CLASSES_CONFIG + "=" + interceptors
+                    + " would not be called with --mode " + mode + "; use --mode consumer");
+        }
     }
 
     /**

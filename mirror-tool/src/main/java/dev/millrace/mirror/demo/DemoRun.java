@@ -47,6 +47,7 @@ final class DemoRun {
         return new MirrorConfig(
                 config.topics(),
                 config.threads(),
+                config.mode(),
                 config.producerKind(),
                 config.consumer(),
                 compressed(config.producer()));

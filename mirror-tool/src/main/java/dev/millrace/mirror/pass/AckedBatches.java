@@ -83,6 +83,11 @@ public final class AckedBatches {
         }
     }
 
+    /** What is added next begins at this offset, even if that is before the position: the source's log was truncated. */
+    public void resetTo(long offset) {
+        lastNextOffset = offset;
+    }
+
     private void moveEnd(Entry last, long nextOffset, int leaderEpoch) {
         last.nextOffset = nextOffset;
         last.leaderEpoch = leaderEpoch;

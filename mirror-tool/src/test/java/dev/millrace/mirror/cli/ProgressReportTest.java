@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorTotals;
 import dev.millrace.mirror.ProducerKind;
@@ -100,8 +101,8 @@ class ProgressReportTest {
     }
 
     private ProgressReport report(int threads, Duration interval) {
-        MirrorConfig config =
-                new MirrorConfig(Pattern.compile(".*"), threads, ProducerKind.MILLRACE, Map.of(), Map.of());
+        MirrorConfig config = new MirrorConfig(
+                Pattern.compile(".*"), threads, CopyMode.CONSUMER, ProducerKind.MILLRACE, Map.of(), Map.of());
         return new ProgressReport(config, new PrintStream(written, true, StandardCharsets.UTF_8), interval);
     }
 

@@ -1,0 +1,281 @@
+package dev.millrace.mirror;
+
+import dev.millrace.client.raw.RawProducer;
+import dev.millrace.mirror.fetch.FetchSink;
+import dev.millrace.mirror.fetch.FetchedBatches;
+import dev.millrace.mirror.fetch.Fetcher;
+import dev.millrace.mirror.kafka.SourceFetchers;
+import dev.millrace.mirror.pass.BatchCounters;
+import dev.millrace.mirror.pass.OpenDecision;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RetriableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Copies batches, without an object for a record: one {@link Fetcher} reads all partitions, and {@code threads} workers
+ * pass the batches to the shared producer, each those of its partitions. The member's consumer is there for the group
+ * and for commits only; its partitions are paused.
+ *
+ * <p>The speed is limited by the producer's {@code buffer.memory}: while it is full, workers wait in it, what they do not
+ * take stays in the fetcher's bounded memory, and the fetcher asks for no more.
+ *
+ * <p><b>Threads:</b> that of the consumer; the fetch thread calls the {@link FetchSink}; {@link #totals} and {@link
+ * #batches} in any.
+ * <p><b>Ordering:</b> {@code owned} is a concurrent map, from which the fetch thread takes the copy of a partition. See
+ * {@link PartitionCopy} for what happens when a partition is given up.
+ */
+final class BatchCopier implements PartitionCopier, FetchSink {
+    private static final Logger LOG = LoggerFactory.getLogger(BatchCopier.class);
+    /** Often enough for counters and for the positions to commit. */
+    private static final Duration POLL_TIMEOUT = Duration.ofMillis(20);
+
+    private static final long CLOSE_TIMEOUT_MS = 2_000;
+
+    private final Mirror mirror;
+    private final Consumer<byte[], byte[]> consumer;
+    private final MirrorObserver observer;
+    private final PartitionCopy.Target target;
+    private final boolean checksCrc;
+    private final Fetcher fetcher;
+    private final List<CopyWorker> workers = new ArrayList<>();
+    private final ThreadCounters outcomes = new ThreadCounters(System.nanoTime());
+    private final Map<TopicPartition, Owned> owned = new ConcurrentHashMap<>();
+    private final List<Owned> givenUp = new ArrayList<>();
+    private int nextWorker;
+
+    private record Owned(TopicPartition partition, PartitionCopy copy, CopyWorker worker) {}
+
+    /**
+     * @param consumerConfig of the fetcher
+     * @param ensureTarget returns once the target has the partition
+     */
+    BatchCopier(
+            Mirror mirror,
+            Map<String, Object> consumerConfig,
+            Consumer<byte[], byte[]> consumer,
+            java.util.function.Consumer<TopicPartition> ensureTarget,
+            Producer<byte[], byte[]> producer,
+            TopicLimits limits) {
+        this.mirror = mirror;
+        this.consumer = consumer;
+        this.observer = mirror.observer();
+        this.checksCrc =
+                new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG);
+        RawProducer raw = RawProducer.of(producer);
+        this.target = partition -> {
+            ensureTarget.accept(partition);
+            return new PartitionCopy.OpenTarget(
+                    raw.partition(partition.topic(), partition.partition()),
+                    new OpenDecision(mirror.mode().passMode(), limits.of(partition.topic())));
+        };
+        this.fetcher = SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), this);
+        for (int i = 0; i < mirror.threads(); i++) {
+            workers.add(new CopyWorker("mirror-copy-" + i, mirror::fail));
+        }
+        fetcher.start();
+    }
+
+    // ---- the fetch thread ----
+
+    @Override
+    public void onFetched(FetchedBatches fetched) {
+        Owned to = owned.get(fetched.partition());
+        if (to == null) {
+            fetched.release(); // given up just now
+        } else {
+            to.worker.copy(to.copy, fetched);
+        }
+    }
+
+    @Override
+    public void onOffsetReset(TopicPartition partition, long from, long to, String cause) {
+        LOG.warn("The position of {} on the source moved from {} to {}: {}", partition, from, to, cause);
+        Owned moved = owned.get(partition);
+        if (moved != null) {
+            moved.worker.execute(() -> moved.copy.resetTo(to));
+        }
+    }
+
+    @Override
+    public void onFailure(TopicPartition partitionOrNull, Throwable failure) {
+        if (!(failure instanceof RetriableException)) {
+            mirror.fail(MirrorException.failed(
+                    "Could not read " + (partitionOrNull == null ? "from the source" : partitionOrNull.toString()),
+                    failure));
+        } else if (partitionOrNull == null) {
+            LOG.warn("Reading from the source fails and is tried again: {}", MirrorException.reason(failure));
+        } // of a partition the fetcher has logged it
+    }
+
+    // ---- the consumer's thread ----
+
+    @Override
+    public void add(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
+        consumer.pause(partitions);
+        Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(Set.copyOf(partitions));
+        for (TopicPartition partition : partitions) {
+            OffsetAndMetadata known = committed.get(partition);
+            long offset;
+            if (known != null) {
+                offset = known.offset();
+            } else {
+                // Of a partition that is gone no position can be had; if it comes back, it begins at 0.
+                offset = gone.contains(partition) ? 0 : consumer.position(partition);
+            }
+            PartitionCopy copy = new PartitionCopy(partition, offset, checksCrc, target);
+            owned.put(partition, new Owned(partition, copy, workers.get(nextWorker++ % workers.size())));
+            fetcher.assign(partition, offset, known == null ? Optional.empty() : known.leaderEpoch());
+        }
+    }
+
+    /** Paused partitions return nothing. */
+    @Override
+    public void forward(ConsumerRecords<byte[], byte[]> polled) {
+        if (!polled.isEmpty()) {
+            throw new IllegalStateException("The consumer returned records of " + polled.partitions()
+                    + ", which are paused; they would be mirrored twice");
+        }
+    }
+
+    @Override
+    public Duration pollTimeout() {
+        return POLL_TIMEOUT;
+    }
+
+    @Override
+    public void advance() {
+        long acked = 0;
+        for (Owned next : owned.values()) {
+            acked += advance(next);
+        }
+        for (Iterator<Owned> left = givenUp.iterator(); left.hasNext(); ) {
+            PartitionCopy copy = left.next().copy;
+            acked += copy.advance();
+            if (!copy.isAwaited()) {
+                left.remove();
+                outcomes.addDropped(copy.outstanding());
+            }
+        }
+        outcomes.addAcked(acked);
+    }
+
+    private long advance(Owned next) {
+        long more = next.copy.advance();
+        if (more > 0) {
+            observer.onAcknowledged(next.partition, next.copy.ackedOrNull().offset());
+        }
+        Throwable failure = next.copy.failureOrNull();
+        if (failure != null) {
+            mirror.fail(
+                    MirrorException.failed("Could not write records of " + next.partition + " to the target", failure));
+        }
+        return more;
+    }
+
+    @Override
+    public void measureLag(long nowNanos) {
+        boolean complete = consumer.groupMetadata().generationId() >= 0;
+        long records = 0;
+        for (Owned next : owned.values()) {
+            OptionalLong end = fetcher.highWatermark(next.partition);
+            records += Math.max(0, end.orElse(0) - next.copy.position());
+            complete &= end.isPresent();
+        }
+        outcomes.setUnpolled(records, complete, nowNanos);
+    }
+
+    @Override
+    public Set<TopicPartition> partitions() {
+        return Set.copyOf(owned.keySet());
+    }
+
+    @Override
+    public void stopReading(Collection<TopicPartition> partitions) {
+        for (TopicPartition partition : partitions) {
+            Owned stopped = owned.get(partition);
+            if (stopped != null) {
+                stopped.copy.stop();
+            }
+        }
+        fetcher.unassign(partitions);
+    }
+
+    @Override
+    public List<TopicPartition> awaited(Collection<TopicPartition> partitions) {
+        return partitions.stream()
+                .filter(partition -> owned.containsKey(partition)
+                        && owned.get(partition).copy.isAwaited())
+                .toList();
+    }
+
+    @Override
+    public Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        for (TopicPartition partition : partitions) {
+            Owned of = owned.get(partition);
+            OffsetAndMetadata acked = of == null ? null : of.copy.ackedOrNull();
+            if (acked != null) {
+                positions.put(partition, mirror.withMark(acked));
+            }
+        }
+        return positions;
+    }
+
+    @Override
+    public void giveUp(Collection<TopicPartition> partitions) {
+        stopReading(partitions);
+        for (TopicPartition partition : partitions) {
+            Owned gone = owned.remove(partition);
+            if (gone != null) {
+                givenUp.add(gone);
+            }
+        }
+        advance();
+    }
+
+    @Override
+    public void clear() {
+        owned.clear();
+        givenUp.forEach(gone -> outcomes.addDropped(gone.copy.outstanding()));
+        givenUp.clear();
+    }
+
+    @Override
+    public MirrorTotals totals() {
+        long now = System.nanoTime();
+        MirrorTotals done = outcomes.totals(now); // first: read last, it could exceed what was read as sent
+        for (CopyWorker worker : workers) {
+            MirrorTotals sent = worker.records().totals(now);
+            done = done.plus(new MirrorTotals(sent.sent(), 0, 0, sent.bytes(), 0, true));
+        }
+        return done;
+    }
+
+    /** How many batches were passed, opened for a reason, and skipped, in each worker. */
+    List<BatchCounters> batches() {
+        return workers.stream().map(CopyWorker::batches).toList();
+    }
+
+    @Override
+    public void close() {
+        fetcher.close(Duration.ofMillis(CLOSE_TIMEOUT_MS));
+        workers.forEach(worker -> worker.close(CLOSE_TIMEOUT_MS));
+    }
+}

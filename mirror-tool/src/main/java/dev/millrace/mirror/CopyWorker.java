@@ -1,0 +1,88 @@
+package dev.millrace.mirror;
+
+import dev.millrace.mirror.fetch.FetchedBatches;
+import dev.millrace.mirror.pass.AbortedFilter;
+import dev.millrace.mirror.pass.BatchCounters;
+import dev.millrace.mirror.pass.RecordCursor;
+import dev.millrace.mirror.pass.SourceBatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * A thread that copies the partitions given to it, one after the other in the order in which they were fetched, and what
+ * it needs for that.
+ *
+ * <p><b>Threads:</b> any thread gives it work and reads the counters; its own thread uses the rest.
+ */
+final class CopyWorker {
+    private final ExecutorService thread;
+    private final Consumer<Throwable> onFailure;
+    private final ThreadCounters records = new ThreadCounters(System.nanoTime());
+    private final BatchCounters batches = new BatchCounters();
+    private final SourceBatch batch = new SourceBatch();
+    private final RecordCursor cursor = new RecordCursor();
+    private final RecordCursor markers = new RecordCursor();
+    private final AbortedFilter filter = new AbortedFilter(markers);
+
+    /** @param onFailure is told what a copy throws, in this thread */
+    CopyWorker(String name, Consumer<Throwable> onFailure) {
+        this.onFailure = onFailure;
+        this.thread = Executors.newSingleThreadExecutor(work -> new Thread(work, name));
+    }
+
+    /** Copies after all that was given before. Does not wait for that. */
+    void copy(PartitionCopy copy, FetchedBatches fetched) {
+        if (!execute(() -> copy.copy(fetched, this))) {
+            fetched.release();
+        }
+    }
+
+    /** Does this after all that was given before; returns false if the worker has been stopped. */
+    boolean execute(Runnable work) {
+        try {
+            thread.execute(() -> {
+                try {
+                    work.run();
+                } catch (Throwable failure) {
+                    onFailure.accept(failure);
+                }
+            });
+            return true;
+        } catch (RejectedExecutionException e) {
+            return false;
+        }
+    }
+
+    /** Interrupts the thread, and waits a little for its end. */
+    void close(long timeoutMs) {
+        thread.shutdownNow();
+        try {
+            thread.awaitTermination(timeoutMs, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    ThreadCounters records() {
+        return records;
+    }
+
+    BatchCounters batches() {
+        return batches;
+    }
+
+    SourceBatch batch() {
+        return batch;
+    }
+
+    RecordCursor cursor() {
+        return cursor;
+    }
+
+    AbortedFilter filter() {
+        return filter;
+    }
+}

@@ -1,0 +1,230 @@
+package dev.millrace.mirror;
+
+import dev.millrace.client.raw.RawPartition;
+import dev.millrace.client.raw.RawResult;
+import dev.millrace.mirror.fetch.AbortedTxn;
+import dev.millrace.mirror.fetch.FetchedBatches;
+import dev.millrace.mirror.pass.AbortedFilter;
+import dev.millrace.mirror.pass.AckedBatches;
+import dev.millrace.mirror.pass.OpenDecision;
+import dev.millrace.mirror.pass.OpenReason;
+import dev.millrace.mirror.pass.Outcome;
+import dev.millrace.mirror.pass.RecordCursor;
+import dev.millrace.mirror.pass.SourceBatch;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * Copies one source partition to the same partition of the target: each batch is passed as it came, or opened and its
+ * records appended. Knows how far the target has acknowledged it.
+ *
+ * <p><b>Threads:</b> {@link #copy} and {@link #resetTo} by the worker of the partition, the rest by the thread that owns
+ * the group's member; {@link #position} by any.
+ * <p><b>Ordering:</b> {@code acked} is guarded by itself. The worker sets {@code copying} and then reads {@code
+ * stopped}; the other thread sets {@code stopped} and then reads {@code copying}. So once it has seen both stopped and
+ * not copying, nothing more is sent.
+ */
+final class PartitionCopy {
+    private static final long NO_TIMESTAMP = -1;
+
+    private final TopicPartition partition;
+    private final Target target;
+    private final boolean checksCrc;
+    private final AckedBatches acked = new AckedBatches();
+    private volatile boolean stopped;
+    private volatile boolean copying;
+    private volatile long position;
+
+    // The worker's.
+    private OpenTarget open;
+    private RawResult lastResult;
+    private Outcome lastOutcome;
+
+    /** Where the copy goes; asked once, when the first batch has come. It may block. */
+    interface Target {
+        OpenTarget open(TopicPartition partition);
+    }
+
+    /** A partition of the target that exists, and what it takes as it is. */
+    record OpenTarget(RawPartition raw, OpenDecision decision) {}
+
+    /** @param position the source offset from which on it is copied */
+    PartitionCopy(TopicPartition partition, long position, boolean checksCrc, Target target) {
+        this.partition = partition;
+        this.position = position;
+        this.checksCrc = checksCrc;
+        this.target = target;
+    }
+
+    // ---- the worker ----
+
+    /** Sends what was fetched, unless the copy has been stopped; releases it in any case. */
+    void copy(FetchedBatches fetched, CopyWorker worker) {
+        copying = true;
+        try {
+            if (stopped) {
+                return;
+            }
+            if (open == null) {
+                open = target.open(partition);
+            }
+            position = fetched.fetchOffset();
+            AbortedFilter filter = worker.filter();
+            filter.onAnswer();
+            for (AbortedTxn aborted : fetched.aborted()) {
+                filter.addAborted(aborted.producerId(), aborted.firstOffset());
+            }
+            SourceBatch batch = worker.batch();
+            batch.wrap(fetched.bytes());
+            while (!stopped && batch.moveToNext()) {
+                filter.onBatch(batch);
+                if (batch.nextOffset() > position) {
+                    copy(batch, worker);
+                    position = batch.nextOffset();
+                }
+            }
+        } catch (RuntimeException e) {
+            throw MirrorException.failed("Could not copy " + partition + " at offset " + position, e);
+        } finally {
+            copying = false;
+            fetched.release();
+        }
+    }
+
+    private void copy(SourceBatch batch, CopyWorker worker) {
+        if (batch.isControl() || worker.filter().isAborted(batch)) {
+            worker.batches().onSkipped();
+            skipTo(batch);
+            return;
+        }
+        open.decision().onBatch(batch);
+        OpenReason reason = open.decision().reasonToOpenOrNull(batch, position);
+        if (reason == null) {
+            if (checksCrc) {
+                batch.checkIntegrity();
+            }
+            add(open.raw().pass(batch.bytes()), batch.nextOffset(), batch.leaderEpoch(), batch.count());
+            worker.batches().onPassed();
+            worker.records().addSent(batch.count(), batch.size());
+        } else {
+            worker.batches().onOpened(reason);
+            append(batch, worker);
+        }
+    }
+
+    private void append(SourceBatch batch, CopyWorker worker) {
+        RecordCursor cursor = worker.cursor();
+        RawResult result = null;
+        long next = 0;
+        int records = 0;
+        long bytes = 0;
+        int sent = 0;
+        try {
+            cursor.open(batch, position);
+            while (cursor.moveNext()) {
+                // Records of the oldest format have no timestamp; as without one, they get that of their sending.
+                long timestamp = cursor.timestamp() == NO_TIMESTAMP ? System.currentTimeMillis() : cursor.timestamp();
+                RawResult appended = open.raw().append(timestamp, cursor.array(), cursor.start(), cursor.length());
+                if (appended != result && records > 0) {
+                    add(result, next, batch.leaderEpoch(), records);
+                    records = 0;
+                }
+                result = appended;
+                next = cursor.offset() + 1;
+                records++;
+                sent++;
+                bytes += cursor.length();
+            }
+        } finally {
+            if (records > 0) {
+                add(result, next, batch.leaderEpoch(), records);
+            }
+            worker.records().addSent(sent, bytes);
+            cursor.close();
+        }
+        skipTo(batch);
+    }
+
+    private void add(RawResult result, long nextOffset, int leaderEpoch, int records) {
+        if (result != lastResult) {
+            lastResult = result;
+            lastOutcome = new RawOutcome(result);
+        }
+        synchronized (acked) {
+            acked.add(lastOutcome, nextOffset, leaderEpoch, records);
+        }
+    }
+
+    private void skipTo(SourceBatch batch) {
+        synchronized (acked) {
+            acked.skipTo(batch.nextOffset(), batch.leaderEpoch());
+        }
+    }
+
+    /** What is fetched next begins at this offset, even if that is before what was copied. */
+    void resetTo(long offset) {
+        position = offset;
+        synchronized (acked) {
+            acked.resetTo(offset);
+        }
+    }
+
+    private record RawOutcome(RawResult result) implements Outcome {
+        @Override
+        public boolean isDone() {
+            return result.isDone();
+        }
+
+        @Override
+        public Throwable failureOrNull() {
+            return result.failureOrNull();
+        }
+    }
+
+    // ---- the member's thread ----
+
+    /** Sends nothing more, except what the worker is about to send. */
+    void stop() {
+        stopped = true;
+    }
+
+    /** Whether there are records to wait for; once stopped and not awaited, nothing more is sent. */
+    boolean isAwaited() {
+        if (copying) {
+            return true;
+        }
+        synchronized (acked) {
+            return acked.isAwaited();
+        }
+    }
+
+    /** Moves over what has been acknowledged; returns the number of its records. */
+    long advance() {
+        synchronized (acked) {
+            return acked.advance();
+        }
+    }
+
+    long outstanding() {
+        synchronized (acked) {
+            return acked.outstanding();
+        }
+    }
+
+    /** Why a batch could not be written, as of the last {@link #advance}; or null. */
+    Throwable failureOrNull() {
+        synchronized (acked) {
+            return acked.failureOrNull();
+        }
+    }
+
+    /** What may be committed, or null. */
+    OffsetAndMetadata ackedOrNull() {
+        return acked.positionOrNull();
+    }
+
+    /** The next source offset to be sent. */
+    long position() {
+        return position;
+    }
+}

@@ -1,0 +1,62 @@
+package dev.millrace.mirror;
+
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.LoadingCache;
+import dev.millrace.mirror.pass.TargetLimits;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.common.config.TopicConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Which batches the topics of the target take as they are. This saves work and is not needed for safety: a batch that the
+ * target finds too large is split, and one in another codec is compressed again by the broker.
+ *
+ * <p><b>Threads:</b> any; several may wait for one answer.
+ */
+final class TopicLimits {
+    private static final Logger LOG = LoggerFactory.getLogger(TopicLimits.class);
+    private static final Duration CACHE_TIME = Duration.ofMinutes(1);
+    /** In the order of their ids in the record format. */
+    private static final List<String> CODECS = List.of("uncompressed", "gzip", "snappy", "lz4", "zstd");
+
+    private final Admin target;
+    private final int maxBatchBytes;
+    private final LoadingCache<String, TargetLimits> limits =
+            Caffeine.newBuilder().expireAfterWrite(CACHE_TIME).build(this::read);
+
+    /** @param maxBatchBytes what the producer sends at once */
+    TopicLimits(Admin target, int maxBatchBytes) {
+        this.target = target;
+        this.maxBatchBytes = maxBatchBytes;
+    }
+
+    /** Blocks while it asks the target. */
+    TargetLimits of(String topic) {
+        return limits.get(topic);
+    }
+
+    private TargetLimits read(String topic) {
+        try {
+            return limits(Clusters.topicConfig(target, topic), maxBatchBytes);
+        } catch (ExecutionException e) {
+            LOG.info(
+                    "Cannot read compression.type and max.message.bytes of topic {} on the target: {}",
+                    topic,
+                    MirrorException.reason(e.getCause()));
+            return new TargetLimits(TargetLimits.ANY_CODEC, maxBatchBytes);
+        }
+    }
+
+    static TargetLimits limits(Config topic, int maxBatchBytes) {
+        int codec =
+                CODECS.indexOf(topic.get(TopicConfig.COMPRESSION_TYPE_CONFIG).value()); // -1: that of the producer
+        int largest =
+                Integer.parseInt(topic.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG).value());
+        return new TargetLimits(codec, Math.min(largest, maxBatchBytes));
+    }
+}
