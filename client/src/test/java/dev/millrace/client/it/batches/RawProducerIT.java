@@ -91,11 +91,13 @@ class RawProducerIT {
         Mix mix = new Mix(topic);
 
         for (Fault fault : Fault.values()) {
-            for (FaultProxy proxy : proxies) {
-                CompletableFuture<Void> failed = proxy.failNext(ApiKeys.PRODUCE, fault);
-                for (int i = 0; i < 40 || !failed.isDone(); i++) {
+            for (int p = 0; p < PARTITIONS; p++) {
+                FaultProxy leader = proxies.get(cluster.leader(topic, p) - 1);
+                CompletableFuture<Void> failed = leader.failNext(ApiKeys.PRODUCE, fault);
+                for (int i = 0; i < 40; i++) {
                     mix.writeSome(CompressionType.forId(i % 5));
                 }
+                failed.get(RECOVERY.toMillis(), TimeUnit.MILLISECONDS);
             }
             int moving = mix.random.nextInt(PARTITIONS);
             CompletableFuture<Void> moved = CompletableFuture.runAsync(
