@@ -28,6 +28,7 @@ final class PartitionCopy {
     private static final long NO_TIMESTAMP = -1;
 
     private final TopicPartition partition;
+    private final long start;
     private final Target target;
     private final boolean checksCrc;
     private final AckedBatches acked = new AckedBatches();
@@ -51,6 +52,7 @@ final class PartitionCopy {
     /** @param position the source offset from which on it is copied */
     PartitionCopy(TopicPartition partition, long position, boolean checksCrc, Target target) {
         this.partition = partition;
+        this.start = position;
         this.position = position;
         this.checksCrc = checksCrc;
         this.target = target;
@@ -216,6 +218,12 @@ final class PartitionCopy {
         synchronized (acked) {
             return acked.failureOrNull();
         }
+    }
+
+    /** The source offset up to which everything is acknowledged, as of the last {@link #advance}. */
+    long ackedPosition() {
+        OffsetAndMetadata known = ackedOrNull();
+        return known == null ? start : known.offset();
     }
 
     /** What may be committed, or null. */

@@ -1,11 +1,13 @@
 package dev.millrace.mirror.support;
 
+import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.ProducerKind;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -40,8 +42,8 @@ public final class MirrorFixture implements AutoCloseable {
 
     public MirrorFixture() {
         // Small steps at a limited rate, so that there is time to do something midway, however fast the machine.
-        List<ClientQuotaAlteration> limits = IntStream.range(0, 3)
-                .mapToObj(thread -> new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, SLOW + "-" + thread)))
+        List<ClientQuotaAlteration> limits = Stream.of("-0", "-1", "-2", "-0-fetcher")
+                .map(client -> new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, SLOW + client)))
                 .map(entity -> new ClientQuotaAlteration(
                         entity, List.of(new ClientQuotaAlteration.Op("consumer_byte_rate", SLOW_BYTES_PER_SECOND))))
                 .toList();
@@ -66,6 +68,13 @@ public final class MirrorFixture implements AutoCloseable {
         return target;
     }
 
+    /** Starts a mirror of one topic with Millrace's producer, in a group of the topic's name. */
+    public MirrorProcess mirror(String topic, int threads, CopyMode mode, String... more) {
+        String[] args =
+                Stream.concat(Stream.of("--mode=" + mode), Stream.of(more)).toArray(String[]::new);
+        return mirror(topic, threads, ProducerKind.MILLRACE, args);
+    }
+
     /** Starts a mirror of one topic, in a group of the topic's name. */
     public MirrorProcess mirror(String topic, int threads, ProducerKind kind, String... more) {
         List<String> args = new ArrayList<>(List.of(
@@ -82,9 +91,16 @@ public final class MirrorFixture implements AutoCloseable {
 
     /** Appends {@link SourceRecords} to the partitions in turn, and waits until they are written. */
     public void fill(String topic, int partitions, int records, long seed) {
+        fill(topic, partitions, records, seed, Map.of());
+    }
+
+    /** As the other, with settings of the producer. */
+    public void fill(String topic, int partitions, int records, long seed, Map<String, Object> settings) {
         List<Future<?>> results = new ArrayList<>();
+        Map<String, Object> config = new HashMap<>(source.clientConfig());
+        config.putAll(settings);
         try (KafkaProducer<byte[], byte[]> producer =
-                new KafkaProducer<>(source.clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
+                new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
             sourceRecords.make(topic, partitions, records, seed).forEach(record -> results.add(producer.send(record)));
         }
         for (Future<?> result : results) {
