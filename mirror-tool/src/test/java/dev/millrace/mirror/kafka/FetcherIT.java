@@ -249,6 +249,7 @@ class FetcherIT {
         Map<String, Object> config = cluster.clientConfig();
         config.put("compression.type", codec);
         config.put("acks", "all");
+        config.put("enable.idempotence", false); // with it, the stock producer may not recover from a move of a leader
         List<Future<?>> results = new ArrayList<>();
         try (KafkaProducer<byte[], byte[]> producer =
                 new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
