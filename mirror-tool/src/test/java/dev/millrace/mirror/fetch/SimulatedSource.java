@@ -219,8 +219,8 @@ final class SimulatedSource implements FetchLink {
     @Override
     public void metadata(Node node, Collection<String> topics, MetadataHandler handler, long nowMs) {
         int[][] none = new int[partitions][0];
-        TopicImage topic = new TopicImage(
-                TOPIC, ID, leaders.clone(), epochs.clone(), new TopicImage.Replicas(none, none, none));
+        TopicImage topic =
+                new TopicImage(TOPIC, ID, leaders.clone(), epochs.clone(), new TopicImage.Replicas(none, none, none));
         later(() -> handler.onMetadata(new ClusterDelta("c", nodes(), List.of(topic), Map.of(), true)));
     }
 
@@ -257,10 +257,7 @@ final class SimulatedSource implements FetchLink {
     }
 
     private void answerLater(
-            Node node,
-            List<OffsetQuery> queries,
-            OffsetHandler handler,
-            Function<OffsetQuery, OffsetAnswer> answer) {
+            Node node, List<OffsetQuery> queries, OffsetHandler handler, Function<OffsetQuery, OffsetAnswer> answer) {
         later(() -> {
             List<OffsetAnswer> answers = new ArrayList<>();
             for (OffsetQuery query : queries) {
@@ -284,10 +281,7 @@ final class SimulatedSource implements FetchLink {
 
     private static OffsetAnswer refused(TopicPartition partition) {
         return new OffsetAnswer(
-                partition,
-                new PartitionAnswer.Outcome(Remedy.FIND_LEADER, new NotLeaderOrFollowerException()),
-                -1,
-                -1);
+                partition, new PartitionAnswer.Outcome(Remedy.FIND_LEADER, new NotLeaderOrFollowerException()), -1, -1);
     }
 
     @Override
