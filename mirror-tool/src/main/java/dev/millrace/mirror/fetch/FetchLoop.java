@@ -4,6 +4,7 @@ import dev.millrace.client.io.MonotonicClock;
 import dev.millrace.client.metadata.ClusterImages;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,6 +47,7 @@ public final class FetchLoop {
     private final Queue<FetchPartition> resumed = new ConcurrentLinkedQueue<>();
 
     private long coolAtMs;
+    private int round;
 
     /** For one fetch thread; {@code images} has the bootstrap servers. */
     public FetchLoop(
@@ -120,7 +122,9 @@ public final class FetchLoop {
         waitMs = Math.min(waitMs, noteCold(nowMs));
         waitMs = Math.min(waitMs, metadata.runIfDue(nowMs));
         waitMs = Math.min(waitMs, checks.runIfDue(nowMs));
-        for (BrokerFetches broker : List.copyOf(places.brokers())) {
+        List<BrokerFetches> brokers = new ArrayList<>(places.brokers());
+        Collections.rotate(brokers, round++); // when room is scarce, none is always first
+        for (BrokerFetches broker : brokers) {
             waitMs = Math.min(waitMs, fetchCold(broker, nowMs));
             waitMs = Math.min(waitMs, fetch(broker.hot(), nowMs));
         }

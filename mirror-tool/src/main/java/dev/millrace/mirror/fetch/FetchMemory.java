@@ -16,8 +16,10 @@ import java.util.concurrent.atomic.AtomicLong;
  * {@code used}, then reads {@code isWaiting}. All are volatile, so one of the two sees that there is room.
  */
 final class FetchMemory {
-    /** Less is not worth a request. */
+    /** Less is not worth a request, unless the bound is small. */
     private static final int MIN_REQUEST = 64 << 10;
+
+    private static final int MIN_PARTS = 64;
 
     private static final int MAX_PARTS_OF_PARTITION = 4;
     private static final int WASTE_PARTS = 4;
@@ -38,7 +40,7 @@ final class FetchMemory {
     /** Bounds to {@code limit} bytes; the thread that makes room for a waiting fetch thread runs {@code onRoom}. */
     FetchMemory(long limit, Runnable onRoom) {
         this.limit = limit;
-        this.minRequest = (int) Math.min(MIN_REQUEST, limit / 2);
+        this.minRequest = (int) Math.min(MIN_REQUEST, limit / MIN_PARTS);
         this.onRoom = onRoom;
     }
 
@@ -79,10 +81,6 @@ final class FetchMemory {
     /** Whether so much of the kept responses is released that the next parts should be copied out of theirs. */
     boolean isWasteful() {
         return kept.get() - handedOut.get() > limit / WASTE_PARTS;
-    }
-
-    long used() {
-        return used.get();
     }
 
     private void release(int bytes) {

@@ -136,10 +136,6 @@ final class FetchPartition {
         }
     }
 
-    long outstanding() {
-        return outstanding.get();
-    }
-
     void clearFailure() {
         failures = 0;
         told = false;

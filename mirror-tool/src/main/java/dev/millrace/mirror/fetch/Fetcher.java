@@ -60,8 +60,8 @@ public final class Fetcher implements AutoCloseable {
     }
 
     /**
-     * Fetches a partition from this offset on; if it is assigned already, what was asked for before is not delivered
-     * after this offset's batches.
+     * Fetches a partition from this offset on. To move one that is assigned, unassign it first: otherwise batches from
+     * before may still come until the fetch thread takes note.
      *
      * @param leaderEpoch of the record before the offset; with it, a truncation of the log is noticed (KIP-320)
      */

@@ -17,15 +17,8 @@ public record PartitionAnswer(
         FetchOffsets offsets,
         List<AbortedTxn> aborted,
         int readReplica) {
-    private static final ByteBuffer EMPTY = ByteBuffer.allocate(0).asReadOnlyBuffer();
-
     /** What to do, and why; {@code error} is null if {@code remedy} is {@link Remedy#NONE}. */
     public record Outcome(Remedy remedy, ApiException error) {
         public static final Outcome OK = new Outcome(Remedy.NONE, null);
-    }
-
-    /** An answer without bytes. */
-    static PartitionAnswer failed(FetchSlot slot, Remedy remedy, ApiException error) {
-        return new PartitionAnswer(slot, new Outcome(remedy, error), EMPTY, FetchOffsets.UNKNOWN, List.of(), -1);
     }
 }

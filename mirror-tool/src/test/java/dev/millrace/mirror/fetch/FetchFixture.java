@@ -90,7 +90,7 @@ final class FetchFixture implements FetchSink {
     void refuse(int connection, int partition, Remedy remedy, org.apache.kafka.common.errors.ApiException error) {
         ScriptedFetchLink.Fetch fetch = link.takeFetch(connection);
         FetchSlot slot = fetch.session().slot(tp(partition), TOPIC_ID);
-        link.answer(fetch, PartitionAnswer.failed(slot, remedy, error));
+        link.answer(fetch, ScriptedFetchLink.failed(slot, remedy, error));
         settle();
     }
 

@@ -108,7 +108,7 @@ class FetchLoopTest {
         link.answer(
                 fetch,
                 List.of(new LeaderHint("t", TOPIC_ID, 0, 3, 2)),
-                PartitionAnswer.failed(fetch.slot(tp(0)), Remedy.FIND_LEADER, new NotLeaderOrFollowerException()));
+                ScriptedFetchLink.failed(fetch.slot(tp(0)), Remedy.FIND_LEADER, new NotLeaderOrFollowerException()));
         fixture.settle();
 
         ScriptedFetchLink.Fetch next = link.takeFetch(3);

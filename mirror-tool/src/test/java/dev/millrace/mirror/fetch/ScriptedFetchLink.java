@@ -123,6 +123,16 @@ final class ScriptedFetchLink implements FetchLink {
                 slot, PartitionAnswer.Outcome.OK, all, new FetchOffsets(1_000_000, 900_000, 0), List.of(), -1);
     }
 
+    static PartitionAnswer failed(FetchSlot slot, Remedy remedy, ApiException error) {
+        return new PartitionAnswer(
+                slot,
+                new PartitionAnswer.Outcome(remedy, error),
+                ByteBuffer.allocate(0),
+                FetchOffsets.UNKNOWN,
+                List.of(),
+                -1);
+    }
+
     static PartitionAnswer readFrom(FetchSlot slot, int replica) {
         return new PartitionAnswer(
                 slot, PartitionAnswer.Outcome.OK, ByteBuffer.allocate(0), FetchOffsets.UNKNOWN, List.of(), replica);

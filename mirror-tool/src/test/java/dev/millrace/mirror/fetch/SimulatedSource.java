@@ -1,0 +1,331 @@
+package dev.millrace.mirror.fetch;
+
+import dev.millrace.client.io.BrokerLink.MetadataHandler;
+import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
+import dev.millrace.client.metadata.TopicImage;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.FetchSessionIdNotFoundException;
+import org.apache.kafka.common.errors.NetworkException;
+import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
+import org.apache.kafka.common.errors.OffsetOutOfRangeException;
+import org.apache.kafka.common.errors.UnknownServerException;
+
+/**
+ * Brokers with logs and fetch sessions, by the simplest means. Answers are made some polls after the request, and arrive
+ * some polls later; in between leaders move, logs are truncated, and sessions and connections are lost.
+ */
+final class SimulatedSource implements FetchLink {
+    static final String TOPIC = "t";
+    private static final Uuid ID = new Uuid(3, 4);
+    private static final int BATCH_SIZE = 100;
+
+    final int partitions;
+    private final int brokers;
+    private final Random random;
+    private final int[] leaders;
+    private final int[] epochs;
+    private final List<List<Batch>> logs = new ArrayList<>();
+    private final Map<Integer, Session> sessions = new HashMap<>();
+    private final List<Delayed> events = new ArrayList<>();
+    private int nextSession = 1;
+    boolean calm;
+
+    record Batch(long base, int count, int epoch) {
+        long end() {
+            return base + count;
+        }
+    }
+
+    /** Something to do after so many polls. */
+    private static final class Delayed {
+        private final Runnable action;
+        private int polls;
+
+        Delayed(int polls, Runnable action) {
+            this.polls = polls;
+            this.action = action;
+        }
+    }
+
+    private static final class Session {
+        private final int id;
+        private int epoch;
+        private final TreeMap<Integer, long[]> offsets = new TreeMap<>();
+
+        Session(int id) {
+            this.id = id;
+        }
+    }
+
+    /** What a broker says of one partition, before it is known whether the session still has it. */
+    private record Said(int partition, Remedy remedy, ApiException error, ByteBuffer bytes) {}
+
+    SimulatedSource(Random random, int brokers, int partitions) {
+        this.random = random;
+        this.brokers = brokers;
+        this.partitions = partitions;
+        this.leaders = new int[partitions];
+        this.epochs = new int[partitions];
+        for (int p = 0; p < partitions; p++) {
+            leaders[p] = 1 + random.nextInt(brokers);
+            logs.add(new ArrayList<>());
+        }
+    }
+
+    long end(int partition) {
+        List<Batch> log = logs.get(partition);
+        return log.isEmpty() ? 0 : log.get(log.size() - 1).end();
+    }
+
+    Batch anyBatchOrNull(int partition) {
+        List<Batch> log = logs.get(partition);
+        return log.isEmpty() ? null : log.get(random.nextInt(log.size()));
+    }
+
+    void append(int partition) {
+        logs.get(partition).add(new Batch(end(partition), 1 + random.nextInt(5), epochs[partition]));
+    }
+
+    void moveLeader(int partition) {
+        leaders[partition] = 1 + random.nextInt(brokers);
+        epochs[partition]++;
+    }
+
+    /** An unclean election: the new leader lacks the last batches. */
+    void truncate(int partition) {
+        moveLeader(partition);
+        List<Batch> log = logs.get(partition);
+        for (int lost = Math.min(log.size(), random.nextInt(4)); lost > 0; lost--) {
+            log.remove(log.size() - 1);
+        }
+        append(partition);
+    }
+
+    private boolean happens(double probability) {
+        return !calm && random.nextDouble() < probability;
+    }
+
+    private void later(Runnable action) {
+        events.add(new Delayed(random.nextInt(3), action));
+    }
+
+    @Override
+    public void fetch(FetchCall call, FetchSession session, FetchHandler handler, long nowMs) {
+        int connection = call.node().id();
+        int broker = connection > brokers ? Integer.MAX_VALUE - connection : connection;
+        later(() -> {
+            Session known = update(connection, call.round());
+            if (happens(0.03)) {
+                handler.onFailure(new NetworkException("lost"));
+            } else if (known == null) {
+                handler.onFailure(new FetchSessionIdNotFoundException("none"));
+            } else {
+                List<LeaderHint> hints = new ArrayList<>();
+                List<Said> said = serve(broker, known, hints);
+                later(() -> answer(session, handler, known.id, said, hints));
+            }
+        });
+    }
+
+    /** The session after this request; null if there is no such session. */
+    private Session update(int connection, FetchRound round) {
+        if (happens(0.02)) {
+            sessions.remove(connection);
+        }
+        Session session = sessions.get(connection);
+        if (round.isFull()) {
+            session = new Session(happens(0.1) ? 0 : nextSession++);
+            sessions.put(connection, session);
+        } else if (session == null || session.id != round.sessionId() || session.epoch + 1 != round.epoch()) {
+            return null;
+        }
+        session.epoch = round.epoch();
+        for (FetchSlot slot : round.send()) {
+            session.offsets.put(slot.partition().partition(), new long[] {slot.sentOffset(), slot.sentEpoch()});
+        }
+        for (FetchSlot slot : round.forget()) {
+            if (session.offsets.remove(slot.partition().partition()) == null) {
+                throw new AssertionError("Forgotten, but not in the session: " + slot.partition());
+            }
+        }
+        return session;
+    }
+
+    private List<Said> serve(int broker, Session session, List<LeaderHint> hints) {
+        List<Said> said = new ArrayList<>();
+        for (Map.Entry<Integer, long[]> entry : session.offsets.entrySet()) {
+            int p = entry.getKey();
+            long offset = entry.getValue()[0];
+            if (leaders[p] != broker || entry.getValue()[1] < epochs[p]) {
+                if (happens(0.5)) {
+                    hints.add(new LeaderHint(TOPIC, ID, p, leaders[p], epochs[p]));
+                }
+                said.add(new Said(p, Remedy.FIND_LEADER, new NotLeaderOrFollowerException(), null));
+            } else if (happens(0.02)) {
+                said.add(new Said(p, Remedy.ASK_AGAIN, new UnknownServerException(), null));
+            } else if (offset > end(p)) {
+                said.add(new Said(p, Remedy.RESET_OFFSET, new OffsetOutOfRangeException("end"), null));
+            } else if (offset < end(p) && !happens(0.3)) {
+                said.add(new Said(p, Remedy.NONE, null, read(p, offset)));
+            }
+        }
+        return said;
+    }
+
+    private ByteBuffer read(int partition, long offset) {
+        List<ByteBuffer> found = new ArrayList<>();
+        int most = 1 + random.nextInt(3);
+        for (Batch batch : logs.get(partition)) {
+            if (batch.end() > offset && found.size() < most) {
+                found.add(TestBatches.batch(batch.base(), batch.count(), batch.epoch(), BATCH_SIZE));
+            }
+        }
+        ByteBuffer all = TestBatches.join(found.toArray(ByteBuffer[]::new));
+        return found.size() > 1 && random.nextBoolean() ? all.limit(all.limit() - random.nextInt(BATCH_SIZE)) : all;
+    }
+
+    private static void answer(
+            FetchSession session, FetchHandler handler, int sessionId, List<Said> said, List<LeaderHint> hints) {
+        List<PartitionAnswer> answers = new ArrayList<>();
+        int size = 0;
+        for (Said one : said) {
+            FetchSlot slot = session.slotOrNull(ID, TOPIC, one.partition());
+            if (slot != null && one.bytes() != null) {
+                answers.add(ScriptedFetchLink.bytes(slot, one.bytes()));
+                size += one.bytes().remaining();
+            } else if (slot != null) {
+                answers.add(ScriptedFetchLink.failed(slot, one.remedy(), one.error()));
+            }
+        }
+        handler.onAnswer(new FetchAnswer(sessionId, size, 1, answers, hints, List.of()));
+    }
+
+    @Override
+    public void metadata(Node node, Collection<String> topics, MetadataHandler handler, long nowMs) {
+        int[][] none = new int[partitions][0];
+        TopicImage topic =
+                new TopicImage(TOPIC, ID, leaders.clone(), epochs.clone(), new TopicImage.Replicas(none, none, none));
+        later(() -> handler.onMetadata(new ClusterDelta("c", nodes(), List.of(topic), Map.of(), true)));
+    }
+
+    private List<Node> nodes() {
+        List<Node> nodes = new ArrayList<>();
+        for (int id = 1; id <= brokers; id++) {
+            nodes.add(new Node(id, "b" + id, 1));
+        }
+        return nodes;
+    }
+
+    @Override
+    public void listOffsets(Node node, List<OffsetQuery> queries, OffsetHandler handler, long nowMs) {
+        answerLater(node, queries, handler, query -> {
+            List<Batch> log = logs.get(query.partition().partition());
+            Batch last = log.isEmpty() ? new Batch(0, 0, -1) : log.get(log.size() - 1);
+            return ok(query, last.end(), last.epoch());
+        });
+    }
+
+    @Override
+    public void epochEnds(Node node, List<OffsetQuery> queries, OffsetHandler handler, long nowMs) {
+        answerLater(node, queries, handler, query -> {
+            long end = 0;
+            int epoch = -1;
+            for (Batch batch : logs.get(query.partition().partition())) {
+                if (batch.epoch() <= query.subject()) {
+                    end = batch.end();
+                    epoch = batch.epoch();
+                }
+            }
+            return ok(query, epoch < 0 ? -1 : end, epoch);
+        });
+    }
+
+    private void answerLater(
+            Node node, List<OffsetQuery> queries, OffsetHandler handler, Function<OffsetQuery, OffsetAnswer> answer) {
+        later(() -> {
+            List<OffsetAnswer> answers = new ArrayList<>();
+            for (OffsetQuery query : queries) {
+                int p = query.partition().partition();
+                boolean leads = leaders[p] == node.id() && query.leaderEpoch() == epochs[p];
+                answers.add(leads ? answer.apply(query) : refused(query.partition()));
+            }
+            later(() -> {
+                if (happens(0.05)) {
+                    handler.onFailure(new NetworkException("lost"));
+                } else {
+                    handler.onAnswers(answers);
+                }
+            });
+        });
+    }
+
+    private static OffsetAnswer ok(OffsetQuery query, long offset, int epoch) {
+        return new OffsetAnswer(query.partition(), PartitionAnswer.Outcome.OK, offset, epoch);
+    }
+
+    private static OffsetAnswer refused(TopicPartition partition) {
+        return new OffsetAnswer(
+                partition, new PartitionAnswer.Outcome(Remedy.FIND_LEADER, new NotLeaderOrFollowerException()), -1, -1);
+    }
+
+    @Override
+    public void poll(long timeoutMs, long nowMs) {
+        List<Runnable> due = new ArrayList<>();
+        for (Iterator<Delayed> it = events.iterator(); it.hasNext(); ) {
+            Delayed event = it.next();
+            if (event.polls-- <= 0) {
+                due.add(event.action);
+                it.remove();
+            }
+        }
+        due.forEach(Runnable::run);
+    }
+
+    @Override
+    public void onDisconnect(Consumer<AuthenticationException> listener) {}
+
+    @Override
+    public boolean ready(Node node, long nowMs) {
+        return !happens(0.05);
+    }
+
+    @Override
+    public long pollDelayMs(Node node, long nowMs) {
+        return 1;
+    }
+
+    @Override
+    public Node leastLoadedNode(long nowMs) {
+        return nodes().get(random.nextInt(brokers));
+    }
+
+    @Override
+    public boolean canReachAny(long nowMs) {
+        return true;
+    }
+
+    @Override
+    public void disconnectAll() {}
+
+    @Override
+    public void wakeup() {}
+
+    @Override
+    public void close() {}
+}
