@@ -138,7 +138,7 @@ class BatchMirrorIT {
                 clusters.fill(topic, PARTITIONS, each, seed + transaction);
             }
         }
-        long records = 20 * each + 13 * each;
+        int records = 33 * each; // 20 fillings and 13 committed transactions
         Path committed = Files.writeString(folder.resolve("c.properties"), "isolation.level=read_committed\n");
 
         try (MirrorProcess mirror = clusters.mirror(topic, 2, mode, "--consumer.config=" + committed)) {
