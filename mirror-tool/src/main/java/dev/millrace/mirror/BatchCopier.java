@@ -87,7 +87,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         };
         this.fetcher = SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), this);
         for (int i = 0; i < mirror.threads(); i++) {
-            workers.add(new CopyWorker("mirror-copy-" + i, mirror::fail));
+            workers.add(new CopyWorker("mirror-copy-" + i, mirror::fail, observer));
         }
         fetcher.start();
     }
@@ -183,8 +183,10 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         }
         Throwable failure = next.copy.failureOrNull();
         if (failure != null) {
-            mirror.fail(
-                    MirrorException.failed("Could not write records of " + next.partition + " to the target", failure));
+            mirror.fail(MirrorException.failed(
+                    "Could not write topic " + next.partition.topic() + " partition " + next.partition.partition()
+                            + " from offset " + next.copy.ackedPosition() + " on",
+                    failure));
         }
         return more;
     }

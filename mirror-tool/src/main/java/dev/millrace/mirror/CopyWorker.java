@@ -20,6 +20,7 @@ import java.util.function.Consumer;
 final class CopyWorker {
     private final ExecutorService thread;
     private final Consumer<Throwable> onFailure;
+    private final MirrorObserver observer;
     private final ThreadCounters records = new ThreadCounters(System.nanoTime());
     private final BatchCounters batches = new BatchCounters();
     private final SourceBatch batch = new SourceBatch();
@@ -28,7 +29,8 @@ final class CopyWorker {
     private final AbortedFilter filter = new AbortedFilter(markers);
 
     /** @param onFailure is told what a copy throws, in this thread */
-    CopyWorker(String name, Consumer<Throwable> onFailure) {
+    CopyWorker(String name, Consumer<Throwable> onFailure, MirrorObserver observer) {
+        this.observer = observer;
         this.onFailure = onFailure;
         this.thread = Executors.newSingleThreadExecutor(work -> new Thread(work, name));
     }
@@ -64,6 +66,10 @@ final class CopyWorker {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    MirrorObserver observer() {
+        return observer;
     }
 
     ThreadCounters records() {

@@ -99,6 +99,7 @@ final class PartitionCopy {
             skipTo(batch);
             return;
         }
+        worker.observer().onPolled(batch.count());
         open.decision().onBatch(batch);
         OpenReason reason = open.decision().reasonToOpenOrNull(batch, position);
         if (reason == null) {

@@ -2,6 +2,7 @@ package dev.millrace.mirror.demo;
 
 import dev.millrace.mirror.Words;
 import dev.millrace.mirror.cli.OptionValues;
+import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
 
@@ -9,6 +10,10 @@ import picocli.CommandLine.ITypeConverter;
 enum Contender {
     STOCK("stock producer"),
     MILLRACE("Millrace"),
+    /** Millrace in the mode that passes large batches and merges small ones. */
+    MILLRACE_AUTO("Millrace, auto"),
+    MILLRACE_RECORDS("Millrace, records"),
+    MILLRACE_BATCHES("Millrace, batches"),
     /** {@code kafka.tools.MirrorMaker}, with its own producer and class path. */
     MIRRORMAKER1("MirrorMaker 1"),
     /** The same, with the settings of this mirror. */
@@ -37,6 +42,18 @@ enum Contender {
         public Contender convert(String text) {
             return OptionValues.parse(values(), text);
         }
+    }
+
+    /** The options of {@code mirror run} that make it this contender; none of MirrorMaker. */
+    List<String> options() {
+        return switch (this) {
+            case STOCK -> List.of("--producer=stock");
+            case MILLRACE -> List.of("--producer=millrace");
+            case MILLRACE_AUTO -> List.of("--mode=auto");
+            case MILLRACE_RECORDS -> List.of("--mode=records");
+            case MILLRACE_BATCHES -> List.of("--mode=batches");
+            case MIRRORMAKER1, MIRRORMAKER1_TUNED -> List.of();
+        };
     }
 
     boolean isMirrorMaker() {

@@ -2,7 +2,6 @@ package dev.millrace.mirror.demo;
 
 import dev.millrace.mirror.Clusters;
 import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.ProducerKind;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
@@ -128,13 +127,13 @@ final class Demo {
                                 plan.records(),
                                 bar::update);
             }
-            List<String> args = List.of(
+            List<String> args = new ArrayList<>(List.of(
                     "--source=" + source.bootstrapServers(),
                     "--target=" + target.bootstrapServers(),
                     "--topics=" + TOPIC,
                     "--threads=" + run.threads(),
-                    "--producer=" + ProducerKind.valueOf(run.contender().name()),
-                    "--group=" + group);
+                    "--group=" + group));
+            args.addAll(run.contender().options());
             return DemoProcess.run(
                     System.getProperty("java.class.path"), DemoProcess.ownOptions(), DemoRun.class, args, bar::update);
         }
