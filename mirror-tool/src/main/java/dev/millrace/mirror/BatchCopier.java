@@ -271,7 +271,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     }
 
     /** How many batches were passed, opened for a reason, and skipped, in each worker. */
-    List<BatchCounters> batches() {
+    private List<BatchCounters> batches() {
         return workers.stream().map(CopyWorker::batches).toList();
     }
 
@@ -279,5 +279,6 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     public void close() {
         fetcher.close(Duration.ofMillis(CLOSE_TIMEOUT_MS));
         workers.forEach(worker -> worker.close(CLOSE_TIMEOUT_MS));
+        LOG.info(BatchCounters.describe(batches()));
     }
 }

@@ -1,6 +1,10 @@
 package dev.millrace.mirror.pass;
 
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -48,5 +52,23 @@ public final class BatchCounters {
 
     public long skipped() {
         return skipped.getAcquire();
+    }
+
+    /** What several workers have counted, for people: reasons that did not occur are left out. */
+    public static String describe(Collection<BatchCounters> all) {
+        long passed = all.stream().mapToLong(BatchCounters::passed).sum();
+        long skipped = all.stream().mapToLong(BatchCounters::skipped).sum();
+        List<String> reasons = new ArrayList<>();
+        long opened = 0;
+        for (OpenReason reason : OpenReason.values()) {
+            long count = all.stream().mapToLong(next -> next.opened(reason)).sum();
+            opened += count;
+            if (count > 0) {
+                reasons.add(count + " " + reason.name().toLowerCase(Locale.ROOT).replace('_', ' '));
+            }
+        }
+        return "Batches: " + passed + " passed as they came, " + opened + " opened"
+                + (reasons.isEmpty() ? "" : " (" + String.join(", ", reasons) + ")") + ", " + skipped
+                + " skipped (aborted, or without data)";
     }
 }
