@@ -131,7 +131,7 @@ public final class PartitionQueue {
         long startNs = System.nanoTime();
         while (appended == null && !last.isEnd()) {
             long waitedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
-            appended = open(record, Math.max(0, maxBlockMs - waitedMs));
+            appended = open(last, record, Math.max(0, maxBlockMs - waitedMs));
             if (appended == null) {
                 last = newest();
                 appended = record.tryAppendTo(last);
@@ -141,9 +141,9 @@ public final class PartitionQueue {
     }
 
     /** Null if another thread linked its batch first. */
-    private <R> R open(Addition<R> record, long maxBlockMs) throws InterruptedException {
+    private <R> R open(OpenBatch full, Addition<R> record, long maxBlockMs) throws InterruptedException {
         int size = pool().sizeFor(sizing.usual(), sizing.most(), record.batchSizeUpperBound());
-        byte[] buffer = pool().acquire(size, maxBlockMs, this::needsOpenBatch);
+        byte[] buffer = pool().acquire(size, maxBlockMs, () -> needsOpenBatch(full));
         if (buffer == null) {
             return null;
         }
@@ -171,9 +171,12 @@ public final class PartitionQueue {
         return appended;
     }
 
-    /** Not while the newest batch is open. A batch that was passed meanwhile takes no records, so one is needed still. */
-    private boolean needsOpenBatch() {
-        return acceptsNext(newest());
+    /**
+     * Not while the newest batch is open. A batch that was passed meanwhile takes no records, so one is needed still. It
+     * is asked for all threads that wait, so it reads no word of an open batch, which others write, if it need not.
+     */
+    private boolean needsOpenBatch(OpenBatch full) {
+        return full.next() == null || acceptsNext(newest());
     }
 
     private static boolean acceptsNext(OpenBatch last) {
