@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -73,23 +74,44 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             java.util.function.Consumer<TopicPartition> ensureTarget,
             Producer<byte[], byte[]> producer,
             TopicLimits limits) {
+        this(
+                mirror,
+                consumer,
+                new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG),
+                target(mirror.mode(), ensureTarget, RawProducer.of(producer), limits),
+                sink -> SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), sink));
+    }
+
+    /** @param createFetcher of a sink; it is started here */
+    BatchCopier(
+            Mirror mirror,
+            Consumer<byte[], byte[]> consumer,
+            boolean checksCrc,
+            PartitionCopy.Target target,
+            Function<FetchSink, Fetcher> createFetcher) {
         this.mirror = mirror;
         this.consumer = consumer;
         this.observer = mirror.observer();
-        this.checksCrc =
-                new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG);
-        RawProducer raw = RawProducer.of(producer);
-        this.target = partition -> {
-            ensureTarget.accept(partition);
-            return new PartitionCopy.OpenTarget(
-                    raw.partition(partition.topic(), partition.partition()),
-                    new OpenDecision(mirror.mode().passMode(), limits.of(partition.topic())));
-        };
-        this.fetcher = SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), this);
+        this.checksCrc = checksCrc;
+        this.target = target;
+        this.fetcher = createFetcher.apply(this);
         for (int i = 0; i < mirror.threads(); i++) {
             workers.add(new CopyWorker("mirror-copy-" + i, mirror::fail, observer));
         }
         fetcher.start();
+    }
+
+    private static PartitionCopy.Target target(
+            CopyMode mode,
+            java.util.function.Consumer<TopicPartition> ensureTarget,
+            RawProducer raw,
+            TopicLimits limits) {
+        return partition -> {
+            ensureTarget.accept(partition);
+            return new PartitionCopy.OpenTarget(
+                    raw.partition(partition.topic(), partition.partition()),
+                    new OpenDecision(mode.passMode(), limits.of(partition.topic())));
+        };
     }
 
     // ---- the fetch thread ----
