@@ -41,7 +41,12 @@ public final class FakeFetch {
 
     /** A fetcher that is not started, and never reaches a broker. */
     public static Fetcher fetcher(FetchSink sink) {
-        FetchLink link = new NoBrokers();
+        return fetcher(sink, () -> {});
+    }
+
+    /** As the other; its thread does this in each of its rounds. */
+    static Fetcher fetcher(FetchSink sink, Runnable inEachRound) {
+        FetchLink link = new NoBrokers(inEachRound);
         return new Fetcher(loop(link, sink), link, sink, List.of());
     }
 
@@ -60,6 +65,11 @@ public final class FakeFetch {
 
     private static final class NoBrokers implements FetchLink {
         private final Semaphore wakeups = new Semaphore(0);
+        private final Runnable inEachRound;
+
+        NoBrokers(Runnable inEachRound) {
+            this.inEachRound = inEachRound;
+        }
 
         @Override
         public void onDisconnect(Consumer<AuthenticationException> listener) {}
@@ -109,6 +119,7 @@ public final class FakeFetch {
 
         @Override
         public void poll(long timeoutMs, long nowMs) {
+            inEachRound.run();
             try {
                 boolean unused = wakeups.tryAcquire(timeoutMs, TimeUnit.MILLISECONDS);
                 wakeups.drainPermits();
