@@ -25,6 +25,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InconsistentTopicIdException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -137,7 +138,9 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void onFailure(TopicPartition partitionOrNull, Throwable failure) {
-        if (!(failure instanceof RetriableException)) {
+        if (partitionOrNull != null && failure instanceof InconsistentTopicIdException) {
+            startAnew(partitionOrNull, failure);
+        } else if (!(failure instanceof RetriableException)) {
             mirror.fail(MirrorException.failed(
                     "Could not read " + (partitionOrNull == null ? "from the source" : partitionOrNull.toString()),
                     failure));
@@ -146,11 +149,23 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         } // of a partition the fetcher has logged it
     }
 
+    /** The topic was deleted and created again: its log is another one, of which nothing is copied yet. */
+    private void startAnew(TopicPartition partition, Throwable cause) {
+        Owned replaced = owned.get(partition);
+        if (replaced != null) {
+            onOffsetReset(partition, replaced.copy.position(), 0, MirrorException.reason(cause));
+            fetcher.assign(partition, 0, Optional.empty());
+        }
+    }
+
     // ---- the consumer's thread ----
 
     @Override
     public void add(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
         consumer.pause(partitions);
+        if (!mirror.isRunning()) {
+            return; // assigned by a rebalance during the end; what is sent now would not be awaited or committed
+        }
         Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(Set.copyOf(partitions));
         for (TopicPartition partition : partitions) {
             OffsetAndMetadata known = committed.get(partition);
@@ -162,9 +177,18 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 offset = gone.contains(partition) ? 0 : consumer.position(partition);
             }
             PartitionCopy copy = new PartitionCopy(partition, offset, checksCrc, target);
-            owned.put(partition, new Owned(partition, copy, workers.get(nextWorker++ % workers.size())));
+            owned.put(partition, new Owned(partition, copy, workerFor(partition)));
             fetcher.assign(partition, offset, known == null ? Optional.empty() : known.leaderEpoch());
         }
+    }
+
+    /** While a former copy of the partition may still send, both have one worker, so that they do not mix. */
+    private CopyWorker workerFor(TopicPartition partition) {
+        return givenUp.stream()
+                .filter(former -> former.partition.equals(partition))
+                .map(Owned::worker)
+                .findFirst()
+                .orElseGet(() -> workers.get(nextWorker++ % workers.size()));
     }
 
     /** Paused partitions return nothing. */
