@@ -114,7 +114,12 @@ class MainTest {
         Path file = Files.writeString(folder.resolve("client.properties"), "interceptor.classes=com.acme.Mine");
 
         int exitCode = execute(
-                "run", "--topics=x", "--source=a:1", "--target=b:1", "--mode=" + mode, "--" + client + ".config=" + file);
+                "run",
+                "--topics=x",
+                "--source=a:1",
+                "--target=b:1",
+                "--mode=" + mode,
+                "--" + client + ".config=" + file);
 
         assertThat(exitCode).isEqualTo(2);
         assertThat(err.toString())
