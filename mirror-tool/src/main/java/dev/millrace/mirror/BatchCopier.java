@@ -18,12 +18,14 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InconsistentTopicIdException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,23 +75,44 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             java.util.function.Consumer<TopicPartition> ensureTarget,
             Producer<byte[], byte[]> producer,
             TopicLimits limits) {
+        this(
+                mirror,
+                consumer,
+                new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG),
+                target(mirror.mode(), ensureTarget, RawProducer.of(producer), limits),
+                sink -> SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), sink));
+    }
+
+    /** @param createFetcher of a sink; it is started here */
+    BatchCopier(
+            Mirror mirror,
+            Consumer<byte[], byte[]> consumer,
+            boolean checksCrc,
+            PartitionCopy.Target target,
+            Function<FetchSink, Fetcher> createFetcher) {
         this.mirror = mirror;
         this.consumer = consumer;
         this.observer = mirror.observer();
-        this.checksCrc =
-                new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG);
-        RawProducer raw = RawProducer.of(producer);
-        this.target = partition -> {
-            ensureTarget.accept(partition);
-            return new PartitionCopy.OpenTarget(
-                    raw.partition(partition.topic(), partition.partition()),
-                    new OpenDecision(mirror.mode().passMode(), limits.of(partition.topic())));
-        };
-        this.fetcher = SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), this);
+        this.checksCrc = checksCrc;
+        this.target = target;
+        this.fetcher = createFetcher.apply(this);
         for (int i = 0; i < mirror.threads(); i++) {
             workers.add(new CopyWorker("mirror-copy-" + i, mirror::fail, observer));
         }
         fetcher.start();
+    }
+
+    private static PartitionCopy.Target target(
+            CopyMode mode,
+            java.util.function.Consumer<TopicPartition> ensureTarget,
+            RawProducer raw,
+            TopicLimits limits) {
+        return partition -> {
+            ensureTarget.accept(partition);
+            return new PartitionCopy.OpenTarget(
+                    raw.partition(partition.topic(), partition.partition()),
+                    new OpenDecision(mode.passMode(), limits.of(partition.topic())));
+        };
     }
 
     // ---- the fetch thread ----
@@ -115,7 +138,9 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void onFailure(TopicPartition partitionOrNull, Throwable failure) {
-        if (!(failure instanceof RetriableException)) {
+        if (partitionOrNull != null && failure instanceof InconsistentTopicIdException) {
+            startAnew(partitionOrNull, failure);
+        } else if (!(failure instanceof RetriableException)) {
             mirror.fail(MirrorException.failed(
                     "Could not read " + (partitionOrNull == null ? "from the source" : partitionOrNull.toString()),
                     failure));
@@ -124,11 +149,23 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         } // of a partition the fetcher has logged it
     }
 
+    /** The topic was deleted and created again: its log is another one, of which nothing is copied yet. */
+    private void startAnew(TopicPartition partition, Throwable cause) {
+        Owned replaced = owned.get(partition);
+        if (replaced != null) {
+            onOffsetReset(partition, replaced.copy.position(), 0, MirrorException.reason(cause));
+            fetcher.assign(partition, 0, Optional.empty());
+        }
+    }
+
     // ---- the consumer's thread ----
 
     @Override
     public void add(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
         consumer.pause(partitions);
+        if (!mirror.isRunning()) {
+            return; // assigned by a rebalance during the end; what is sent now would not be awaited or committed
+        }
         Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(Set.copyOf(partitions));
         for (TopicPartition partition : partitions) {
             OffsetAndMetadata known = committed.get(partition);
@@ -140,9 +177,18 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 offset = gone.contains(partition) ? 0 : consumer.position(partition);
             }
             PartitionCopy copy = new PartitionCopy(partition, offset, checksCrc, target);
-            owned.put(partition, new Owned(partition, copy, workers.get(nextWorker++ % workers.size())));
+            owned.put(partition, new Owned(partition, copy, workerFor(partition)));
             fetcher.assign(partition, offset, known == null ? Optional.empty() : known.leaderEpoch());
         }
+    }
+
+    /** While a former copy of the partition may still send, both have one worker, so that they do not mix. */
+    private CopyWorker workerFor(TopicPartition partition) {
+        return givenUp.stream()
+                .filter(former -> former.partition.equals(partition))
+                .map(Owned::worker)
+                .findFirst()
+                .orElseGet(() -> workers.get(nextWorker++ % workers.size()));
     }
 
     /** Paused partitions return nothing. */

@@ -49,7 +49,9 @@ final class CopyWorker {
                 try {
                     work.run();
                 } catch (Throwable failure) {
-                    onFailure.accept(failure);
+                    if (!thread.isShutdown()) { // else it is the interrupt, or something that nobody waits for
+                        onFailure.accept(failure);
+                    }
                 }
             });
             return true;

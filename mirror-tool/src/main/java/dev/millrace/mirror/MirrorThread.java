@@ -22,26 +22,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One consumer of the mirror and the thread that polls it. The thread sends each record to the same partition of the
- * target and commits what has been acknowledged.
+ * One member of the mirror's group: a consumer and the thread that polls it. Its {@link PartitionCopier} copies the
+ * partitions that the member owns; the thread commits what the target has acknowledged.
  *
- * <p>It never flushes the producer. It commits in the background about once a second, each partition up to its
- * {@link AckedPrefix}. When a partition is revoked, the thread waits for the outstanding records of this partition and
+ * <p>It never flushes the producer. It commits in the background about once a second, each partition up to the position
+ * that its copier tells. When a partition is revoked, the thread waits for the outstanding records of this partition and
  * commits them; records of its other partitions stay in flight meanwhile.
  *
- * <p>At the end the thread does the same with all its partitions. Then it stays in the group until the other threads
+ * <p>At the end the thread does the same with all its partitions. Then it stays in the group until the other members
  * have done so, too: leaving causes a rebalance, in which the others could not commit. It also goes on polling, because
- * a rebalance that is under way could not finish without it.
+ * a rebalance that is under way could not finish without it. The copier is closed after that.
  *
- * <p>The producer limits the speed: when its {@code buffer.memory} is full, {@code send} blocks, and with it this
- * thread. Such a wait always ends: memory is freed when a record is acknowledged, or when it fails after {@code
- * delivery.timeout.ms}, which stops the mirror. So the group need not remove a consumer that polls late: {@code
- * max.poll.interval.ms} is practically infinite, and the group notices a process that hangs by its missing heartbeats.
- * {@code max.block.ms} is longer than {@code delivery.timeout.ms}, so that full memory alone is no failure.
+ * <p>While the producer's memory is full, the thread may be blocked in its copier. So the group need not remove a
+ * consumer that polls late: {@code max.poll.interval.ms} is practically infinite, and the group notices a process that
+ * hangs by its missing heartbeats. {@code max.block.ms} is longer than {@code delivery.timeout.ms}, so that full memory
+ * alone is no failure.
  *
  * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. The consumer calls the rebalance
  * callbacks within {@code poll} and {@code close}, so in the same thread.
- * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}; only the thread uses everything else.
+ * <p><b>Ordering:</b> that of the copier; only the thread uses everything else.
  */
 final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private static final Logger LOG = LoggerFactory.getLogger(MirrorThread.class);

@@ -11,6 +11,7 @@ import dev.millrace.mirror.pass.OpenReason;
 import dev.millrace.mirror.pass.Outcome;
 import dev.millrace.mirror.pass.RecordCursor;
 import dev.millrace.mirror.pass.SourceBatch;
+import java.nio.ByteBuffer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 
@@ -22,10 +23,11 @@ import org.apache.kafka.common.TopicPartition;
  * the group's member; {@link #position} by any.
  * <p><b>Ordering:</b> {@code acked} is guarded by itself. The worker sets {@code copying} and then reads {@code
  * stopped}; the other thread sets {@code stopped} and then reads {@code copying}. So once it has seen both stopped and
- * not copying, nothing more is sent.
+ * not copying, nothing more is sent. The worker sets {@code stopped}, too, after a failure; nobody clears it.
  */
 final class PartitionCopy {
     private static final long NO_TIMESTAMP = -1;
+    private static final ByteBuffer NO_BYTES = ByteBuffer.allocate(0);
 
     private final TopicPartition partition;
     private final long start;
@@ -60,36 +62,48 @@ final class PartitionCopy {
 
     // ---- the worker ----
 
-    /** Sends what was fetched, unless the copy has been stopped; releases it in any case. */
+    /**
+     * Sends what was fetched, unless the copy has been stopped; releases it in any case. If not all of it could be sent,
+     * nothing after it is: the target would acknowledge that, and what is missing would be committed with it.
+     */
     void copy(FetchedBatches fetched, CopyWorker worker) {
         copying = true;
+        boolean sent = false;
         try {
-            if (stopped) {
-                return;
+            if (!stopped) {
+                send(fetched, worker);
             }
-            if (open == null) {
-                open = target.open(partition);
-            }
-            position = fetched.fetchOffset();
-            AbortedFilter filter = worker.filter();
-            filter.onAnswer();
-            for (AbortedTxn aborted : fetched.aborted()) {
-                filter.addAborted(aborted.producerId(), aborted.firstOffset());
-            }
-            SourceBatch batch = worker.batch();
-            batch.wrap(fetched.bytes());
-            while (!stopped && batch.moveToNext()) {
-                filter.onBatch(batch);
-                if (batch.nextOffset() > position) {
-                    copy(batch, worker);
-                    position = batch.nextOffset();
-                }
-            }
+            sent = true;
         } catch (RuntimeException e) {
             throw MirrorException.failed("Could not copy " + partition + " at offset " + position, e);
         } finally {
+            if (!sent) {
+                stopped = true;
+            }
             copying = false;
+            worker.batch().wrap(NO_BYTES); // or an idle worker would keep a whole response in memory
             fetched.release();
+        }
+    }
+
+    private void send(FetchedBatches fetched, CopyWorker worker) {
+        if (open == null) {
+            open = target.open(partition);
+        }
+        position = fetched.fetchOffset();
+        AbortedFilter filter = worker.filter();
+        filter.onAnswer();
+        for (AbortedTxn aborted : fetched.aborted()) {
+            filter.addAborted(aborted.producerId(), aborted.firstOffset());
+        }
+        SourceBatch batch = worker.batch();
+        batch.wrap(fetched.bytes());
+        while (!stopped && batch.moveToNext()) {
+            filter.onBatch(batch);
+            if (batch.nextOffset() > position) {
+                copy(batch, worker);
+                position = batch.nextOffset();
+            }
         }
     }
 
@@ -99,7 +113,9 @@ final class PartitionCopy {
             skipTo(batch);
             return;
         }
-        worker.observer().onPolled(batch.count());
+        if (!batch.isOldFormat()) { // of which the count is not known
+            worker.observer().onPolled(batch.count());
+        }
         open.decision().onBatch(batch);
         OpenReason reason = open.decision().reasonToOpenOrNull(batch, position);
         if (reason == null) {

@@ -132,7 +132,7 @@ public final class Fetcher implements AutoCloseable {
             }
         } catch (Throwable t) {
             log.error("The fetch thread has failed", t);
-            sink.onFailure(null, t);
+            sink.onFailure(null, new IllegalStateException("The fetch thread has failed: " + t, t)); // never retriable
         } finally {
             end();
         }

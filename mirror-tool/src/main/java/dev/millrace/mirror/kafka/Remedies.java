@@ -3,6 +3,7 @@ package dev.millrace.mirror.kafka;
 import dev.millrace.kafka.common.protocol.Errors;
 import dev.millrace.mirror.fetch.PartitionAnswer.Outcome;
 import dev.millrace.mirror.fetch.Remedy;
+import org.apache.kafka.common.errors.RetriableException;
 
 /** What to do about each error that a broker can name for one partition. */
 final class Remedies {
@@ -33,7 +34,8 @@ final class Remedies {
             case UNKNOWN_TOPIC_OR_PARTITION, CORRUPT_MESSAGE -> Remedy.TELL_AND_ASK_AGAIN;
             // Also what a broker says when its remote storage fails.
             case UNKNOWN_SERVER_ERROR, REQUEST_TIMED_OUT, THROTTLING_QUOTA_EXCEEDED -> Remedy.ASK_AGAIN;
-            default -> Remedy.STOP;
+            // What stops must not look as if it were tried again, or the sink would wait for ever.
+            default -> error.exception() instanceof RetriableException ? Remedy.TELL_AND_ASK_AGAIN : Remedy.STOP;
         };
     }
 }

@@ -83,9 +83,22 @@ public final class AckedBatches {
         }
     }
 
-    /** What is added next begins at this offset, even if that is before the position: the source's log was truncated. */
+    /**
+     * What is added next begins at this offset, even if that is before the position: the source's log was truncated, or
+     * is another one. The position follows as soon as all before is acknowledged; with the one from before, a mirror
+     * that is started again could skip what is written meanwhile. The leader epoch stays, by which a restart notices the
+     * next truncation; none comes before offset 0.
+     */
     public void resetTo(long offset) {
-        lastNextOffset = offset;
+        Entry last = entries.peekLast();
+        if (last != null) {
+            moveEnd(last, offset, offset == 0 ? -1 : last.leaderEpoch);
+        } else {
+            lastNextOffset = offset;
+            if (position != null) {
+                publish(offset, offset == 0 ? -1 : position.leaderEpoch().orElse(-1));
+            }
+        }
     }
 
     private void moveEnd(Entry last, long nextOffset, int leaderEpoch) {

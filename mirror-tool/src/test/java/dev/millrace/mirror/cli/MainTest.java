@@ -45,6 +45,10 @@ class MainTest {
                     run --source a:1 --target b:1 --topics x --threads -3         | --threads -3: at least 1
                     run --source a:1 --target b:1 --topics x --threads many       | many
                     run --source a:1 --target b:1 --topics x --producer fast      | one of millrace, stock, not 'fast'
+                    run --source a:1 --target b:1 --topics x --mode fast          | one of consumer, auto, records, batches, not 'fast'
+                    run --source a:1 --target b:1 --topics x --mode auto --producer stock    | --mode auto --producer stock
+                    run --source a:1 --target b:1 --topics x --mode records --producer stock | --mode records --producer stock
+                    run --source a:1 --target b:1 --topics x --mode batches --producer stock | --mode batches --producer stock
                     run --source a:1 --target b:1 --topics x --consumer.config no | --consumer.config no: there is no such file
                     run --source a:1 --target b:1 --topics x --producer.config .  | --producer.config .: cannot be read
                     run --target b:1 --topics x                                   | --source HOST:PORT
@@ -102,6 +106,25 @@ class MainTest {
                 .hasLineCount(1)
                 .contains(expected, "--" + client + ".config ")
                 .doesNotContain("Failed to construct");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"auto,consumer", "records,producer", "batches,consumer", "batches,producer"})
+    void shouldRefuseInterceptorsInAModeThatMakesNoRecords(String mode, String client) throws IOException {
+        Path file = Files.writeString(folder.resolve("client.properties"), "interceptor.classes=com.acme.Mine");
+
+        int exitCode = execute(
+                "run",
+                "--topics=x",
+                "--source=a:1",
+                "--target=b:1",
+                "--mode=" + mode,
+                "--" + client + ".config=" + file);
+
+        assertThat(exitCode).isEqualTo(2);
+        assertThat(err.toString())
+                .hasLineCount(1)
+                .contains("--" + client + ".config " + file, "com.acme.Mine would not be called with --mode " + mode);
     }
 
     @Test

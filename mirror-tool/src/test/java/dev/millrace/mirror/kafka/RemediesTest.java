@@ -55,4 +55,13 @@ class RemediesTest {
         }
         assertThat(told).isNotEmpty().allMatch(error -> error.exception() instanceof RetriableException);
     }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldNotStopForAnErrorThatTheSinkTakesForPassing(Errors error) {
+        Outcome outcome = Remedies.of(error.code());
+
+        assertThat(outcome.remedy() == Remedy.STOP && outcome.error() instanceof RetriableException)
+                .isFalse();
+    }
 }

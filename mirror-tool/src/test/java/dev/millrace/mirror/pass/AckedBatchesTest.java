@@ -52,6 +52,30 @@ class AckedBatchesTest {
     }
 
     @Test
+    void shouldMoveThePositionBackWithTheLogOnceAllBeforeIsAcknowledged() {
+        TargetBatch batch = new TargetBatch();
+        batches.add(batch, 10, 3, 10);
+        batches.resetTo(6);
+        assertThat(batches.positionOrNull()).isNull();
+
+        batch.acknowledge();
+
+        assertThat(batches.advance()).isEqualTo(10);
+        assertThat(batches.positionOrNull()).isEqualTo(position(6, 3));
+    }
+
+    @Test
+    void shouldMoveAPositionBackAtOnceWhenNothingIsOutstanding() {
+        batches.skipTo(10, 3);
+
+        batches.resetTo(6);
+        assertThat(batches.positionOrNull()).isEqualTo(position(6, 3));
+        batches.resetTo(0);
+
+        assertThat(batches.positionOrNull()).isEqualTo(new OffsetAndMetadata(0));
+    }
+
+    @Test
     void shouldWaitForTheFirstBatchWhenLaterOnesAreAcknowledged() {
         TargetBatch first = new TargetBatch();
         TargetBatch second = new TargetBatch();

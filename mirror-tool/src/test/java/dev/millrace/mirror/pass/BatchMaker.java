@@ -22,7 +22,7 @@ import org.apache.kafka.common.utils.ByteBufferOutputStream;
 import org.apache.kafka.common.utils.Crc32C;
 
 /** Makes batches with the published kafka-clients, as producers and brokers would. */
-final class BatchMaker {
+public final class BatchMaker {
     static final long TIMESTAMP = 1_700_000_000_000L;
     static final int LEADER_EPOCH = 7;
     private static final int LENGTH_AT = 8;
@@ -44,50 +44,50 @@ final class BatchMaker {
 
     private record Appended(long offset, long timestamp, byte[] key, byte[] value, Header[] headers) {}
 
-    BatchMaker(long baseOffset) {
+    public BatchMaker(long baseOffset) {
         this.baseOffset = baseOffset;
     }
 
-    BatchMaker magic(int version) {
+    public BatchMaker magic(int version) {
         magic = (byte) version;
         return this;
     }
 
-    BatchMaker codec(CompressionType type) {
+    public BatchMaker codec(CompressionType type) {
         codec = type;
         return this;
     }
 
-    BatchMaker logAppendTime(long time) {
+    public BatchMaker logAppendTime(long time) {
         timestampType = TimestampType.LOG_APPEND_TIME;
         logAppendTime = time;
         return this;
     }
 
-    BatchMaker deleteHorizon(long time) {
+    public BatchMaker deleteHorizon(long time) {
         deleteHorizon = time;
         return this;
     }
 
-    BatchMaker producer(long id, boolean inTransaction) {
+    public BatchMaker producer(long id, boolean inTransaction) {
         producerId = id;
         transactional = inTransaction;
         return this;
     }
 
     /** As compaction leaves it that removed the last record. */
-    BatchMaker lastOffset(long offset) {
+    public BatchMaker lastOffset(long offset) {
         lastOffset = offset;
         return this;
     }
 
-    BatchMaker record(long offset, long timestamp, byte[] key, byte[] value, Header... headers) {
+    public BatchMaker record(long offset, long timestamp, byte[] key, byte[] value, Header... headers) {
         records.add(new Appended(offset, timestamp, key, value, headers));
         return this;
     }
 
     /** Adds records of about 100 bytes at consecutive offsets. */
-    BatchMaker records(int count) {
+    public BatchMaker records(int count) {
         for (int i = 0; i < count; i++) {
             long offset = baseOffset + records.size();
             record(offset, TIMESTAMP + i, utf8("key-" + offset), utf8("value-" + offset + "-".repeat(90)));
@@ -100,7 +100,7 @@ final class BatchMaker {
     }
 
     /** Adds records of all shapes; some offsets are left out. */
-    BatchMaker randomRecords(Random random, int count) {
+    public BatchMaker randomRecords(Random random, int count) {
         long offset = baseOffset;
         boolean gaps = random.nextInt(4) == 0;
         for (int i = 0; i < count; i++) {
@@ -131,7 +131,7 @@ final class BatchMaker {
         return bytes;
     }
 
-    ByteBuffer make() {
+    public ByteBuffer make() {
         ByteBufferOutputStream out = new ByteBufferOutputStream(512);
         try (MemoryRecordsBuilder builder = new MemoryRecordsBuilder(
                 out,
@@ -159,7 +159,8 @@ final class BatchMaker {
     }
 
     /** What compaction leaves of a batch whose records are all gone. */
-    static ByteBuffer empty(long baseOffset, long lastOffset, long producerId, boolean transactional, boolean control) {
+    public static ByteBuffer empty(
+            long baseOffset, long lastOffset, long producerId, boolean transactional, boolean control) {
         ByteBuffer buffer = ByteBuffer.allocate(DefaultRecordBatch.RECORD_BATCH_OVERHEAD);
         DefaultRecordBatch.writeEmptyHeader(
                 buffer,
@@ -177,14 +178,14 @@ final class BatchMaker {
         return buffer.flip();
     }
 
-    static ByteBuffer marker(long offset, long producerId, EndTransactionMarker marker) {
+    public static ByteBuffer marker(long offset, long producerId, EndTransactionMarker marker) {
         return MemoryRecords.withEndTransactionMarker(offset, TIMESTAMP, LEADER_EPOCH, producerId, (short) 3, marker)
                 .buffer()
                 .duplicate();
     }
 
     /** A batch that claims to have one record and has these bytes instead. */
-    static ByteBuffer withPayload(long baseOffset, CompressionType codec, byte[] payload) {
+    public static ByteBuffer withPayload(long baseOffset, CompressionType codec, byte[] payload) {
         ByteBufferOutputStream out = new ByteBufferOutputStream(512);
         out.write(new BatchMaker(baseOffset)
                 .codec(codec)
@@ -201,7 +202,7 @@ final class BatchMaker {
         return withChecksum(batch.putInt(LENGTH_AT, batch.remaining() - LENGTH_END));
     }
 
-    static ByteBuffer join(List<ByteBuffer> batches) {
+    public static ByteBuffer join(List<ByteBuffer> batches) {
         ByteBuffer joined = ByteBuffer.allocate(
                 batches.stream().mapToInt(ByteBuffer::remaining).sum());
         batches.forEach(batch -> joined.put(batch.duplicate()));
@@ -209,7 +210,7 @@ final class BatchMaker {
     }
 
     /** Makes the checksum fit after a test has changed something: what a producer with a fault would send. */
-    static ByteBuffer withChecksum(ByteBuffer batch) {
+    public static ByteBuffer withChecksum(ByteBuffer batch) {
         int size = batch.remaining();
         return batch.putInt(CRC_AT, (int) Crc32C.compute(batch, ATTRIBUTES_AT, size - ATTRIBUTES_AT));
     }

@@ -1,0 +1,231 @@
+package dev.millrace.mirror;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.fetch.FakeFetch;
+import dev.millrace.mirror.fetch.Fetcher;
+import dev.millrace.mirror.pass.BatchMaker;
+import dev.millrace.mirror.pass.OpenDecision;
+import dev.millrace.mirror.pass.PassMode;
+import dev.millrace.mirror.pass.TargetLimits;
+import dev.millrace.mirror.support.FakeSourceConsumer;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InconsistentTopicIdException;
+import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class BatchCopierTest {
+    private static final TopicPartition TP = new TopicPartition("orders", 0);
+    private static final TopicPartition OTHER = new TopicPartition("orders", 1);
+    private static final long TIMEOUT_S = 60;
+
+    private final FakeFetch fetch = new FakeFetch();
+    private final FakePartition target = new FakePartition();
+    private final FakePartition otherTarget = new FakePartition();
+    private final FakeSourceConsumer consumer = new FakeSourceConsumer(new AtomicBoolean(), "orders");
+    private final Mirror mirror = new Mirror(
+            new MirrorConfig(Pattern.compile("orders"), 3, CopyMode.BATCHES, ProducerKind.MILLRACE, Map.of(), Map.of()),
+            new MirrorObserver() {});
+    private Fetcher fetcher;
+    private final BatchCopier copier = new BatchCopier(
+            mirror,
+            consumer,
+            true,
+            partition -> new PartitionCopy.OpenTarget(
+                    partition.equals(TP) ? target : otherTarget,
+                    new OpenDecision(PassMode.BATCHES, new TargetLimits(TargetLimits.ANY_CODEC, 1 << 20))),
+            sink -> fetcher = FakeFetch.fetcher(sink));
+
+    BatchCopierTest() {
+        consumer.subscribe(Set.of("orders"));
+        consumer.assign(TP, OTHER);
+    }
+
+    @AfterEach
+    void close() {
+        copier.close();
+    }
+
+    @Test
+    void shouldCommitWhatTheTargetHasAcknowledgedOfEachPartition() {
+        copier.add(List.of(TP, OTHER), Set.of());
+        deliver(TP, 0, 3);
+        deliver(OTHER, 0, 2);
+        awaitWritten(target, "0-2");
+        awaitWritten(otherTarget, "0-1");
+
+        target.acknowledgeAll();
+        copier.stopReading(copier.partitions());
+        List<TopicPartition> left = copier.await(List.of(TP), deadline());
+
+        assertThat(left).isEmpty();
+        assertThat(copier.awaited(copier.partitions())).containsExactly(OTHER);
+        assertThat(copier.positions(copier.partitions())).containsOnlyKeys(TP);
+        assertThat(copier.positions(Set.of(TP)).get(TP).offset()).isEqualTo(3);
+        assertThat(copier.totals().acked()).isEqualTo(3);
+        assertThat(copier.totals().inFlight()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldCopyNothingThatIsAssignedWhileTheMirrorStops() {
+        mirror.stop();
+
+        copier.add(List.of(TP), Set.of());
+        deliver(TP, 0, 1);
+
+        assertThat(copier.partitions()).isEmpty();
+        assertThat(copier.positions(Set.of(TP))).isEmpty();
+        assertThat(consumer.paused()).contains(TP);
+        assertThat(fetch.isAllReleased()).isTrue();
+    }
+
+    @Test
+    void shouldWaitForTheFormerCopyOfAPartitionThatIsAssignedAgainWhileItsWorkerIsBlocked() throws Exception {
+        CountDownLatch blocked = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        target.beforeWrite(() -> {
+            target.beforeWrite(() -> {});
+            blocked.countDown();
+            await(goOn);
+        });
+        copier.add(List.of(TP), Set.of());
+        deliver(TP, 0, 3);
+        await(blocked);
+
+        copier.giveUp(List.of(TP));
+        copier.add(List.of(TP, OTHER), Set.of());
+        deliver(TP, 0, 2);
+        deliver(OTHER, 0, 1);
+        awaitWritten(otherTarget, "0-0"); // another worker, which is not blocked
+        assertThat(target.written()).isEmpty();
+        goOn.countDown();
+
+        awaitWritten(target, "0-2", "0-1");
+    }
+
+    @Test
+    void shouldStartAnewWhenTheTopicWasDeletedAndCreatedAgain() {
+        copier.add(List.of(TP), Set.of());
+        deliver(TP, 0, 5);
+        awaitWritten(target, "0-4");
+        target.acknowledgeAll();
+
+        copier.onFailure(TP, new InconsistentTopicIdException("another id"));
+        deliver(TP, 0, 2);
+        awaitWritten(target, "0-4", "0-1");
+        target.acknowledgeAll();
+        copier.stopReading(List.of(TP));
+
+        assertThat(copier.await(List.of(TP), deadline())).isEmpty();
+        assertThat(copier.positions(Set.of(TP)).get(TP).offset()).isEqualTo(2);
+        assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldFetchATopicThatWasCreatedAgainFromItsBeginning() {
+        consumer.commitSync(Map.of(TP, new OffsetAndMetadata(70)));
+        copier.add(List.of(TP), Set.of());
+
+        copier.onFailure(TP, new InconsistentTopicIdException("another id"));
+        copier.stopReading(List.of(OTHER)); // returns after what was asked before it is done
+
+        assertThat(fetcher.position(TP)).isEqualTo(OptionalLong.of(0));
+    }
+
+    @Test
+    void shouldBeginWhereTheGroupHasCommitted() {
+        consumer.commitSync(Map.of(TP, new OffsetAndMetadata(70)));
+
+        copier.add(List.of(TP, OTHER), Set.of());
+        copier.stopReading(List.of());
+
+        assertThat(fetcher.position(TP)).isEqualTo(OptionalLong.of(70));
+        assertThat(fetcher.position(OTHER)).isEqualTo(OptionalLong.of(0));
+    }
+
+    @Test
+    void shouldFailWhenAPartitionCannotBeReadForGoodAndNotBefore() {
+        copier.onFailure(TP, new NotLeaderOrFollowerException("moving"));
+        copier.onFailure(null, new TimeoutException("slow"));
+        assertThat(mirror.isRunning()).isTrue();
+
+        copier.onFailure(TP, new TopicAuthorizationException("not allowed"));
+
+        assertThat(mirror.failure()).hasMessageContaining("Could not read orders-0");
+    }
+
+    @Test
+    void shouldFailWithThePartitionAndOffsetOfABatchThatCannotBeWritten() {
+        copier.add(List.of(TP), Set.of());
+        deliver(TP, 0, 3);
+        deliver(TP, 3, 1);
+        awaitWritten(target, "0-2", "3-3");
+        target.result(0).acknowledge();
+        target.result(1).fail(new TimeoutException("expired"));
+
+        copier.advance();
+
+        assertThat(mirror.failure()).hasMessageContaining("topic orders partition 0 from offset 3 on");
+        assertThat(copier.positions(Set.of(TP)).get(TP).offset()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldCountTheFailureOfAPartitionThatWasGivenUpAsDroppedOnly() {
+        copier.add(List.of(TP), Set.of());
+        deliver(TP, 0, 3);
+        awaitWritten(target, "0-2");
+        copier.stopReading(List.of(TP));
+        copier.giveUp(List.of(TP));
+
+        target.result(0).fail(new TimeoutException("expired"));
+        awaitTrue(() -> {
+            copier.advance();
+            return copier.totals().inFlight() == 0;
+        });
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(copier.totals().acked()).isZero();
+    }
+
+    private void deliver(TopicPartition partition, long offset, int records) {
+        copier.onFetched(fetch.fetched(
+                partition, offset, new BatchMaker(offset).records(records).make()));
+    }
+
+    private static void awaitWritten(FakePartition partition, String... expected) {
+        awaitTrue(() -> partition.written().size() >= expected.length);
+        assertThat(partition.written()).containsExactly(expected);
+    }
+
+    private static void awaitTrue(java.util.function.BooleanSupplier condition) {
+        long deadline = deadline();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("in time").isLessThan(deadline);
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static long deadline() {
+        return System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
+    }
+}

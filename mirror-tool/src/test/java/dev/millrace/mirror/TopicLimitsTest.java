@@ -1,0 +1,29 @@
+package dev.millrace.mirror;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.pass.TargetLimits;
+import java.util.List;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TopicLimitsTest {
+    @ParameterizedTest
+    @CsvSource({
+        "producer,     1000000, 500000, -1, 500000",
+        "uncompressed, 1000,    500000,  0, 1000",
+        "gzip,         1000,    500000,  1, 1000",
+        "snappy,       1000,    500000,  2, 1000",
+        "lz4,          1000,    500000,  3, 1000",
+        "zstd,         1000,    500,     4, 500"
+    })
+    void shouldTakeTheTopicsCodecAndTheSmallerOfBothSizes(
+            String compression, String topicMax, int producerMax, int codec, int max) {
+        Config topic = new Config(List.of(
+                new ConfigEntry("compression.type", compression), new ConfigEntry("max.message.bytes", topicMax)));
+
+        assertThat(TopicLimits.limits(topic, producerMax)).isEqualTo(new TargetLimits(codec, max));
+    }
+}
