@@ -1,63 +1,79 @@
 package dev.millrace.mirror.demo;
 
+import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.Words;
-import dev.millrace.mirror.cli.OptionValues;
 import java.util.List;
 import java.util.Locale;
-import picocli.CommandLine.ITypeConverter;
+import java.util.Optional;
 
-/** A mirror that the demo can run: this one with either producer, or another altogether. */
+/** A mirror that the demo can run: this one with either producer and in any mode, or another altogether. */
 enum Contender {
-    STOCK("stock producer"),
-    MILLRACE("Millrace"),
-    /** Millrace in the mode that passes large batches and merges small ones. */
-    MILLRACE_AUTO("Millrace, auto"),
-    MILLRACE_RECORDS("Millrace, records"),
-    MILLRACE_BATCHES("Millrace, batches"),
+    STOCK(ContenderName.STOCK, CopyMode.CONSUMER, "stock producer"),
+    MILLRACE_CONSUMER(ContenderName.MILLRACE, CopyMode.CONSUMER, "Millrace, consumer"),
+    MILLRACE_AUTO(ContenderName.MILLRACE, CopyMode.AUTO, "Millrace, auto"),
+    MILLRACE_RECORDS(ContenderName.MILLRACE, CopyMode.RECORDS, "Millrace, records"),
+    MILLRACE_BATCHES(ContenderName.MILLRACE, CopyMode.BATCHES, "Millrace, batches"),
     /** {@code kafka.tools.MirrorMaker}, with its own producer and class path. */
-    MIRRORMAKER1("MirrorMaker 1"),
+    MIRRORMAKER1(ContenderName.MIRRORMAKER1, null, "MirrorMaker 1"),
     /** The same, with the settings of this mirror. */
-    MIRRORMAKER1_TUNED("MirrorMaker 1, tuned");
+    MIRRORMAKER1_TUNED(ContenderName.MIRRORMAKER1_TUNED, null, "MirrorMaker 1, tuned"),
+    /** {@code org.apache.kafka.connect.mirror.MirrorMaker}, with its own class path. */
+    MIRRORMAKER2(ContenderName.MIRRORMAKER2, null, "MirrorMaker 2");
 
+    /** Of MirrorMaker 2; it is not run with fewer and with more. */
+    private static final int MOST_TASKS = 4;
+
+    private final ContenderName contenderName;
+    private final Optional<CopyMode> mode;
     private final String title;
 
-    Contender(String title) {
+    /**
+     * @param mode of this mirror; null for another
+     */
+    Contender(ContenderName contenderName, CopyMode mode, String title) {
+        this.contenderName = contenderName;
+        this.mode = Optional.ofNullable(mode);
         this.title = title;
     }
 
-    /** The name on the command line. */
+    /** The name on the command line, which contenders that differ only in their mode share. */
+    ContenderName contenderName() {
+        return contenderName;
+    }
+
+    /** The mode of this mirror, nothing for MirrorMaker. */
+    Optional<CopyMode> mode() {
+        return mode;
+    }
+
+    /** The name in tables, with the mode of Millrace. */
     String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** The same as {@link #label}, which picocli prints. */
-    @Override
-    public String toString() {
-        return label();
-    }
-
-    /** Converts names; the errors of picocli's own converter would name the Java constants. */
-    static final class Parser implements ITypeConverter<Contender> {
-        @Override
-        public Contender convert(String text) {
-            return OptionValues.parse(values(), text);
-        }
-    }
-
     /** The options of {@code mirror run} that make it this contender; none of MirrorMaker. */
     List<String> options() {
-        return switch (this) {
-            case STOCK -> List.of("--producer=stock");
-            case MILLRACE -> List.of("--producer=millrace");
-            case MILLRACE_AUTO -> List.of("--mode=auto");
-            case MILLRACE_RECORDS -> List.of("--mode=records");
-            case MILLRACE_BATCHES -> List.of("--mode=batches");
-            case MIRRORMAKER1, MIRRORMAKER1_TUNED -> List.of();
-        };
+        return mode.map(value -> List.of("--producer=" + contenderName.label(), "--mode=" + value.label()))
+                .orElse(List.of());
     }
 
     boolean isMirrorMaker() {
+        return isMirrorMaker1() || isMirrorMaker2();
+    }
+
+    /** Whether it does not keep a record's partition, either. */
+    boolean isMirrorMaker1() {
         return this == MIRRORMAKER1 || this == MIRRORMAKER1_TUNED;
+    }
+
+    /** Whether it runs once a round, and not with each number of threads. */
+    boolean isMirrorMaker2() {
+        return this == MIRRORMAKER2;
+    }
+
+    /** With how many threads, streams or tasks it runs when so many threads are asked for. */
+    int threads(int asked) {
+        return isMirrorMaker2() ? Math.min(MOST_TASKS, asked) : asked;
     }
 
     /** The name in the legend of a chart. */
@@ -67,7 +83,7 @@ enum Contender {
 
     /** Describes one run of it. */
     String describe(int threads) {
-        String who = isMirrorMaker() ? title : label() + " producer";
-        return who + ", " + Words.count(threads, isMirrorMaker() ? "stream" : "thread");
+        String unit = isMirrorMaker1() ? "stream" : isMirrorMaker2() ? "task" : "thread";
+        return title + ", " + Words.count(threads, unit);
     }
 }

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 /** Draws the curves as an SVG picture: a line for each contender, and the point of KAFKA-3428. */
 final class CurveChart {
     static final int WIDTH = 900;
-    static final int HEIGHT = 480;
+    static final int HEIGHT = 500;
 
     /** KAFKA-3428: a MirrorMaker with this many consumer threads and one shared producer got no faster than this. */
     static final int JIRA_THREADS = 32;
@@ -26,13 +26,14 @@ final class CurveChart {
             text.value { paint-order: stroke; stroke: #ffffff; stroke-width: 4px; stroke-linejoin: round; text-anchor: middle; }
             polyline { fill: none; stroke-width: 2.5; stroke-linejoin: round; }
             .leader { stroke-dasharray: 2 3; }
-            .millrace { stroke: #0969da; fill: #0969da; }
+            .millrace-consumer { stroke: #0969da; fill: #0969da; }
             .millrace-auto { stroke: #0550ae; fill: #0550ae; }
             .millrace-records { stroke: #1b7c83; fill: #1b7c83; }
             .millrace-batches { stroke: #0a3069; fill: #0a3069; }
             .stock { stroke: #bc4c00; fill: #bc4c00; }
             .mirrormaker1 { stroke: #8250df; fill: #8250df; }
             .mirrormaker1-tuned { stroke: #1a7f37; fill: #1a7f37; }
+            .mirrormaker2 { stroke: #bf3989; fill: #bf3989; }
             .jira { stroke: #59636e; fill: #59636e; }
             @media (prefers-color-scheme: dark) {
               .card { fill: #0d1117; }
@@ -40,13 +41,14 @@ final class CurveChart {
               .quiet { fill: #9198a1; }
               .grid { stroke: #30363d; }
               text.value { stroke: #0d1117; }
-              .millrace { stroke: #58a6ff; fill: #58a6ff; }
+              .millrace-consumer { stroke: #58a6ff; fill: #58a6ff; }
               .millrace-auto { stroke: #79c0ff; fill: #79c0ff; }
               .millrace-records { stroke: #39c5cf; fill: #39c5cf; }
               .millrace-batches { stroke: #a5d6ff; fill: #a5d6ff; }
               .stock { stroke: #f0883e; fill: #f0883e; }
               .mirrormaker1 { stroke: #bc8cff; fill: #bc8cff; }
               .mirrormaker1-tuned { stroke: #3fb950; fill: #3fb950; }
+              .mirrormaker2 { stroke: #f778ba; fill: #f778ba; }
               .jira { stroke: #9198a1; fill: #9198a1; }
             }
             """;
@@ -96,7 +98,7 @@ final class CurveChart {
                 CurveScale.LEFT,
                 50,
                 "quiet",
-                plan.describeLoad() + (plan.rounds() > 1 ? "; medians of " + plan.rounds() : ""));
+                plan.load().describe() + (plan.rounds() > 1 ? "; medians of " + plan.rounds() : ""));
         drawLegend();
         drawAxes();
         drawJira();
@@ -129,15 +131,22 @@ final class CurveChart {
         return String.join(" ", sentences);
     }
 
+    /** Draws the names of the contenders, in two lines if they need them. */
     private void drawLegend() {
-        double x = CurveScale.LEFT + 8;
+        double x = CurveScale.LEFT;
+        double y = 71;
         for (Contender contender : plan.contenders()) {
+            double width = 50 + 7.5 * contender.title().length();
+            if (x + width > WIDTH) {
+                x = CurveScale.LEFT;
+                y += 20;
+            }
             add("<g class=\"%s\">", contender.label());
-            add("<line x1=\"%.0f\" y1=\"71\" x2=\"%.0f\" y2=\"71\" stroke-width=\"2.5\"/>", x - 8, x + 20);
-            drawMarker(contender, x + 6, 71);
+            add("<line x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\" stroke-width=\"2.5\"/>", x, y, x + 28, y);
+            drawMarker(contender, x + 14, y);
             add("</g>");
-            drawText(x + 28, 75, "", contender.title());
-            x += 70 + 7.5 * contender.title().length();
+            drawText(x + 36, y + 4, "", contender.title());
+            x += width;
         }
     }
 
@@ -189,13 +198,14 @@ final class CurveChart {
     /** Draws a point. Each contender has its own shape, for people who cannot tell the colours apart. */
     private void drawMarker(Contender contender, double x, double y) {
         String shape = switch (contender) {
-            case MILLRACE -> "M%.1f,%.1f m-5,0 a5,5 0 1 0 10,0 a5,5 0 1 0 -10,0 z";
+            case MILLRACE_CONSUMER -> "M%.1f,%.1f m-5,0 a5,5 0 1 0 10,0 a5,5 0 1 0 -10,0 z";
             case MILLRACE_AUTO -> "M%.1f,%.1f m-6,0 l6,-6 l6,6 l-6,6 z";
             case MILLRACE_RECORDS -> "M%.1f,%.1f m-2,-6 h4 v4 h4 v4 h-4 v4 h-4 v-4 h-4 v-4 h4 z";
             case MILLRACE_BATCHES -> "M%.1f,%.1f m-6,-3 h12 v6 h-12 z";
             case STOCK -> "M%.1f,%.1f m-5,-5 h10 v10 h-10 z";
             case MIRRORMAKER1 -> "M%.1f,%.1f m0,-6 l6,11 h-12 z";
             case MIRRORMAKER1_TUNED -> "M%.1f,%.1f m0,6 l6,-11 h-12 z";
+            case MIRRORMAKER2 -> "M%.1f,%.1f m-6,-5 h12 l-12,10 h12 z";
         };
         add("<path d=\"" + shape + "\"/>", x, y);
     }

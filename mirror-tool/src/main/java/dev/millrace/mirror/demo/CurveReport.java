@@ -111,7 +111,7 @@ final class CurveReport {
                 """,
                 picture,
                 table(plan, new CurveTable(plan, rows)),
-                plan.describeLoad(),
+                plan.load().describe(),
                 escape(plan.describeMethod()),
                 escape(machine),
                 CurveChart.JIRA_THREADS,

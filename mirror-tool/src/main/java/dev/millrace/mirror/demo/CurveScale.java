@@ -18,8 +18,8 @@ record CurveScale(int maxThreads, double top, double step) {
     static final int FIRST = 114;
 
     static final int RIGHT = 700;
-    static final int TOP = 96;
-    static final int BOTTOM = 420;
+    static final int TOP = 116;
+    static final int BOTTOM = 440;
 
     private static final int MOST_LINES = 6;
     private static final double[] ROUND = {1, 2, 2.5, 5, 10};

@@ -21,7 +21,7 @@ final class CurveTable {
     private final int width;
 
     /**
-     * @param rows of each contender and number of threads of the plan
+     * @param rows of each contender and each of its numbers of threads
      */
     CurveTable(DemoPlan plan, List<DemoRow> rows) {
         this.plan = plan;
@@ -58,13 +58,17 @@ final class CurveTable {
         return Stream.concat(names.stream(), names.stream()).toList();
     }
 
-    /** Records per second of each contender, then CPU time per record of each. */
+    /** Records per second of each contender, then CPU time per record of each; a dash for one that did not run. */
     List<String> figures(int threads) {
         List<String> figures = new ArrayList<>();
         for (ToDoubleFunction<Measurement.Figures> figure : List.<ToDoubleFunction<Measurement.Figures>>of(
                 Measurement.Figures::recordsPerSecond, Measurement.Figures::cpuNanosPerRecord)) {
-            for (DemoRow row : of(threads)) {
-                figures.add(String.format(Locale.ROOT, "%,.0f", figure.applyAsDouble(row.figures())));
+            for (Contender contender : plan.contenders()) {
+                figures.add(of(threads).stream()
+                        .filter(row -> row.contender() == contender)
+                        .map(row -> String.format(Locale.ROOT, "%,.0f", figure.applyAsDouble(row.figures())))
+                        .findFirst()
+                        .orElse("-"));
             }
         }
         return figures;

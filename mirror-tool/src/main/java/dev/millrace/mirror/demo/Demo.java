@@ -8,10 +8,11 @@ import dev.millrace.testkit.oracle.TopicDigest;
 import dev.millrace.testkit.oracle.UnorderedComparison;
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 
@@ -31,42 +32,68 @@ final class Demo {
 
     private final DemoPlan plan;
     private final PrintStream progress;
+    private final Consumer<DemoRow> onRun;
+    private final Map<ContenderName, MirrorMaker> mirrorMakers = new EnumMap<>(ContenderName.class);
 
-    Demo(DemoPlan plan, PrintStream progress) {
+    /**
+     * @param onRun called with the result of each run
+     */
+    Demo(DemoPlan plan, PrintStream progress, Consumer<DemoRow> onRun) {
         this.plan = plan;
         this.progress = progress;
+        this.onRun = onRun;
     }
 
     /** Runs the plan, which takes minutes. Returns a row for each contender and number of threads, in their order. */
     List<DemoRow> run() {
         progress.println(plan.estimate());
-        try (MirrorMaker1 mirrorMaker = plan.contenders().stream().anyMatch(Contender::isMirrorMaker) ? fetch() : null;
-                KafkaCluster source = start("source");
-                KafkaCluster target = start("target")) {
-            fill(source, "Filling the source", plan.records());
-            // So that the JVM of the target broker has compiled its code before the first run, too.
-            fill(target, "Warming up the target", Math.min(WARM_UP, plan.records()));
-            delete(target);
-            TopicDigest expected = digest(source, "Reading the source");
-            List<DemoRow> rows = new ArrayList<>();
-            List<DemoPlan.Run> runs = plan.runs();
-            for (DemoPlan.Run run : runs) {
-                String label = run.contender().describe(run.threads());
-                String step = plan.rounds() == 1 ? label : label + " " + (rows.size() + 1) + "/" + runs.size();
-                Measurement.Figures figures =
-                        mirror(source, target, run, Optional.ofNullable(mirrorMaker), "demo-" + rows.size(), step);
-                rows.add(row(run, figures, expected, digest(target, "Comparing, " + step)));
-                delete(target);
+        try {
+            plan.contenders().forEach(this::fetch);
+            try (KafkaCluster source = start("source");
+                    KafkaCluster target = start("target")) {
+                return DemoRow.medians(plan, run(source, target));
             }
-            return DemoRow.medians(plan, rows);
+        } finally {
+            mirrorMakers.values().forEach(MirrorMaker::close);
         }
     }
 
-    private MirrorMaker1 fetch() {
-        try (ProgressBar bar = new ProgressBar(progress, "Getting MirrorMaker 1 from Maven", 1)) {
-            MirrorMaker1 fetched = new MirrorMaker1();
-            bar.update(1);
-            return fetched;
+    private List<DemoRow> run(KafkaCluster source, KafkaCluster target) {
+        DemoLoad load = plan.load();
+        fill(source, "Filling the source", load);
+        // So that the JVM of the target broker has compiled its code before the first run, too.
+        fill(target, "Warming up the target", new DemoLoad(Math.min(WARM_UP, load.records()), load.size()));
+        delete(target);
+        TopicDigest expected = digest(source, "Reading the source");
+        List<DemoRow> rows = new ArrayList<>();
+        List<DemoPlan.Run> runs = plan.runs();
+        for (DemoPlan.Run run : runs) {
+            String label = run.contender().describe(run.threads());
+            String step = plan.rounds() == 1 ? label : label + " " + (rows.size() + 1) + "/" + runs.size();
+            MirrorMaker.Job job = new MirrorMaker.Job(
+                    source.bootstrapServers(),
+                    target.bootstrapServers(),
+                    "demo-" + rows.size(),
+                    run.threads(),
+                    load.records());
+            Measurement.Figures figures = mirror(target, run.contender(), job, step);
+            DemoRow row = row(run, figures, expected, digest(target, "Comparing, " + step));
+            onRun.accept(row);
+            rows.add(row);
+            delete(target);
+        }
+        return rows;
+    }
+
+    private void fetch(Contender contender) {
+        if (contender.isMirrorMaker() && !mirrorMakers.containsKey(contender.contenderName())) {
+            String title = contender.title();
+            try (ProgressBar bar = new ProgressBar(progress, "Getting " + title + " from Maven", 1)) {
+                mirrorMakers.put(
+                        contender.contenderName(),
+                        contender.isMirrorMaker1() ? new MirrorMaker1() : new MirrorMaker2());
+                bar.update(1);
+            }
         }
     }
 
@@ -80,10 +107,10 @@ final class Demo {
         }
     }
 
-    private void fill(KafkaCluster cluster, String label, long records) {
+    private void fill(KafkaCluster cluster, String label, DemoLoad load) {
         create(cluster);
-        try (ProgressBar bar = new ProgressBar(progress, label, records)) {
-            DemoRecords.write(cluster.clientConfig(), TOPIC, PARTITIONS, records, plan.size(), bar::update);
+        try (ProgressBar bar = new ProgressBar(progress, label, load.records())) {
+            DemoRecords.write(cluster.clientConfig(), load, bar::update);
         }
     }
 
@@ -94,46 +121,26 @@ final class Demo {
     }
 
     private TopicDigest digest(KafkaCluster cluster, String label) {
-        try (ProgressBar bar = new ProgressBar(progress, label, plan.records())) {
+        try (ProgressBar bar = new ProgressBar(progress, label, plan.load().records())) {
             return TopicDigest.read(cluster.clientConfig(), TOPIC, bar::update);
         }
     }
 
-    /**
-     * Runs one contender.
-     *
-     * @param group a new one for each run, so that the run starts at the beginning of the topic
-     */
-    private Measurement.Figures mirror(
-            KafkaCluster source,
-            KafkaCluster target,
-            DemoPlan.Run run,
-            Optional<MirrorMaker1> mirrorMaker,
-            String group,
-            String step) {
-        if (run.contender().isMirrorMaker()) {
+    private Measurement.Figures mirror(KafkaCluster target, Contender contender, MirrorMaker.Job job, String step) {
+        if (contender.isMirrorMaker()) {
             create(target); // MirrorMaker 1 would not create as many partitions.
         }
-        try (ProgressBar bar = new ProgressBar(progress, "Mirroring, " + step, plan.records())) {
-            if (run.contender().isMirrorMaker()) {
-                return mirrorMaker
-                        .orElseThrow()
-                        .run(
-                                run.contender() == Contender.MIRRORMAKER1_TUNED,
-                                source.bootstrapServers(),
-                                target.bootstrapServers(),
-                                group,
-                                run.threads(),
-                                plan.records(),
-                                bar::update);
+        try (ProgressBar bar = new ProgressBar(progress, "Mirroring, " + step, job.records())) {
+            if (contender.isMirrorMaker()) {
+                return mirrorMakers.get(contender.contenderName()).run(contender, job, bar::update);
             }
             List<String> args = new ArrayList<>(List.of(
-                    "--source=" + source.bootstrapServers(),
-                    "--target=" + target.bootstrapServers(),
+                    "--source=" + job.source(),
+                    "--target=" + job.target(),
                     "--topics=" + TOPIC,
-                    "--threads=" + run.threads(),
-                    "--group=" + group));
-            args.addAll(run.contender().options());
+                    "--threads=" + job.threads(),
+                    "--group=" + job.group()));
+            args.addAll(contender.options());
             return DemoProcess.run(
                     System.getProperty("java.class.path"), DemoProcess.ownOptions(), DemoRun.class, args, bar::update);
         }
@@ -141,7 +148,7 @@ final class Demo {
 
     private static DemoRow row(
             DemoPlan.Run run, Measurement.Figures figures, TopicDigest expected, TopicDigest actual) {
-        if (run.contender().isMirrorMaker()) {
+        if (run.contender().isMirrorMaker1()) {
             UnorderedComparison comparison = UnorderedComparison.compare(expected, actual);
             return new DemoRow(
                     run.contender(),

@@ -1,15 +1,19 @@
 package dev.millrace.mirror.demo;
 
+import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.cli.Logs;
 import dev.millrace.mirror.cli.OptionValues;
 import dev.millrace.mirror.cli.StandardOptions;
+import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -18,7 +22,7 @@ import picocli.CommandLine.Option;
         name = "demo",
         description = {
             "Starts two Kafka clusters, fills a topic of 32 partitions, and mirrors it with the stock producer and with"
-                    + " Millrace's, by one thread and by many.",
+                    + " Millrace's in several modes, by one thread and by many.",
             "Ends with a table of what was measured, and leaves no files except the report of --curve."
         },
         exitCodeListHeading = "%nExit codes:%n",
@@ -34,6 +38,7 @@ public final class DemoCommand implements Callable<Integer> {
     private static final int MAX_SIZE = 1_000_000;
 
     private static final int CURVE_ROUNDS = 3;
+    private static final List<CopyMode> DEFAULT_MODES = List.of(CopyMode.CONSUMER, CopyMode.AUTO);
     private static final String DEFAULT_REPORT = "mirror-curve.html";
 
     @Mixin
@@ -68,24 +73,42 @@ public final class DemoCommand implements Callable<Integer> {
             names = "--producers",
             paramLabel = "NAME",
             split = ",",
-            converter = Contender.Parser.class,
+            converter = ContenderName.Parser.class,
             defaultValue = "stock,millrace",
             order = 4,
             description = "What to compare: stock and millrace are this mirror with either producer; mirrormaker1 and"
                     + " mirrormaker1-tuned are MirrorMaker 1 of Kafka 3.9.1 with its own settings and with this"
-                    + " mirror's (Maven downloads it). Default: ${DEFAULT-VALUE}.")
-    private List<Contender> producers;
+                    + " mirror's; mirrormaker2 is MirrorMaker 2 of Kafka 4.3.1, which runs once, with up to 4 tasks"
+                    + " (Maven downloads them). Default: ${DEFAULT-VALUE}.")
+    private List<ContenderName> producers;
+
+    @Option(
+            names = "--mode",
+            paramLabel = "MODE",
+            split = ",",
+            converter = ModeParser.class,
+            order = 5,
+            description = "Modes in which millrace runs, each by itself: consumer, auto, records, batches, as of mirror"
+                    + " run. Default: consumer,auto.")
+    private List<CopyMode> modes;
+
+    @Option(
+            names = "--batch-records",
+            paramLabel = "N",
+            order = 6,
+            description = "Records in each batch of the source. Default: what fits into 128 KB.")
+    private Integer batchRecords;
 
     @Option(
             names = "--rounds",
             paramLabel = "N",
-            order = 5,
+            order = 7,
             description = "How often to run each; the figures are medians. Default: 1, or 3 with --curve.")
     private Integer rounds;
 
     @Option(
             names = "--curve",
-            order = 6,
+            order = 8,
             description =
                     "Mirror with 1, 2, 4 and so on up to --threads threads, and draw the speed of each as a curve.")
     private boolean curve;
@@ -93,10 +116,26 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--report",
             paramLabel = "FILE",
-            order = 7,
+            order = 9,
             description = "HTML file for the curves, with their picture beside it as .svg. Default: " + DEFAULT_REPORT
                     + " in the current folder.")
     private Path report;
+
+    @Option(
+            names = "--json",
+            order = 10,
+            description =
+                    "Print a JSON object for each run, in a line of its own, when the run has ended. The table then"
+                            + " goes to the standard error output.")
+    private boolean json;
+
+    /** Converts names; the errors of picocli's own converter would name the Java constants. */
+    static final class ModeParser implements ITypeConverter<CopyMode> {
+        @Override
+        public CopyMode convert(String text) {
+            return OptionValues.parse(CopyMode.values(), text);
+        }
+    }
 
     @Override
     public Integer call() {
@@ -109,17 +148,23 @@ public final class DemoCommand implements Callable<Integer> {
                 ? Optional.of(CurveReport.at(report == null ? Path.of(DEFAULT_REPORT) : report))
                 : Optional.empty();
         try {
-            List<DemoRow> rows = new Demo(plan, System.err).run();
+            PrintStream words = json ? System.err : System.out;
+            List<DemoRow> rows = new Demo(plan, System.err, this::printJson).run();
             String table = curve ? new CurveTable(plan, rows).format() : DemoTable.format(rows);
-            System.out.printf("%n%s:%n%n%s%n%s", plan.describeLoad(), table, plan.describeMethod());
-            curveReport.ifPresent(
-                    files -> files.write(plan, rows).forEach(file -> System.out.println("Wrote " + file)));
+            words.printf("%n%s:%n%n%s%n%s", plan.load().describe(), table, plan.describeMethod());
+            curveReport.ifPresent(files -> files.write(plan, rows).forEach(file -> words.println("Wrote " + file)));
             return rows.stream().allMatch(DemoRow::isRight) ? 0 : 1;
         } catch (NoClassDefFoundError e) {
             throw MirrorException.failed(
                     "The demo needs Millrace's test kit, which is not published;"
                             + " run mirror-tool/mirror in a source tree",
                     e);
+        }
+    }
+
+    private void printJson(DemoRow run) {
+        if (json) {
+            System.out.println(DemoJson.format(run));
         }
     }
 
@@ -134,12 +179,45 @@ public final class DemoCommand implements Callable<Integer> {
         if (size < MIN_SIZE || size > MAX_SIZE) {
             throw MirrorException.usage("--size " + size + ": from " + MIN_SIZE + " to " + MAX_SIZE + " is possible");
         }
-        if (new HashSet<>(producers).size() < producers.size()) {
-            throw MirrorException.usage("--producers: each can be given once");
-        }
+        requireOnce("--producers", producers);
         int repeats = rounds != null ? rounds : curve ? CURVE_ROUNDS : 1;
         OptionValues.requirePositive("--rounds", repeats);
         return new DemoPlan(
-                records, size, curve ? DemoPlan.doublings(threads) : DemoPlan.oneAndMost(threads), producers, repeats);
+                new DemoLoad(records, size, batchRecords()),
+                curve ? DemoPlan.doublings(threads) : DemoPlan.oneAndMost(threads),
+                contenders(),
+                repeats);
+    }
+
+    private OptionalInt batchRecords() {
+        if (batchRecords == null) {
+            return OptionalInt.empty();
+        }
+        OptionValues.requirePositive("--batch-records", batchRecords);
+        int most = MAX_SIZE / size;
+        if (batchRecords > most) {
+            throw MirrorException.usage("--batch-records " + batchRecords + ": a batch takes at most " + most
+                    + " records of " + size + " bytes");
+        }
+        return OptionalInt.of(batchRecords);
+    }
+
+    private List<Contender> contenders() {
+        if (modes != null) {
+            requireOnce("--mode", modes);
+            if (!producers.contains(ContenderName.MILLRACE)) {
+                throw MirrorException.usage("--mode: only millrace runs in several modes, and --producers lacks it");
+            }
+        }
+        List<CopyMode> wanted = modes == null ? DEFAULT_MODES : modes;
+        return producers.stream()
+                .flatMap(name -> name.contenders(wanted).stream())
+                .toList();
+    }
+
+    private static void requireOnce(String option, List<?> values) {
+        if (new HashSet<>(values).size() < values.size()) {
+            throw MirrorException.usage(option + ": each can be given once");
+        }
     }
 }

@@ -9,11 +9,10 @@ import java.util.TreeSet;
 /**
  * What the demo runs.
  *
- * @param size of a record's value, in bytes
  * @param threads numbers of consumer threads, ascending
  * @param rounds how often each contender runs with each number of threads
  */
-record DemoPlan(long records, int size, List<Integer> threads, List<Contender> contenders, int rounds) {
+record DemoPlan(DemoLoad load, List<Integer> threads, List<Contender> contenders, int rounds) {
     /** For the clusters and topics. This and the next two are for two idle cores that also run both clusters. */
     private static final long START_SECONDS = 15;
 
@@ -39,9 +38,18 @@ record DemoPlan(long records, int size, List<Integer> threads, List<Contender> c
 
     record Run(Contender contender, int threads) {}
 
+    /** Numbers of threads with which a contender runs: one for MirrorMaker 2, all for the others. */
+    List<Integer> threads(Contender contender) {
+        return contender.isMirrorMaker2() ? List.of(contender.threads(most())) : threads;
+    }
+
+    private int most() {
+        return threads.get(threads.size() - 1);
+    }
+
     /**
      * The runs in a fair order: at each number of threads every contender runs, and a different one begins at the next
-     * number and in the next round.
+     * number and in the next round. MirrorMaker 2 runs at the largest number only.
      */
     List<Run> runs() {
         List<Run> runs = new ArrayList<>();
@@ -50,7 +58,10 @@ record DemoPlan(long records, int size, List<Integer> threads, List<Contender> c
                 List<Contender> order = new ArrayList<>(contenders);
                 Collections.rotate(order, -(round + i));
                 for (Contender contender : order) {
-                    runs.add(new Run(contender, threads.get(i)));
+                    int asked = threads.get(i);
+                    if (asked == most() || !contender.isMirrorMaker2()) {
+                        runs.add(new Run(contender, contender.threads(asked)));
+                    }
                 }
             }
         }
@@ -60,16 +71,11 @@ record DemoPlan(long records, int size, List<Integer> threads, List<Contender> c
     /** Tells the user how many runs there are and about how long they take. */
     String estimate() {
         int count = runs().size();
-        long seconds = START_SECONDS + count * (RUN_SECONDS + records * Math.max(100, size) / BYTES_PER_SECOND);
+        long seconds =
+                START_SECONDS + count * (RUN_SECONDS + load.records() * Math.max(100, load.size()) / BYTES_PER_SECOND);
         String time = seconds <= 90 ? (seconds + 9) / 10 * 10 + " seconds" : (seconds + 59) / 60 + " minutes";
-        return Words.count(count, "run") + " of " + Words.count(records, "record") + ": about " + time
+        return Words.count(count, "run") + " of " + Words.count(load.records(), "record") + ": about " + time
                 + " on two idle cores";
-    }
-
-    /** Describes the records. */
-    String describeLoad() {
-        return Words.count(records, "record") + " of " + Words.count(size, "byte") + " in " + Demo.PARTITIONS
-                + " partitions, snappy";
     }
 
     /** Describes how the figures were measured. */
@@ -82,12 +88,26 @@ record DemoPlan(long records, int size, List<Integer> threads, List<Contender> c
         if (rounds > 1) {
             notes += "Figures are medians of " + rounds + " rounds, in which the contenders took turns.\n";
         }
-        if (contenders.stream().anyMatch(Contender::isMirrorMaker)) {
+        if (contenders.stream().anyMatch(contender -> contender.contenderName() == ContenderName.MILLRACE)) {
+            notes += """
+                    millrace-MODE is this mirror with Millrace's producer and --mode MODE; stock is in mode consumer. The
+                    modes auto, records and batches fetch by themselves and call no send().
+                    """;
+        }
+        if (contenders.stream().anyMatch(Contender::isMirrorMaker1)) {
             notes += """
                     mirrormaker1 is kafka.tools.MirrorMaker of Kafka 3.9.1, with its own JVM options and settings except
                     snappy and a heap of 1 GB; mirrormaker1-tuned has those of this mirror. Their threads are num.streams.
                     Interceptors measure them at the same moments, but their send() is not timed. They commit once a
-                    minute, the others once a second. They do not keep a record's partition.
+                    minute, this mirror once a second. They do not keep a record's partition.
+                    """;
+        }
+        if (contenders.stream().anyMatch(Contender::isMirrorMaker2)) {
+            notes += """
+                    mirrormaker2 is org.apache.kafka.connect.mirror.MirrorMaker of Kafka 4.3.1, with its own JVM options and
+                    settings except snappy, IdentityReplicationPolicy, no heartbeats, no checkpoints and a heap of 2 GB from
+                    the start. It runs once a round, with 4 tasks (or --threads, if that is less), which stand in place of
+                    threads. Interceptors measure it at the same moments, but its send() is not timed.
                     """;
         }
         return notes;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The result for one contender and number of threads, of one run or of the runs of all rounds.
+ * The result for one contender and number of threads (of MirrorMaker: streams or tasks), of one run or of the runs of all rounds.
  *
  * @param verdict the result of the comparison of target and source, in words
  * @param isRight whether the target has what the contender promises
@@ -15,7 +15,7 @@ record DemoRow(Contender contender, int threads, Measurement.Figures figures, St
     static List<DemoRow> medians(DemoPlan plan, List<DemoRow> all) {
         List<DemoRow> medians = new ArrayList<>();
         for (Contender contender : plan.contenders()) {
-            for (int threads : plan.threads()) {
+            for (int threads : plan.threads(contender)) {
                 medians.add(median(all.stream()
                         .filter(row -> row.contender == contender && row.threads == threads)
                         .toList()));

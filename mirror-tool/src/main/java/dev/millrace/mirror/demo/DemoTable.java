@@ -26,10 +26,10 @@ final class DemoTable {
     }
 
     private static String line(Object... cells) {
-        return String.format(Locale.ROOT, "%-12s %7s %12s %14s %12s %11s  %s%n", cells);
+        return String.format(Locale.ROOT, "%-18s %7s %12s %14s %12s %11s  %s%n", cells);
     }
 
     private static String number(String format, double value) {
-        return Double.isNaN(value) ? "–" : String.format(Locale.ROOT, format, value);
+        return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, format, value);
     }
 }

@@ -77,8 +77,12 @@ final class Measurement implements MirrorObserver {
     Figures figures() {
         Histogram all = new Histogram(LONGEST_SEND_NANOS, 2);
         sendTimes.forEach(all::add);
+        boolean isTimed = all.getTotalCount() > 0; // Modes that fetch by themselves call no send().
         return new Figures(
-                clock.recordsPerSecond(), clock.cpuNanosPerRecord(), all.getMean(), all.getValueAtPercentile(99));
+                clock.recordsPerSecond(),
+                clock.cpuNanosPerRecord(),
+                isTimed ? all.getMean() : Double.NaN,
+                isTimed ? all.getValueAtPercentile(99) : Double.NaN);
     }
 
     /** The sender of one consumer thread. */

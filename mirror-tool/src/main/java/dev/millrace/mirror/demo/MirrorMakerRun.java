@@ -2,6 +2,7 @@ package dev.millrace.mirror.demo;
 
 import java.lang.reflect.InvocationTargetException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -15,38 +16,38 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The main class of one run of MirrorMaker 1. Starts MirrorMaker's own main class, with interceptors that measure at
+ * The main class of one run of MirrorMaker 1 or 2. Starts MirrorMaker's own main class, with interceptors that measure at
  * the same moments as {@link Measurement} in this mirror. Prints what {@link DemoProcess} reads.
  *
  * <p>The class path is MirrorMaker's, followed by the classes of this tool. So this class may use only the JDK and the
  * interfaces of kafka-clients 3.9.
  *
- * <p><b>Threads:</b> MirrorMaker's consumer threads call {@link PollInterceptor}, its producer's I/O thread
- * calls {@link AckInterceptor}, the main thread waits for the end.
+ * <p><b>Threads:</b> MirrorMaker's consumer threads call {@link PollInterceptor}, the I/O threads of its
+ * producers call {@link AckInterceptor}, the main thread waits for the end.
  * <p><b>Ordering:</b> the clock is stopped before the latch opens, and read after.
  */
 final class MirrorMakerRun {
-    private static final String MIRROR_MAKER = "kafka.tools.MirrorMaker";
     /** Without it, a run that loses records or cannot reach a broker would never end. */
     private static final Duration STALL_TIMEOUT = Duration.ofSeconds(60);
 
     private static final AtomicLong ACKNOWLEDGED = new AtomicLong();
     private static final CountDownLatch ALL_ACKNOWLEDGED = new CountDownLatch(1);
+    private static String mirrorMaker;
     private static long expected;
     private static RunClock clock;
 
     private MirrorMakerRun() {}
 
-    /** The arguments are the number of records to wait for, and then those of MirrorMaker. */
+    /** The arguments are the number of records to wait for, MirrorMaker's main class, and then its arguments. */
     public static void main(String[] args) throws Exception {
         DemoProcess.endWithParent();
         expected = Long.parseLong(args[0]);
         clock = new RunClock(expected);
-        String[] own = new String[args.length - 1];
-        System.arraycopy(args, 1, own, 0, own.length);
-        Thread mirrorMaker = new Thread(() -> run(own), "mirror-maker");
-        mirrorMaker.setDaemon(true);
-        mirrorMaker.start();
+        mirrorMaker = args[1];
+        String[] own = Arrays.copyOfRange(args, 2, args.length);
+        Thread main = new Thread(() -> run(own), "mirror-maker");
+        main.setDaemon(true);
+        main.start();
 
         awaitEnd();
         DemoProcess.print(
@@ -56,11 +57,11 @@ final class MirrorMakerRun {
 
     private static void run(String[] args) {
         try {
-            Class.forName(MIRROR_MAKER).getMethod("main", String[].class).invoke(null, (Object) args);
+            Class.forName(mirrorMaker).getMethod("main", String[].class).invoke(null, (Object) args);
         } catch (InvocationTargetException e) {
-            fail(MIRROR_MAKER + " failed: " + e.getCause());
+            fail(mirrorMaker + " failed: " + e.getCause());
         } catch (ReflectiveOperationException e) {
-            fail(MIRROR_MAKER + " cannot be started: " + e);
+            fail(mirrorMaker + " cannot be started: " + e);
         }
     }
 
@@ -74,7 +75,7 @@ final class MirrorMakerRun {
                 before = now;
                 lastChange = System.nanoTime();
             } else if (System.nanoTime() - lastChange > STALL_TIMEOUT.toNanos()) {
-                fail(MIRROR_MAKER + " has written " + now + " of " + expected + " records, and none for "
+                fail(mirrorMaker + " has written " + now + " of " + expected + " records, and none for "
                         + STALL_TIMEOUT.toSeconds() + " s");
             }
         }
@@ -85,11 +86,17 @@ final class MirrorMakerRun {
         Runtime.getRuntime().halt(1);
     }
 
-    /** Reports the polled records to the clock. */
+    /** Reports the polled records of the demo's topic to the clock; MirrorMaker 2 reads topics of its own, too. */
     public static final class PollInterceptor implements ConsumerInterceptor<byte[], byte[]> {
         @Override
         public ConsumerRecords<byte[], byte[]> onConsume(ConsumerRecords<byte[], byte[]> records) {
-            clock.onPolled(records.count());
+            int count = 0;
+            for (TopicPartition partition : records.partitions()) {
+                count += partition.topic().equals(Demo.TOPIC)
+                        ? records.records(partition).size()
+                        : 0;
+            }
+            clock.onPolled(count);
             return records;
         }
 
@@ -112,7 +119,9 @@ final class MirrorMakerRun {
 
         @Override
         public void onAcknowledgement(RecordMetadata metadata, Exception exception) {
-            if (exception == null && ACKNOWLEDGED.incrementAndGet() == expected) {
+            if (exception == null
+                    && metadata.topic().equals(Demo.TOPIC)
+                    && ACKNOWLEDGED.incrementAndGet() == expected) {
                 clock.stop();
                 ALL_ACKNOWLEDGED.countDown();
             }

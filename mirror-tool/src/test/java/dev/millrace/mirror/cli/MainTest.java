@@ -58,8 +58,13 @@ class MainTest {
                     demo --threads 0                                              | --threads 0: at least 1
                     demo --size 1                                                 | --size 1: from 20
                     demo --rounds 0                                               | --rounds 0: at least 1
-                    demo --producers stock,fast                                   | one of stock, millrace, mirrormaker1, mirrormaker1-tuned, not 'fast'
+                    demo --producers stock,fast                                   | one of stock, millrace, mirrormaker1, mirrormaker1-tuned, mirrormaker2, not 'fast'
                     demo --producers stock,stock                                  | --producers: each can be given once
+                    demo --mode auto,auto                                         | --mode: each can be given once
+                    demo --mode fast                                              | one of consumer, auto, records, batches, not 'fast'
+                    demo --mode auto --producers stock                            | only millrace runs in several modes
+                    demo --batch-records 0                                        | --batch-records 0: at least 1
+                    demo --batch-records 10001                                    | at most 10000 records of 100 bytes
                     demo --report curve.html                                      | only --curve writes one
                     demo --curve --report curve.pdf                               | --report curve.pdf: a name that ends in .html
                     demo --curve --report no/such/folder/curve.html               | there is no folder

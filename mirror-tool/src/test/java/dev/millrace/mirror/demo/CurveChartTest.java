@@ -24,12 +24,18 @@ class CurveChartTest {
 
         for (Contender contender : CurveFixture.PLAN.contenders()) {
             List<String> points = points(svg, contender);
-            assertThat(points).hasSize(6);
+            List<Integer> threads = CurveFixture.PLAN.threads(contender);
+            assertThat(points).hasSameSizeAs(threads);
             for (int i = 0; i < points.size(); i++) {
                 String[] xy = points.get(i).split(",", -1);
                 // Equal steps for each doubling of threads; speeds in proportion to the height.
                 assertThat(Double.parseDouble(xy[0]))
-                        .isCloseTo(CurveScale.FIRST + (CurveScale.RIGHT - CurveScale.FIRST) * i / 5.0, within(0.1));
+                        .isCloseTo(
+                                CurveScale.FIRST
+                                        + (CurveScale.RIGHT - CurveScale.FIRST)
+                                                * CurveFixture.PLAN.threads().indexOf(threads.get(i))
+                                                / 5.0,
+                                within(0.1));
                 double height = CurveScale.BOTTOM - Double.parseDouble(xy[1]);
                 assertThat(height * SCALE.top() / (CurveScale.BOTTOM - CurveScale.TOP))
                         .isCloseTo(CurveFixture.SPEEDS.get(contender).get(i), within(1_000.0));
@@ -48,17 +54,40 @@ class CurveChartTest {
         }
         assertThat(texts)
                 .contains("521 k", "726 k", "494 k", "1.23 M", "708 k")
-                .contains("Millrace", "stock producer", "MirrorMaker 1")
+                .contains("Millrace, consumer", "stock producer", "MirrorMaker 1", "MirrorMaker 2")
                 .contains("1", "2", "4", "8", "16", "32")
                 .contains("358,000/s: KAFKA-3428", "on 2016 hardware");
         assertThat(svg.getElementsByTagName("desc").item(0).getTextContent())
-                .contains("Millrace: 725,837 with 1, 718,000 with 2")
+                .contains("Millrace, consumer: 725,837 with 1, 718,000 with 2")
+                .contains("MirrorMaker 2: 250,000 with 4.")
                 .contains("KAFKA-3428, on other hardware in 2016: 358,000 with 32.");
     }
 
     @Test
+    void shouldKeepEveryNameOfTheLegendInsideThePicture() throws Exception {
+        DemoPlan plan = new DemoPlan(new DemoLoad(10, 100), List.of(1, 2), List.of(Contender.values()), 1);
+
+        Document svg = parse(CurveChart.svg(plan, List.of()));
+
+        List<String> titles = plan.contenders().stream().map(Contender::title).toList();
+        NodeList elements = svg.getElementsByTagName("text");
+        int found = 0;
+        for (int i = 0; i < elements.getLength(); i++) {
+            Element text = (Element) elements.item(i);
+            if (titles.contains(text.getTextContent())) {
+                found++;
+                double end = Double.parseDouble(text.getAttribute("x"))
+                        + 7 * text.getTextContent().length();
+                assertThat(end).isLessThan(CurveChart.WIDTH);
+                assertThat(Double.parseDouble(text.getAttribute("y"))).isLessThan(CurveScale.TOP);
+            }
+        }
+        assertThat(found).isEqualTo(titles.size());
+    }
+
+    @Test
     void shouldGiveTheJirasPointItsPlaceWhenFewerThreadsRan() throws Exception {
-        DemoPlan plan = new DemoPlan(10, 100, List.of(1, 2), List.of(Contender.STOCK), 1);
+        DemoPlan plan = new DemoPlan(new DemoLoad(10, 100), List.of(1, 2), List.of(Contender.STOCK), 1);
         List<DemoRow> rows = CurveFixture.rows().subList(0, 2);
 
         Document svg = parse(CurveChart.svg(plan, rows));

@@ -41,9 +41,9 @@ class CurveReportTest {
         assertThat(table.lines().map(line -> line.strip().replaceAll("\\s+", " ")))
                 .startsWith(
                         "records/s CPU ns/record",
-                        "threads stock millrace mirrormaker1 mirrormaker1-tuned"
-                                + " stock millrace mirrormaker1 mirrormaker1-tuned target is",
-                        "1 521,051 725,837 494,000 600,000 2,500 2,500 2,500 2,500 stock, millrace exact;"
+                        "threads stock millrace-consumer mirrormaker1 mirrormaker1-tuned mirrormaker2"
+                                + " stock millrace-consumer mirrormaker1 mirrormaker1-tuned mirrormaker2 target is",
+                        "1 521,051 725,837 494,000 600,000 - 2,500 2,500 2,500 2,500 - stock, millrace-consumer exact;"
                                 + " mirrormaker1, mirrormaker1-tuned every record once, partitions differ");
     }
 

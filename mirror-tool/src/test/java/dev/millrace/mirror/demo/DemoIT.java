@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The demo without MirrorMaker 1, which Maven would have to download. */
+/** The demo without MirrorMaker 1 and 2, which Maven would have to download. */
 class DemoIT {
     @TempDir
     private Path folder;
@@ -26,8 +26,35 @@ class DemoIT {
                     .satisfiesExactly(
                             line -> assertThat(line).startsWith("stock 1 "),
                             line -> assertThat(line).startsWith("stock 4 "),
-                            line -> assertThat(line).startsWith("millrace 1 "),
-                            line -> assertThat(line).startsWith("millrace 4 "));
+                            line -> assertThat(line).startsWith("millrace-consumer 1 "),
+                            line -> assertThat(line).startsWith("millrace-consumer 4 "),
+                            line -> assertThat(line).startsWith("millrace-auto 1 "),
+                            line -> assertThat(line).startsWith("millrace-auto 4 "));
+        }
+    }
+
+    @Test
+    @Timeout(400)
+    void shouldPrintAJsonObjectForEachRunOfTheModesThatAreWanted() throws Exception {
+        try (MirrorProcess demo = MirrorProcess.start(
+                "demo",
+                "--records=20000",
+                "--threads=1",
+                "--producers=millrace",
+                "--mode=batches,records",
+                "--batch-records=23",
+                "--json")) {
+            assertThat(demo.awaitExit(Duration.ofMinutes(6))).as(demo.output()).isZero();
+
+            assertThat(demo.output()).contains("20,000 records of 100 bytes, 23 in a batch, in 32 partitions");
+            assertThat(demo.output().lines().filter(line -> line.startsWith("{")))
+                    .satisfiesExactly(
+                            line -> assertThat(line)
+                                    .startsWith("{\"contender\":\"millrace\",\"mode\":\"batches\",\"threads\":1,")
+                                    .endsWith(",\"target\":\"exact\"}"),
+                            line -> assertThat(line)
+                                    .startsWith("{\"contender\":\"millrace\",\"mode\":\"records\",\"threads\":1,")
+                                    .endsWith(",\"target\":\"exact\"}"));
         }
     }
 

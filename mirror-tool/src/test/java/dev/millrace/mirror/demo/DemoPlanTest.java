@@ -2,12 +2,13 @@ package dev.millrace.mirror.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.demo.DemoPlan.Run;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class DemoPlanTest {
-    private static final List<Contender> TWO = List.of(Contender.STOCK, Contender.MILLRACE);
+    private static final List<Contender> TWO = List.of(Contender.STOCK, Contender.MILLRACE_CONSUMER);
 
     @Test
     void shouldDoubleThreadsUpToTheMost() {
@@ -20,48 +21,75 @@ class DemoPlanTest {
 
     @Test
     void shouldLetContendersBeginInTurn() {
-        assertThat(new DemoPlan(1, 100, List.of(1, 2), TWO, 2).runs())
+        assertThat(new DemoPlan(new DemoLoad(1, 100), List.of(1, 2), TWO, 2).runs())
                 .containsExactly(
                         new Run(Contender.STOCK, 1),
-                        new Run(Contender.MILLRACE, 1),
-                        new Run(Contender.MILLRACE, 2),
+                        new Run(Contender.MILLRACE_CONSUMER, 1),
+                        new Run(Contender.MILLRACE_CONSUMER, 2),
                         new Run(Contender.STOCK, 2),
-                        new Run(Contender.MILLRACE, 1),
+                        new Run(Contender.MILLRACE_CONSUMER, 1),
                         new Run(Contender.STOCK, 1),
                         new Run(Contender.STOCK, 2),
-                        new Run(Contender.MILLRACE, 2));
+                        new Run(Contender.MILLRACE_CONSUMER, 2));
+    }
+
+    @Test
+    void shouldRunMirrorMaker2OnceARoundWithAtMostFourTasks() {
+        List<Contender> contenders = List.of(Contender.STOCK, Contender.MIRRORMAKER2);
+
+        assertThat(new DemoPlan(new DemoLoad(1, 100), List.of(1, 32), contenders, 2).runs())
+                .containsExactly(
+                        new Run(Contender.STOCK, 1),
+                        new Run(Contender.MIRRORMAKER2, 4),
+                        new Run(Contender.STOCK, 32),
+                        new Run(Contender.STOCK, 1),
+                        new Run(Contender.STOCK, 32),
+                        new Run(Contender.MIRRORMAKER2, 4));
+        assertThat(new DemoPlan(new DemoLoad(1, 100), List.of(1, 2), contenders, 1).threads(Contender.MIRRORMAKER2))
+                .containsExactly(2);
+    }
+
+    @Test
+    void shouldRunMillraceInTheModesThatAreWanted() {
+        assertThat(ContenderName.MILLRACE.contenders(List.of(CopyMode.BATCHES, CopyMode.CONSUMER)))
+                .containsExactly(Contender.MILLRACE_BATCHES, Contender.MILLRACE_CONSUMER);
+        assertThat(ContenderName.STOCK.contenders(List.of(CopyMode.BATCHES))).containsExactly(Contender.STOCK);
+        assertThat(Contender.MILLRACE_AUTO.options()).containsExactly("--producer=millrace", "--mode=auto");
+        assertThat(Contender.STOCK.options()).containsExactly("--producer=stock", "--mode=consumer");
+        assertThat(Contender.MIRRORMAKER2.options()).isEmpty();
     }
 
     @Test
     void shouldTellHowLongItMayTake() {
-        assertThat(new DemoPlan(2_000_000, 100, DemoPlan.oneAndMost(32), TWO, 1).estimate())
+        assertThat(new DemoPlan(new DemoLoad(2_000_000, 100), DemoPlan.oneAndMost(32), TWO, 1).estimate())
                 .isEqualTo("4 runs of 2,000,000 records: about 70 seconds on two idle cores");
-        assertThat(new DemoPlan(2_000_000, 100, DemoPlan.doublings(32), TWO, 3).estimate())
+        assertThat(new DemoPlan(new DemoLoad(2_000_000, 100), DemoPlan.doublings(32), TWO, 3).estimate())
                 .isEqualTo("36 runs of 2,000,000 records: about 8 minutes on two idle cores");
     }
 
     @Test
     void shouldTakeMediansOfRoundsAndTheWorstVerdict() {
-        DemoPlan plan = new DemoPlan(100, 100, List.of(1), TWO, 3);
+        DemoPlan plan = new DemoPlan(new DemoLoad(100, 100), List.of(1), TWO, 3);
 
         List<DemoRow> rows = DemoRow.medians(
                 plan,
                 List.of(
-                        row(Contender.MILLRACE, 5, "exact", true),
+                        row(Contender.MILLRACE_CONSUMER, 5, "exact", true),
                         row(Contender.STOCK, 9, "exact", true),
                         row(Contender.STOCK, 7, "WRONG: 1 lost", false),
-                        row(Contender.MILLRACE, 3, "exact", true),
+                        row(Contender.MILLRACE_CONSUMER, 3, "exact", true),
                         row(Contender.STOCK, 80, "exact", true),
-                        row(Contender.MILLRACE, 4, "exact", true)));
+                        row(Contender.MILLRACE_CONSUMER, 4, "exact", true)));
 
         assertThat(rows)
                 .containsExactly(
-                        row(Contender.STOCK, 9, "WRONG: 1 lost", false), row(Contender.MILLRACE, 4, "exact", true));
+                        row(Contender.STOCK, 9, "WRONG: 1 lost", false),
+                        row(Contender.MILLRACE_CONSUMER, 4, "exact", true));
     }
 
     @Test
     void shouldTakeTheMiddleOfTwoRounds() {
-        DemoPlan plan = new DemoPlan(100, 100, List.of(1), List.of(Contender.STOCK), 2);
+        DemoPlan plan = new DemoPlan(new DemoLoad(100, 100), List.of(1), List.of(Contender.STOCK), 2);
 
         assertThat(DemoRow.medians(
                         plan,

@@ -2,6 +2,7 @@ package dev.millrace.mirror.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -13,14 +14,37 @@ class DemoTableTest {
 
         String table = DemoTable.format(List.of(
                 new DemoRow(Contender.STOCK, 1, figures, "exact", true),
-                new DemoRow(Contender.MILLRACE, 32, figures, "WRONG: 3 lost", false),
+                new DemoRow(Contender.MILLRACE_CONSUMER, 32, figures, "WRONG: 3 lost", false),
                 new DemoRow(Contender.MIRRORMAKER1, 32, untimed, "every record once", true)));
 
         assertThat(table.lines().map(line -> line.replaceAll("\\s+", " ")))
                 .containsExactly(
                         "producer threads records/s CPU ns/record send mean µs send p99 µs target is",
                         "stock 1 2,000,000 1,500 1.23 9.9 exact",
-                        "millrace 32 2,000,000 1,500 1.23 9.9 WRONG: 3 lost",
-                        "mirrormaker1 32 1,000,000 1,500 – – every record once");
+                        "millrace-consumer 32 2,000,000 1,500 1.23 9.9 WRONG: 3 lost",
+                        "mirrormaker1 32 1,000,000 1,500 - - every record once");
+    }
+
+    @Test
+    void shouldAlignTheLongestNames() {
+        Measurement.Figures figures = new Measurement.Figures(2_000_000, 1_500, 1_234, 9_876);
+
+        String table = DemoTable.format(Arrays.stream(Contender.values())
+                .map(contender -> new DemoRow(contender, 32, figures, "exact", true))
+                .toList());
+
+        assertThat(table.lines().skip(1).map(line -> line.indexOf("exact"))).containsOnly(table.indexOf("target is"));
+    }
+
+    @Test
+    void shouldWriteARunAsJson() {
+        Measurement.Figures figures = new Measurement.Figures(2_000_000.4, 1_500.26, Double.NaN, Double.NaN);
+
+        assertThat(DemoJson.format(new DemoRow(Contender.MILLRACE_AUTO, 2, figures, "exact", true)))
+                .isEqualTo("{\"contender\":\"millrace\",\"mode\":\"auto\",\"threads\":2,\"records_per_s\":2000000,"
+                        + "\"cpu_ns_per_record\":1500.3,\"target\":\"exact\"}");
+        assertThat(DemoJson.format(new DemoRow(Contender.MIRRORMAKER2, 4, figures, "WRONG: \"\\\n", false)))
+                .contains("\"contender\":\"mirrormaker2\",\"mode\":null")
+                .endsWith("\"target\":\"WRONG: \\\"\\\\\\u000a\"}");
     }
 }

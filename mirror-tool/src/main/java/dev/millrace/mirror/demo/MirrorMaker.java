@@ -1,0 +1,35 @@
+package dev.millrace.mirror.demo;
+
+import dev.millrace.mirror.MirrorException;
+import java.util.function.LongConsumer;
+
+/**
+ * A release of MirrorMaker, which {@link MirrorMakerRun} runs.
+ *
+ * <p><b>Threads:</b> one.
+ */
+interface MirrorMaker extends AutoCloseable {
+    /**
+     * Mirrors the demo's topic in a process of its own. Blocks until that has ended.
+     *
+     * @param contender a MirrorMaker of this release
+     * @param progress called with the number of records mirrored so far
+     * @throws MirrorException with the last lines that it printed, when it fails
+     */
+    Measurement.Figures run(Contender contender, Job job, LongConsumer progress);
+
+    /** Deletes its temporary files. */
+    @Override
+    void close();
+
+    /**
+     * One run.
+     *
+     * @param source bootstrap servers
+     * @param target bootstrap servers
+     * @param group another one for each run
+     * @param threads how many consumers, which MirrorMaker calls streams or tasks
+     * @param records the number of records of the topic
+     */
+    record Job(String source, String target, String group, int threads, long records) {}
+}

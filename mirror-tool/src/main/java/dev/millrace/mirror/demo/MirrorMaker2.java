@@ -1,0 +1,81 @@
+package dev.millrace.mirror.demo;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongConsumer;
+
+/**
+ * MirrorMaker 2 of Kafka 4.3: {@code org.apache.kafka.connect.mirror.MirrorMaker} with the jars of that release, which
+ * runs its connectors in its own process.
+ *
+ * <p><b>Threads:</b> one.
+ */
+final class MirrorMaker2 implements MirrorMaker {
+    private static final String MAIN = "org.apache.kafka.connect.mirror.MirrorMaker";
+    /** The options of its start script, but the heap has its full size from the start. */
+    private static final List<String> SHIPPED_OPTIONS = List.of(
+            "-server",
+            "-XX:+UseG1GC",
+            "-XX:MaxGCPauseMillis=20",
+            "-XX:InitiatingHeapOccupancyPercent=35",
+            "-XX:+ExplicitGCInvokesConcurrent",
+            "-Xms2g",
+            "-Xmx2g",
+            DemoProcess.PRE_TOUCH_HEAP);
+
+    private final MavenJars jars = new MavenJars("mirrormaker2");
+
+    @Override
+    public Measurement.Figures run(Contender contender, Job job, LongConsumer progress) {
+        List<String> args = List.of(
+                Long.toString(job.records()),
+                MAIN,
+                jars.store("mm2.properties", config(job)).toString());
+        List<String> options = new ArrayList<>(SHIPPED_OPTIONS);
+        options.addAll(MavenJars.LOGGING);
+        return DemoProcess.run(jars.classPath(), options, MirrorMakerRun.class, args, progress);
+    }
+
+    /** Its own settings, except those that make it copy the one topic under its own name with the demo's codec. */
+    static Map<String, Object> config(Job job) {
+        String source = job.group(); // It keeps its offsets under the source's name, so each run needs another one.
+        String target = "target";
+        Map<String, Object> config = new HashMap<>(Map.of(
+                "clusters",
+                source + ", " + target,
+                source + ".bootstrap.servers",
+                job.source(),
+                target + ".bootstrap.servers",
+                job.target(),
+                source + "->" + target + ".enabled",
+                true,
+                "topics",
+                Demo.TOPIC,
+                "tasks.max",
+                job.threads(),
+                "replication.policy.class",
+                "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
+                "emit.heartbeats.enabled",
+                false,
+                "emit.checkpoints.enabled",
+                false));
+        config.put(target + ".producer.compression.type", "snappy");
+        config.put(source + ".consumer.interceptor.classes", MirrorMakerRun.PollInterceptor.class.getName());
+        config.put(target + ".producer.interceptor.classes", MirrorMakerRun.AckInterceptor.class.getName());
+        // The clusters have one broker.
+        for (String topic : List.of("replication.factor", "offset-syncs.topic.replication.factor")) {
+            config.put(topic, 1);
+        }
+        for (String topic : List.of("config", "offset", "status")) {
+            config.put(topic + ".storage.replication.factor", 1);
+        }
+        return config;
+    }
+
+    @Override
+    public void close() {
+        jars.close();
+    }
+}
