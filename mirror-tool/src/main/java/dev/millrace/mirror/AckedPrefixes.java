@@ -25,7 +25,7 @@ final class AckedPrefixes {
     private static final Logger LOG = LoggerFactory.getLogger(AckedPrefixes.class);
 
     private final java.util.function.Consumer<MirrorException> onFailure;
-    private final UnaryOperator<OffsetAndMetadata> withMark;
+    private final UnaryOperator<OffsetAndMetadata> withMetadata;
     private final ThreadCounters counters;
     private final MirrorObserver observer;
     private final Map<TopicPartition, AckedPrefix> owned = new HashMap<>();
@@ -36,15 +36,15 @@ final class AckedPrefixes {
     /**
      * @param onFailure called for every record of an owned partition that could not be written, in the thread that
      *     completes it; must not block
-     * @param withMark returns the position as it is to be committed
+     * @param withMetadata returns the position as it is to be committed
      */
     AckedPrefixes(
             java.util.function.Consumer<MirrorException> onFailure,
-            UnaryOperator<OffsetAndMetadata> withMark,
+            UnaryOperator<OffsetAndMetadata> withMetadata,
             ThreadCounters counters,
             MirrorObserver observer) {
         this.onFailure = onFailure;
-        this.withMark = withMark;
+        this.withMetadata = withMetadata;
         this.counters = counters;
         this.observer = observer;
     }
@@ -106,7 +106,7 @@ final class AckedPrefixes {
         for (TopicPartition partition : partitions) {
             AckedPrefix prefix = owned.get(partition);
             if (prefix != null && prefix.position() != null) {
-                positions.put(partition, withMark.apply(prefix.position()));
+                positions.put(partition, withMetadata.apply(prefix.position()));
             }
         }
         return positions;

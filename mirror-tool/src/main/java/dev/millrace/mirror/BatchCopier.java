@@ -25,6 +25,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InconsistentTopicIdException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
@@ -280,7 +281,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             Owned of = owned.get(partition);
             OffsetAndMetadata acked = of == null ? null : of.copy.ackedOrNull();
             if (acked != null) {
-                positions.put(partition, mirror.withMark(acked));
+                positions.put(partition, mirror.withMetadata(acked, Uuid.ZERO_UUID, Optional.empty()));
             }
         }
         return positions;

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +16,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
@@ -185,9 +187,14 @@ public final class Mirror {
         return stopping.getCount() > 0;
     }
 
-    /** The offset with this mirror's mark, by which a mirror in the opposite direction recognises it. */
-    OffsetAndMetadata withMark(OffsetAndMetadata position) {
-        return MirrorGroup.withMark(position, mark);
+    /**
+     * The position as it is to be committed, with this mirror's mark.
+     *
+     * @param topicId of the source topic that the position belongs to; zero if unknown
+     */
+    OffsetAndMetadata withMetadata(
+            OffsetAndMetadata position, Uuid topicId, Optional<CommitMetadata.ResumePoint> resume) {
+        return new CommitMetadata(mark, topicId, resume).addTo(position);
     }
 
     Pattern topics() {

@@ -3,7 +3,6 @@ package dev.millrace.mirror;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 
 /**
  * Names of consumer groups, and marks in their offsets, that tell mirrors of the same source apart. Both contain the
@@ -27,13 +26,8 @@ final class MirrorGroup {
         return config;
     }
 
-    /** The metadata that a mirror to this target commits with each offset, by which it is recognised in any group. */
+    /** What a mirror to this target commits with each offset ({@link CommitMetadata}), so that it is known in any group. */
     static String mark(String targetId) {
         return "millrace-mirror to " + targetId;
-    }
-
-    /** The position with this mark as its metadata. */
-    static OffsetAndMetadata withMark(OffsetAndMetadata position, String mark) {
-        return new OffsetAndMetadata(position.offset(), position.leaderEpoch(), mark);
     }
 }

@@ -138,7 +138,8 @@ final class OppositeMirror implements AutoCloseable {
         return group.equals(MirrorGroup.defaultName(sourceId))
                 || awaitOrEmpty(target.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()).stream()
                         .flatMap(offsets -> offsets.values().stream())
-                        .anyMatch(offset -> offset != null && offset.metadata().equals(mark));
+                        .anyMatch(offset -> offset != null
+                                && CommitMetadata.of(offset).mark().equals(mark));
     }
 
     /** Empty for a group that is not a consumer group, that was just deleted, or that the mirror may not describe. */

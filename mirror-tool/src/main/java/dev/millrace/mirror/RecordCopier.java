@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -13,6 +14,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 
 /**
  * Sends each record that the consumer returns to the same partition of the target, with a callback.
@@ -55,8 +57,12 @@ final class RecordCopier implements PartitionCopier {
         this.sender = sender;
         long now = System.nanoTime();
         this.counters = new ThreadCounters(now);
-        this.prefixes = new AckedPrefixes(mirror::fail, mirror::withMark, counters, observer);
+        this.prefixes = new AckedPrefixes(mirror::fail, this::withMetadata, counters, observer);
         this.lag = new SourceLag(consumer, now);
+    }
+
+    private OffsetAndMetadata withMetadata(OffsetAndMetadata position) {
+        return mirror.withMetadata(position, Uuid.ZERO_UUID, Optional.empty());
     }
 
     @Override

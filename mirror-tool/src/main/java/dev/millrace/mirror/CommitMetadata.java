@@ -1,0 +1,74 @@
+package dev.millrace.mirror;
+
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.Uuid;
+
+/**
+ * What a mirror commits with each offset, as the offset's metadata: {@code mark;topic id;producer id:epoch:next
+ * sequence@source offset}. Mirrors of earlier versions wrote the mark alone, and later ones may append parts; a part
+ * that is missing or cannot be read counts as unknown.
+ *
+ * @param mark names the mirror's target ({@link MirrorGroup#mark}); empty if another program committed
+ * @param topicId of the source topic to which the offset belongs; zero if unknown
+ * @param resume how a mirror that was killed goes on without writing a record twice
+ */
+record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume) {
+    private static final String SEPARATOR = ";";
+    private static final Pattern RESUME = Pattern.compile("(\\d+):(\\d+):(\\d+)@(\\d+)");
+
+    /**
+     * The records from a source offset on were, or will be, written with this producer id and epoch, the first of them
+     * with this sequence.
+     */
+    record ResumePoint(long producerId, short epoch, int nextSequence, long sourceOffset) {}
+
+    /** The metadata of an offset that any program may have committed. */
+    static CommitMetadata of(OffsetAndMetadata committed) {
+        String[] parts = committed.metadata().split(SEPARATOR, -1);
+        return new CommitMetadata(
+                parts[0],
+                parts.length > 1 ? parseTopicId(parts[1]) : Uuid.ZERO_UUID,
+                parts.length > 2 ? parseResume(parts[2]) : Optional.empty());
+    }
+
+    private static Uuid parseTopicId(String text) {
+        try {
+            return text.isEmpty() ? Uuid.ZERO_UUID : Uuid.fromString(text);
+        } catch (IllegalArgumentException e) {
+            return Uuid.ZERO_UUID; // of another program
+        }
+    }
+
+    private static Optional<ResumePoint> parseResume(String text) {
+        Matcher numbers = RESUME.matcher(text);
+        try {
+            return numbers.matches()
+                    ? Optional.of(new ResumePoint(
+                            Long.parseLong(numbers.group(1)),
+                            Short.parseShort(numbers.group(2)),
+                            Integer.parseInt(numbers.group(3)),
+                            Long.parseLong(numbers.group(4))))
+                    : Optional.empty();
+        } catch (NumberFormatException e) {
+            return Optional.empty(); // of another program
+        }
+    }
+
+    /** The position with this as its metadata. */
+    OffsetAndMetadata addTo(OffsetAndMetadata position) {
+        return new OffsetAndMetadata(position.offset(), position.leaderEpoch(), toString());
+    }
+
+    /** The form in which it is committed. */
+    @Override
+    public String toString() {
+        String id = topicId.equals(Uuid.ZERO_UUID) ? "" : topicId.toString();
+        String numbers = resume.map(
+                        at -> at.producerId() + ":" + at.epoch() + ":" + at.nextSequence() + "@" + at.sourceOffset())
+                .orElse("");
+        return String.join(SEPARATOR, mark, id, numbers);
+    }
+}
