@@ -25,6 +25,7 @@ import org.apache.kafka.common.errors.InterruptException;
 final class Demo {
     static final String TOPIC = "demo";
     static final int PARTITIONS = 32;
+    private static final String IDLE_TOPIC = "demo-idle";
     /** Time in which all consumers join the first generation of the group, so that no rebalance is measured. */
     private static final String JOIN_MS = "2000";
 
@@ -64,6 +65,7 @@ final class Demo {
         // So that the JVM of the target broker has compiled its code before the first run, too.
         fill(target, "Warming up the target", new DemoLoad(Math.min(WARM_UP, load.records()), load.size()));
         delete(target);
+        createIdle(source, target, load.idlePartitions());
         TopicDigest expected = digest(source, "Reading the source");
         List<DemoRow> rows = new ArrayList<>();
         List<DemoPlan.Run> runs = plan.runs();
@@ -76,7 +78,7 @@ final class Demo {
                     "demo-" + rows.size(),
                     run.threads(),
                     load.records());
-            Measurement.Figures figures = mirror(target, run.contender(), job, step);
+            Measurement.Figures figures = mirror(source, target, run.contender(), job, step);
             DemoRow row = row(run, figures, expected, digest(target, "Comparing, " + step));
             onRun.accept(row);
             rows.add(row);
@@ -120,30 +122,44 @@ final class Demo {
                 Clusters.endOffsets(cluster.admin(), TOPIC, PARTITIONS); // Waits for leaders.
     }
 
+    /** On both sides, because a mirror that creates thousands of partitions would be measured while it does. */
+    private static void createIdle(KafkaCluster source, KafkaCluster target, int partitions) {
+        if (partitions > 0) {
+            source.createTopic(IDLE_TOPIC, partitions, 1, Map.of());
+            target.createTopic(IDLE_TOPIC, partitions, 1, Map.of());
+        }
+    }
+
     private TopicDigest digest(KafkaCluster cluster, String label) {
         try (ProgressBar bar = new ProgressBar(progress, label, plan.load().records())) {
             return TopicDigest.read(cluster.clientConfig(), TOPIC, bar::update);
         }
     }
 
-    private Measurement.Figures mirror(KafkaCluster target, Contender contender, MirrorMaker.Job job, String step) {
+    private Measurement.Figures mirror(
+            KafkaCluster source, KafkaCluster target, Contender contender, MirrorMaker.Job job, String step) {
         if (contender.isMirrorMaker()) {
             create(target); // MirrorMaker 1 would not create as many partitions.
         }
         try (ProgressBar bar = new ProgressBar(progress, "Mirroring, " + step, job.records())) {
-            if (contender.isMirrorMaker()) {
-                return mirrorMakers.get(contender.contenderName()).run(contender, job, bar::update);
-            }
-            List<String> args = new ArrayList<>(List.of(
-                    "--source=" + job.source(),
-                    "--target=" + job.target(),
-                    "--topics=" + TOPIC,
-                    "--threads=" + job.threads(),
-                    "--group=" + job.group()));
-            args.addAll(contender.options());
-            return DemoProcess.run(
-                    System.getProperty("java.class.path"), DemoProcess.ownOptions(), DemoRun.class, args, bar::update);
+            BrokerCpu brokers = new BrokerCpu(source, target, bar::update);
+            return run(contender, job, brokers).with(brokers);
         }
+    }
+
+    private Measurement.Figures run(Contender contender, MirrorMaker.Job job, RunListener listener) {
+        if (contender.isMirrorMaker()) {
+            return mirrorMakers.get(contender.contenderName()).run(contender, job, listener);
+        }
+        List<String> args = new ArrayList<>(List.of(
+                "--source=" + job.source(),
+                "--target=" + job.target(),
+                "--topics=" + (plan.load().idlePartitions() > 0 ? TOPIC + "," + IDLE_TOPIC : TOPIC),
+                "--threads=" + job.threads(),
+                "--group=" + job.group()));
+        args.addAll(contender.options());
+        return DemoProcess.run(
+                System.getProperty("java.class.path"), DemoProcess.ownOptions(), DemoRun.class, args, listener);
     }
 
     private static DemoRow row(

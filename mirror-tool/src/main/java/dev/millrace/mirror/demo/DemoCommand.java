@@ -100,15 +100,24 @@ public final class DemoCommand implements Callable<Integer> {
     private Integer batchRecords;
 
     @Option(
-            names = "--rounds",
+            names = "--idle-partitions",
             paramLabel = "N",
             order = 7,
+            defaultValue = "0",
+            description = "Mirror a topic of so many partitions beside it, in which nothing happens. Not with"
+                    + " MirrorMaker. Default: ${DEFAULT-VALUE}.")
+    private int idlePartitions;
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            order = 8,
             description = "How often to run each; the figures are medians. Default: 1, or 3 with --curve.")
     private Integer rounds;
 
     @Option(
             names = "--curve",
-            order = 8,
+            order = 9,
             description =
                     "Mirror with 1, 2, 4 and so on up to --threads threads, and draw the speed of each as a curve.")
     private boolean curve;
@@ -116,14 +125,14 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--report",
             paramLabel = "FILE",
-            order = 9,
+            order = 10,
             description = "HTML file for the curves, with their picture beside it as .svg. Default: " + DEFAULT_REPORT
                     + " in the current folder.")
     private Path report;
 
     @Option(
             names = "--json",
-            order = 10,
+            order = 11,
             description =
                     "Print a JSON object for each run, in a line of its own, when the run has ended. The table then"
                             + " goes to the standard error output.")
@@ -183,7 +192,7 @@ public final class DemoCommand implements Callable<Integer> {
         int repeats = rounds != null ? rounds : curve ? CURVE_ROUNDS : 1;
         OptionValues.requirePositive("--rounds", repeats);
         return new DemoPlan(
-                new DemoLoad(records, size, batchRecords()),
+                new DemoLoad(records, size, batchRecords(), idlePartitions()),
                 curve ? DemoPlan.doublings(threads) : DemoPlan.oneAndMost(threads),
                 contenders(),
                 repeats);
@@ -200,6 +209,16 @@ public final class DemoCommand implements Callable<Integer> {
                     + " records of " + size + " bytes");
         }
         return OptionalInt.of(batchRecords);
+    }
+
+    private int idlePartitions() {
+        if (idlePartitions < 0) {
+            throw MirrorException.usage("--idle-partitions " + idlePartitions + ": must be 0 or more");
+        }
+        if (idlePartitions > 0 && contenders().stream().anyMatch(Contender::isMirrorMaker)) {
+            throw MirrorException.usage("--idle-partitions: is for stock and millrace only");
+        }
+        return idlePartitions;
     }
 
     private List<Contender> contenders() {

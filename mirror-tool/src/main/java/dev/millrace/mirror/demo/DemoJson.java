@@ -11,13 +11,19 @@ final class DemoJson {
         return String.format(
                 Locale.ROOT,
                 "{\"contender\":%s,\"mode\":%s,\"threads\":%d,\"records_per_s\":%.0f,\"cpu_ns_per_record\":%.1f,"
-                        + "\"target\":%s}",
+                        + "\"source_cpu_ns_per_record\":%s,\"target_cpu_ns_per_record\":%s,\"target\":%s}",
                 quote(contender.contenderName().label()),
                 contender.mode().map(mode -> quote(mode.label())).orElse("null"),
                 row.threads(),
                 row.figures().recordsPerSecond(),
                 row.figures().cpuNanosPerRecord(),
+                number(row.figures().sourceCpuNanosPerRecord()),
+                number(row.figures().targetCpuNanosPerRecord()),
                 quote(row.verdict()));
+    }
+
+    private static String number(double value) {
+        return Double.isNaN(value) ? "null" : String.format(Locale.ROOT, "%.1f", value);
     }
 
     private static String quote(String text) {

@@ -9,16 +9,18 @@ import java.util.OptionalInt;
  * @param size of a record's value, in bytes
  * @param batchRecords how many records each batch has, except the last of a partition; if empty, the size of a batch
  *     decides
+ * @param idlePartitions how many partitions of a second topic are mirrored beside it, in which nothing happens
  */
-record DemoLoad(long records, int size, OptionalInt batchRecords) {
-    /** In batches as a producer makes them that has enough to send. */
+record DemoLoad(long records, int size, OptionalInt batchRecords, int idlePartitions) {
+    /** In batches as a producer makes them that has enough to send, and nothing beside it. */
     DemoLoad(long records, int size) {
-        this(records, size, OptionalInt.empty());
+        this(records, size, OptionalInt.empty(), 0);
     }
 
     String describe() {
         return Words.count(records, "record") + " of " + Words.count(size, "byte")
                 + (batchRecords.isPresent() ? ", " + batchRecords.getAsInt() + " in a batch," : "") + " in "
-                + Demo.PARTITIONS + " partitions, snappy";
+                + Demo.PARTITIONS + " partitions, snappy"
+                + (idlePartitions > 0 ? ", beside " + Words.count(idlePartitions, "idle partition") : "");
     }
 }

@@ -11,11 +11,12 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.function.LongConsumer;
 
 /** Starts a run of the demo in a JVM of its own and reads its output. */
 final class DemoProcess {
     private static final String PROGRESS = "progress ";
+    private static final String START = "start";
+    private static final String END = "end ";
     private static final String FIGURES = "figures ";
     private static final String STACK_FRAME = "\tat ";
     private static final int SHOWN_LINES = 5;
@@ -34,11 +35,11 @@ final class DemoProcess {
      * @param classPath for the child
      * @param options for its JVM
      * @param args for the main class
-     * @param progress called with the number of records mirrored so far
+     * @param listener hears how far the run is
      * @throws MirrorException with the last lines that the run printed, when it fails
      */
     static Measurement.Figures run(
-            String classPath, List<String> options, Class<?> main, List<String> args, LongConsumer progress) {
+            String classPath, List<String> options, Class<?> main, List<String> args, RunListener listener) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
@@ -48,7 +49,7 @@ final class DemoProcess {
             Process process =
                     new ProcessBuilder(command).redirectErrorStream(true).start();
             try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
-                return read(lines, progress);
+                return read(lines, listener);
             } finally {
                 process.destroyForcibly();
             }
@@ -65,11 +66,15 @@ final class DemoProcess {
         return options;
     }
 
-    private static Measurement.Figures read(BufferedReader lines, LongConsumer progress) throws IOException {
+    private static Measurement.Figures read(BufferedReader lines, RunListener listener) throws IOException {
         Deque<String> others = new ArrayDeque<>();
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             if (line.startsWith(PROGRESS)) {
-                progress.accept(Long.parseLong(line.substring(PROGRESS.length())));
+                listener.onProgress(Long.parseLong(line.substring(PROGRESS.length())));
+            } else if (line.equals(START)) {
+                listener.onMeasurementStarted();
+            } else if (line.startsWith(END)) {
+                listener.onMeasurementEnded(Long.parseLong(line.substring(END.length())));
             } else if (line.startsWith(FIGURES)) {
                 return parse(line.substring(FIGURES.length()).split(" "));
             } else if (!line.startsWith(STACK_FRAME)) {
@@ -114,6 +119,16 @@ final class DemoProcess {
     /** Called in the child with the number of records mirrored so far. */
     static void print(long records) {
         System.out.println(PROGRESS + records);
+    }
+
+    /** Called in the child when the measurement begins. */
+    static void printStart() {
+        System.out.println(START);
+    }
+
+    /** Called in the child when the measurement has ended. */
+    static void printEnd(long measuredRecords) {
+        System.out.println(END + measuredRecords);
     }
 
     /** Called last in the child. */

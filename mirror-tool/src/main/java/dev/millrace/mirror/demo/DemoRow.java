@@ -35,7 +35,9 @@ record DemoRow(Contender contender, int threads, Measurement.Figures figures, St
                         median(figures, Measurement.Figures::recordsPerSecond),
                         median(figures, Measurement.Figures::cpuNanosPerRecord),
                         median(figures, Measurement.Figures::sendMeanNanos),
-                        median(figures, Measurement.Figures::sendP99Nanos)),
+                        median(figures, Measurement.Figures::sendP99Nanos),
+                        median(figures, Measurement.Figures::sourceCpuNanosPerRecord),
+                        median(figures, Measurement.Figures::targetCpuNanosPerRecord)),
                 worst.verdict,
                 worst.isRight);
     }

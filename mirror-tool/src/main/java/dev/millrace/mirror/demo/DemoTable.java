@@ -9,7 +9,16 @@ final class DemoTable {
     private DemoTable() {}
 
     static String format(List<DemoRow> rows) {
-        return line("producer", "threads", "records/s", "CPU ns/record", "send mean µs", "send p99 µs", "target is")
+        return line(
+                        "producer",
+                        "threads",
+                        "records/s",
+                        "CPU ns/record",
+                        "source's",
+                        "target's",
+                        "send mean µs",
+                        "send p99 µs",
+                        "target is")
                 + rows.stream().map(DemoTable::line).collect(Collectors.joining());
     }
 
@@ -20,13 +29,15 @@ final class DemoTable {
                 row.threads(),
                 number("%,.0f", figures.recordsPerSecond()),
                 number("%,.0f", figures.cpuNanosPerRecord()),
+                number("%,.0f", figures.sourceCpuNanosPerRecord()),
+                number("%,.0f", figures.targetCpuNanosPerRecord()),
                 number("%,.2f", figures.sendMeanNanos() / 1e3),
                 number("%,.1f", figures.sendP99Nanos() / 1e3),
                 row.verdict());
     }
 
     private static String line(Object... cells) {
-        return String.format(Locale.ROOT, "%-18s %7s %12s %14s %12s %11s  %s%n", cells);
+        return String.format(Locale.ROOT, "%-18s %7s %12s %14s %9s %9s %12s %11s  %s%n", cells);
     }
 
     private static String number(String format, double value) {

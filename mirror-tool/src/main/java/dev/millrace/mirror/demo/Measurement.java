@@ -40,7 +40,7 @@ final class Measurement implements MirrorObserver {
     Measurement(Map<TopicPartition, Long> ends) {
         this.ends = new ConcurrentHashMap<>(ends);
         this.clock =
-                new RunClock(ends.values().stream().mapToLong(Long::longValue).sum());
+                new RunClock(ends.values().stream().mapToLong(Long::longValue).sum(), DemoProcess::printStart);
     }
 
     /** Sets what a consumer thread does when all is acknowledged. To be called before the mirror runs. */
@@ -65,6 +65,7 @@ final class Measurement implements MirrorObserver {
         Long end = ends.get(partition);
         if (end != null && offset >= end && ends.remove(partition) != null && ends.isEmpty()) {
             clock.stop();
+            DemoProcess.printEnd(clock.measuredRecords());
             endAction.run();
         }
     }
@@ -120,6 +121,30 @@ final class Measurement implements MirrorObserver {
      * @param cpuNanosPerRecord of the whole process
      * @param sendMeanNanos of the timed calls of {@code send}; NaN when none was timed
      * @param sendP99Nanos of the timed calls of {@code send}; NaN when none was timed
+     * @param sourceCpuNanosPerRecord of the source's brokers; NaN when not measured
+     * @param targetCpuNanosPerRecord of the target's brokers; NaN when not measured
      */
-    record Figures(double recordsPerSecond, double cpuNanosPerRecord, double sendMeanNanos, double sendP99Nanos) {}
+    record Figures(
+            double recordsPerSecond,
+            double cpuNanosPerRecord,
+            double sendMeanNanos,
+            double sendP99Nanos,
+            double sourceCpuNanosPerRecord,
+            double targetCpuNanosPerRecord) {
+        /** What the run itself can measure. */
+        Figures(double recordsPerSecond, double cpuNanosPerRecord, double sendMeanNanos, double sendP99Nanos) {
+            this(recordsPerSecond, cpuNanosPerRecord, sendMeanNanos, sendP99Nanos, Double.NaN, Double.NaN);
+        }
+
+        /** The same, with the CPU time of the brokers. */
+        Figures with(BrokerCpu brokers) {
+            return new Figures(
+                    recordsPerSecond,
+                    cpuNanosPerRecord,
+                    sendMeanNanos,
+                    sendP99Nanos,
+                    brokers.sourceNanosPerRecord(),
+                    brokers.targetNanosPerRecord());
+        }
+    }
 }

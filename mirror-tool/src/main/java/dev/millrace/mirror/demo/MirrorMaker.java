@@ -1,7 +1,6 @@
 package dev.millrace.mirror.demo;
 
 import dev.millrace.mirror.MirrorException;
-import java.util.function.LongConsumer;
 
 /**
  * A release of MirrorMaker, which {@link MirrorMakerRun} runs.
@@ -13,10 +12,10 @@ interface MirrorMaker extends AutoCloseable {
      * Mirrors the demo's topic in a process of its own. Blocks until that has ended.
      *
      * @param contender a MirrorMaker of this release
-     * @param progress called with the number of records mirrored so far
+     * @param listener hears how far the run is
      * @throws MirrorException with the last lines that it printed, when it fails
      */
-    Measurement.Figures run(Contender contender, Job job, LongConsumer progress);
+    Measurement.Figures run(Contender contender, Job job, RunListener listener);
 
     /** Deletes its temporary files. */
     @Override

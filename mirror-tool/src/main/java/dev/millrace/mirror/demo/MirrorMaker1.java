@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongConsumer;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -31,7 +30,7 @@ final class MirrorMaker1 implements MirrorMaker {
     private final MavenJars jars = new MavenJars("mirrormaker1");
 
     @Override
-    public Measurement.Figures run(Contender contender, Job job, LongConsumer progress) {
+    public Measurement.Figures run(Contender contender, Job job, RunListener listener) {
         boolean tuned = contender == Contender.MIRRORMAKER1_TUNED;
         Map<String, Object> consumer =
                 tuned ? tunedConsumer(job.source(), job.group()) : shippedConsumer(job.source(), job.group());
@@ -48,7 +47,7 @@ final class MirrorMaker1 implements MirrorMaker {
                 "--num.streams=" + job.threads());
         List<String> options = new ArrayList<>(tuned ? DemoProcess.ownOptions() : SHIPPED_OPTIONS);
         options.addAll(MavenJars.LOGGING);
-        return DemoProcess.run(jars.classPath(), options, MirrorMakerRun.class, args, progress);
+        return DemoProcess.run(jars.classPath(), options, MirrorMakerRun.class, args, listener);
     }
 
     private static Map<String, Object> tunedConsumer(String source, String group) {

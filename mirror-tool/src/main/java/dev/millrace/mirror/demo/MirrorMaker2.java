@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongConsumer;
 
 /**
  * MirrorMaker 2 of Kafka 4.3: {@code org.apache.kafka.connect.mirror.MirrorMaker} with the jars of that release, which
@@ -28,14 +27,14 @@ final class MirrorMaker2 implements MirrorMaker {
     private final MavenJars jars = new MavenJars("mirrormaker2");
 
     @Override
-    public Measurement.Figures run(Contender contender, Job job, LongConsumer progress) {
+    public Measurement.Figures run(Contender contender, Job job, RunListener listener) {
         List<String> args = List.of(
                 Long.toString(job.records()),
                 MAIN,
                 jars.store("mm2.properties", config(job)).toString());
         List<String> options = new ArrayList<>(SHIPPED_OPTIONS);
         options.addAll(MavenJars.LOGGING);
-        return DemoProcess.run(jars.classPath(), options, MirrorMakerRun.class, args, progress);
+        return DemoProcess.run(jars.classPath(), options, MirrorMakerRun.class, args, listener);
     }
 
     /** Its own settings, except those that make it copy the one topic under its own name with the demo's codec. */

@@ -42,7 +42,7 @@ final class MirrorMakerRun {
     public static void main(String[] args) throws Exception {
         DemoProcess.endWithParent();
         expected = Long.parseLong(args[0]);
-        clock = new RunClock(expected);
+        clock = new RunClock(expected, DemoProcess::printStart);
         mirrorMaker = args[1];
         String[] own = Arrays.copyOfRange(args, 2, args.length);
         Thread main = new Thread(() -> run(own), "mirror-maker");
@@ -123,6 +123,7 @@ final class MirrorMakerRun {
                     && metadata.topic().equals(Demo.TOPIC)
                     && ACKNOWLEDGED.incrementAndGet() == expected) {
                 clock.stop();
+                DemoProcess.printEnd(clock.measuredRecords());
                 ALL_ACKNOWLEDGED.countDown();
             }
         }

@@ -18,6 +18,7 @@ final class RunClock {
             ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class);
 
     private final long records;
+    private final Runnable onStart;
     private final AtomicLong polled = new AtomicLong();
     private final AtomicBoolean started = new AtomicBoolean();
     private long skipped;
@@ -28,9 +29,11 @@ final class RunClock {
 
     /**
      * @param records of the whole run
+     * @param onStart run when the measurement begins, by the thread that polled
      */
-    RunClock(long records) {
+    RunClock(long records, Runnable onStart) {
         this.records = records;
+        this.onStart = onStart;
     }
 
     /** To be called for each poll before its records are sent. */
@@ -41,6 +44,7 @@ final class RunClock {
                 skipped = before;
                 startCpuNanos = PROCESS.getProcessCpuTime();
                 startNanos = System.nanoTime();
+                onStart.run();
             }
         }
     }

@@ -83,6 +83,13 @@ final class BrokerProcesses {
         process(broker).resume();
     }
 
+    /** The CPU time of all brokers; zero of those that do not run. */
+    Duration cpuTime() {
+        return processes.values().stream()
+                .flatMap(process -> process.cpuTime().stream())
+                .reduce(Duration.ZERO, Duration::plus);
+    }
+
     private ChildJvm process(int broker) {
         ChildJvm process = processes.get(broker);
         if (process == null) {

@@ -167,6 +167,11 @@ public final class KafkaCluster implements AutoCloseable {
         processes.resume(broker);
     }
 
+    /** The CPU time that the running brokers have used since they were started, in steps of 10 ms. */
+    public Duration cpuTime() {
+        return processes.cpuTime();
+    }
+
     /**
      * The proxy through which clients of {@link Listener#PROXIED} reach this broker.
      *

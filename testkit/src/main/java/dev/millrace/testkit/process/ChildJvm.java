@@ -10,6 +10,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -126,6 +127,14 @@ public final class ChildJvm {
 
     long pid() {
         return process.pid();
+    }
+
+    /**
+     * The CPU time that the child has used since its start; nothing if it has ended or the system does not tell. On Linux
+     * it is counted in steps of 10 ms.
+     */
+    public Optional<Duration> cpuTime() {
+        return process.info().totalCpuDuration();
     }
 
     /** Sends SIGKILL; blocks until the child has ended. */
