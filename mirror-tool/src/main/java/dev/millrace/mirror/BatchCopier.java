@@ -36,8 +36,8 @@ import org.slf4j.LoggerFactory;
  * pass the batches to the shared producer, each those of its partitions. The member's consumer is there for the group
  * and for commits only; its partitions are paused.
  *
- * <p>The speed is limited by the producer's {@code buffer.memory}: while it is full, workers wait in it, what they do not
- * take stays in the fetcher's bounded memory, and the fetcher asks for no more.
+ * <p>The speed is limited by the producer's {@code buffer.memory}: what may not be sent yet waits in {@link
+ * WaitingBatches} and keeps its part of the fetcher's bounded memory, so the fetcher asks for no more.
  *
  * <p><b>Threads:</b> that of the consumer; the fetch thread calls the {@link FetchSink}; {@link #totals} and {@link
  * #batches} in any.
@@ -53,6 +53,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     private final Mirror mirror;
     private final Consumer<byte[], byte[]> consumer;
+    private final TargetPartitions targets;
+    private final InFlightMemory memory;
     private final MirrorObserver observer;
     private final PartitionCopy.Target target;
     private final boolean checksCrc;
@@ -63,24 +65,29 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final List<Owned> givenUp = new ArrayList<>();
     private int nextWorker;
 
-    private record Owned(TopicPartition partition, PartitionCopy copy, CopyWorker worker) {}
+    private record Owned(
+            TopicPartition partition,
+            PartitionCopy copy,
+            CopyWorker worker,
+            InFlightMemory.Share share,
+            WaitingBatches waiting) {}
 
-    /**
-     * @param consumerConfig of the fetcher
-     * @param ensureTarget returns once the target has the partition
-     */
+    /** @param consumerConfig of the fetcher */
     BatchCopier(
             Mirror mirror,
             Map<String, Object> consumerConfig,
             Consumer<byte[], byte[]> consumer,
-            java.util.function.Consumer<TopicPartition> ensureTarget,
+            TargetPartitions targets,
+            InFlightMemory memory,
             Producer<byte[], byte[]> producer,
             TopicLimits limits) {
         this(
                 mirror,
                 consumer,
+                targets,
+                memory,
                 new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG),
-                target(mirror.mode(), ensureTarget, RawProducer.of(producer), limits),
+                target(mirror.mode(), targets, RawProducer.of(producer), limits),
                 sink -> SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), sink));
     }
 
@@ -88,11 +95,15 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     BatchCopier(
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
+            TargetPartitions targets,
+            InFlightMemory memory,
             boolean checksCrc,
             PartitionCopy.Target target,
             Function<FetchSink, Fetcher> createFetcher) {
         this.mirror = mirror;
         this.consumer = consumer;
+        this.targets = targets;
+        this.memory = memory;
         this.observer = mirror.observer();
         this.checksCrc = checksCrc;
         this.target = target;
@@ -104,15 +115,16 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     }
 
     private static PartitionCopy.Target target(
-            CopyMode mode,
-            java.util.function.Consumer<TopicPartition> ensureTarget,
-            RawProducer raw,
-            TopicLimits limits) {
+            CopyMode mode, TargetPartitions targets, RawProducer raw, TopicLimits limits) {
         return partition -> {
-            ensureTarget.accept(partition);
-            return new PartitionCopy.OpenTarget(
-                    raw.partition(partition.topic(), partition.partition()),
-                    new OpenDecision(mode.passMode(), limits.of(partition.topic())));
+            try {
+                return new PartitionCopy.OpenTarget(
+                        raw.partition(partition.topic(), partition.partition()),
+                        new OpenDecision(mode.passMode(), limits.of(partition.topic())));
+            } catch (RetriableException e) {
+                targets.onMissing(partition);
+                return null;
+            }
         };
     }
 
@@ -124,7 +136,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         if (to == null) {
             fetched.release(); // given up just now
         } else {
-            to.worker.copy(to.copy, fetched);
+            to.worker.copy(to.copy, fetched, to.waiting, to.share);
         }
     }
 
@@ -133,7 +145,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         LOG.warn("The position of {} on the source moved from {} to {}: {}", partition, from, to, cause);
         Owned moved = owned.get(partition);
         if (moved != null) {
-            moved.worker.execute(() -> moved.copy.resetTo(to));
+            moved.worker.execute(() -> moved.waiting.add(() -> moved.copy.resetTo(to)));
         }
     }
 
@@ -178,7 +190,10 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 offset = gone.contains(partition) ? 0 : consumer.position(partition);
             }
             PartitionCopy copy = new PartitionCopy(partition, offset, checksCrc, target);
-            owned.put(partition, new Owned(partition, copy, workerFor(partition)));
+            InFlightMemory.Share share = memory.new Share();
+            WaitingBatches waiting = new WaitingBatches(() -> copy.isStopped()
+                    || (targets.isReady(partition) && share.hasRoom(copy.outstanding()) && copy.tryOpen()));
+            owned.put(partition, new Owned(partition, copy, workerFor(partition), share, waiting));
             fetcher.assign(partition, offset, known == null ? Optional.empty() : known.leaderEpoch());
         }
     }
@@ -213,8 +228,11 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             acked += advance(next);
         }
         for (Iterator<Owned> left = givenUp.iterator(); left.hasNext(); ) {
-            PartitionCopy copy = left.next().copy;
+            Owned next = left.next();
+            PartitionCopy copy = next.copy;
             acked += copy.advance();
+            next.share.update(copy.outstanding());
+            next.waiting.resumeIn(next.worker);
             if (!copy.isAwaited()) {
                 left.remove();
                 outcomes.addDropped(copy.outstanding());
@@ -225,6 +243,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     private long advance(Owned next) {
         long more = next.copy.advance();
+        next.share.update(next.copy.outstanding());
+        next.waiting.resumeIn(next.worker);
         if (more > 0) {
             observer.onAcknowledged(next.partition, next.copy.ackedOrNull().offset());
         }
@@ -272,6 +292,17 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 .filter(partition -> owned.containsKey(partition)
                         && owned.get(partition).copy.isAwaited())
                 .toList();
+    }
+
+    @Override
+    public Map<TopicPartition, Long> waiting() {
+        Map<TopicPartition, Long> waiting = new HashMap<>();
+        for (Owned next : owned.values()) {
+            if (next.copy.outstanding() > 0 || next.waiting.isWaiting()) {
+                waiting.put(next.partition, next.copy.ackedPosition());
+            }
+        }
+        return waiting;
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
@@ -53,37 +54,49 @@ public final class Mirror {
 
     /**
      * Mirrors until {@link #stop}; then returns within about 30 s, when all sent records are acknowledged and
-     * committed.
+     * committed. Waits for the clusters and for topics as {@link MirrorPolicies} say.
      *
      * @throws MirrorException when a cluster does not answer, nothing matches, or a record could not be written
      */
     public void run() {
-        Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()));
-        try {
-            Admin target = Clusters.connect("target", DerivedConfigs.admin(config.producer()));
+        StartWait start = new StartWait(config.policies().waitAtStart(), stopping, System::nanoTime);
+        Admin source = start.repeat(() -> Clusters.connect("source", DerivedConfigs.admin(config.consumer())));
+        if (source != null) {
             try {
-                run(source, target);
+                run(source, start);
             } finally {
-                target.close(ADMIN_CLOSE_TIMEOUT);
+                source.close(ADMIN_CLOSE_TIMEOUT);
             }
-        } finally {
-            source.close(ADMIN_CLOSE_TIMEOUT);
         }
         throwIfFailed(failure());
     }
 
-    private void run(Admin source, Admin target) {
+    private void run(Admin source, StartWait start) {
+        Admin target = start.repeat(() -> Clusters.connect("target", DerivedConfigs.admin(config.producer())));
+        if (target != null) {
+            try {
+                run(source, target, start);
+            } finally {
+                target.close(ADMIN_CLOSE_TIMEOUT);
+            }
+        }
+    }
+
+    private void run(Admin source, Admin target, StartWait start) {
         String sourceId = Clusters.clusterId(source, config.consumer());
         String targetId = Clusters.clusterId(target, config.producer());
         Clusters.checkDistinct(sourceId, targetId);
-        Set<String> topics = Clusters.matchingTopics(source, config.topics());
+        Set<String> topics = start.repeat(() -> Clusters.matchingTopics(source, config.topics()));
+        if (topics == null) {
+            return;
+        }
         mark = MirrorGroup.mark(targetId);
         try (OppositeMirror opposite = new OppositeMirror(target, sourceId, topics())) {
             opposite.check();
             Map<String, Object> consumer = prepareGroup(source, target, targetId);
             observer.onStarted(topics);
             opposite.watch(this::fail);
-            runThreads(consumer, new TargetTopics(source, target), target);
+            runWithTarget(consumer, new TargetTopics(source, target), target);
         }
     }
 
@@ -96,8 +109,29 @@ public final class Mirror {
         return MirrorGroup.withGroup(config.consumer(), group);
     }
 
-    private void runThreads(Map<String, Object> consumer, TargetTopics targetTopics, Admin target) {
+    private void runWithTarget(Map<String, Object> consumer, TargetTopics topics, Admin target) {
+        ScheduledExecutorService preparing = Timers.daemon("mirror-target");
+        ScheduledExecutorService watching = Timers.daemon("mirror-watch");
+        try {
+            TargetPartitions partitions = new TargetPartitions(topics, this::fail, preparing);
+            TargetWatch watch = new TargetWatch(
+                    new TargetDiagnosis(target, partitions)::findCause,
+                    config.policies().waitForTarget(),
+                    this::fail);
+            Timers.repeat(preparing, partitions::prepareWanted, this::fail);
+            Timers.repeat(watching, () -> watch.look(System.nanoTime()), this::fail);
+            runThreads(consumer, partitions, watch, target);
+        } finally {
+            preparing.shutdownNow();
+            watching.shutdownNow();
+        }
+    }
+
+    private void runThreads(
+            Map<String, Object> consumer, TargetPartitions partitions, TargetWatch watch, Admin target) {
         Producer<byte[], byte[]> producer = config.producerKind().create(config.producer());
+        InFlightMemory memory =
+                new InFlightMemory(new ProducerConfig(config.producer()).getLong(ProducerConfig.BUFFER_MEMORY_CONFIG));
         List<MirrorThread> mirrors = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try {
@@ -105,10 +139,9 @@ public final class Mirror {
                 Map<String, Object> own = DerivedConfigs.numbered(consumer, i);
                 KafkaConsumer<byte[], byte[]> member = new KafkaConsumer<>(own);
                 PartitionCopier copier = config.mode().isFetching()
-                        ? new BatchCopier(this, own, member, targetTopics::ensure, producer, topicLimits(target))
-                        : new RecordCopier(
-                                this, member, targetTopics::ensure, observer, observer.createSender(producer));
-                mirrors.add(new MirrorThread(this, member, targetTopics::ensure, copier));
+                        ? new BatchCopier(this, own, member, partitions, memory, producer, topicLimits(target))
+                        : new RecordCopier(this, member, partitions, memory, observer, observer.createSender(producer));
+                mirrors.add(new MirrorThread(this, member, partitions, watch, copier));
             }
             for (MirrorThread mirror : mirrors) {
                 Thread thread = new Thread(mirror, "mirror-" + threads.size());

@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
  * @param mode how records get from the source to the producer
  * @param consumer configuration of every consumer, complete except for {@link DerivedConfigs#numbered numbers}
  * @param producer configuration of the one producer, complete
+ * @param policies what it does while a cluster is not as it needs it
  */
 public record MirrorConfig(
         Pattern topics,
@@ -19,9 +20,21 @@ public record MirrorConfig(
         CopyMode mode,
         ProducerKind producerKind,
         Map<String, Object> consumer,
-        Map<String, Object> producer) {
+        Map<String, Object> producer,
+        MirrorPolicies policies) {
     public MirrorConfig {
         consumer = Map.copyOf(consumer);
         producer = Map.copyOf(producer);
+    }
+
+    /** With the default policies. */
+    public MirrorConfig(
+            Pattern topics,
+            int threads,
+            CopyMode mode,
+            ProducerKind producerKind,
+            Map<String, Object> consumer,
+            Map<String, Object> producer) {
+        this(topics, threads, mode, producerKind, consumer, producer, MirrorPolicies.DEFAULT);
     }
 }

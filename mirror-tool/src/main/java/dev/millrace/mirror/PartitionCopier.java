@@ -65,6 +65,12 @@ interface PartitionCopier {
         return left;
     }
 
+    /**
+     * The partitions with records that the target has not acknowledged, whether sent or not, each with the source offset
+     * before which all is acknowledged; -1 before the first acknowledgement.
+     */
+    Map<TopicPartition, Long> waiting();
+
     /** The positions that may be committed. */
     Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions);
 

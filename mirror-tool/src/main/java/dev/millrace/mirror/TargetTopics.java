@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * one of them work on a topic while the others wait for its answer.
  * <p><b>Ordering:</b> Caffeine publishes what it computed to all threads that read it.
  */
-final class TargetTopics {
+final class TargetTopics implements TargetPartitions.Preparation {
     private static final Logger LOG = LoggerFactory.getLogger(TargetTopics.class);
     /** Limited, so that a topic that a user deletes is created again at the next assignment. */
     private static final Duration CACHE_TIME = Duration.ofMinutes(1);
@@ -51,39 +51,47 @@ final class TargetTopics {
         this.creator = new TopicCreator(target);
     }
 
-    /**
-     * Returns once the target has the partition. Blocks for as long as the clusters take to answer, up to the time-outs
-     * of their clients.
-     *
-     * @throws MirrorException when a cluster refuses or does not answer
-     */
-    void ensure(TopicPartition wanted) {
-        partitions
+    /** Blocks for as long as the clusters take to answer, up to the time-outs of their clients. */
+    @Override
+    public boolean ensure(TopicPartition wanted) {
+        Integer ready = partitions
                 .asMap()
                 .compute(
                         wanted.topic(),
-                        (topic, known) -> known != null && known > wanted.partition() ? known : createOrGrow(topic));
+                        (topic, known) ->
+                                known != null && known > wanted.partition() ? known : createOrGrowOrNull(topic));
+        return ready != null;
     }
 
-    private int createOrGrow(String topic) {
+    @Override
+    public void forget(String topic) {
+        partitions.invalidate(topic);
+    }
+
+    /** The number of partitions that the target has then; null if the source lacks the topic. */
+    private Integer createOrGrowOrNull(String topic) {
         try {
-            int wanted = countPartitions(source, topic)
-                    .orElseThrow(() -> MirrorException.failed("Topic " + topic + " has gone from the source"));
-            int present = countPartitions(target, topic).orElse(0);
+            int wanted = countPartitions(source, topic).orElse(0);
+            if (wanted == 0) {
+                return null;
+            }
+            int before = countPartitions(target, topic).orElse(0);
+            int present = before;
             if (present == 0) {
                 present = create(topic, wanted);
             }
             if (present < wanted) {
                 grow(topic, present, wanted);
             }
-            // Waits for leaders. A leader that is not ready may refuse a producer's first batch and accept the second,
-            // and then the stock producer's idempotence fails (KAFKA-15591).
-            int ready = Clusters.endOffsets(target, topic, Math.max(present, wanted))
-                    .size();
+            if (before < wanted) {
+                // Waits for leaders. A leader that is not ready may refuse a producer's first batch and accept the
+                // second, and then the stock producer's idempotence fails (KAFKA-15591).
+                Clusters.endOffsets(target, topic, wanted);
+            }
             if (compared.add(topic)) {
                 warnIfCleanupDiffers(topic);
             }
-            return ready;
+            return Math.max(present, wanted);
         } catch (ExecutionException e) {
             throw failure(topic, e.getCause());
         } catch (KafkaException e) {

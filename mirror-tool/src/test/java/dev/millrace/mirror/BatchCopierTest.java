@@ -38,10 +38,13 @@ class BatchCopierTest {
     private final Mirror mirror = new Mirror(
             new MirrorConfig(Pattern.compile("orders"), 3, CopyMode.BATCHES, ProducerKind.MILLRACE, Map.of(), Map.of()),
             new MirrorObserver() {});
+    private final TargetPartitions targets = Targets.prepared(partition -> true, mirror::fail);
     private Fetcher fetcher;
     private final BatchCopier copier = new BatchCopier(
             mirror,
             consumer,
+            targets,
+            new InFlightMemory(1 << 20),
             true,
             partition -> new PartitionCopy.OpenTarget(
                     partition.equals(TP) ? target : otherTarget,
@@ -51,6 +54,7 @@ class BatchCopierTest {
     BatchCopierTest() {
         consumer.subscribe(Set.of("orders"));
         consumer.assign(TP, OTHER);
+        targets.prepare(List.of(TP, OTHER));
     }
 
     @AfterEach

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -34,6 +35,7 @@ class MirrorThreadTest {
     private final Map<TopicPartition, OffsetAndMetadata> committed = consumer.committedOffsets();
     private final Map<TopicPartition, List<Callback>> sent = new HashMap<>();
     private final List<TopicPartition> ensured = new ArrayList<>();
+    private TargetPartitions target;
     private final Mirror mirror = mirror(1);
     private final MirrorThread thread = thread(mirror, consumer);
 
@@ -294,11 +296,7 @@ class MirrorThreadTest {
 
     @Test
     void shouldMirrorTheOthersWhenATopicGoesBeforeTheTargetHasIt() {
-        java.util.function.Consumer<TopicPartition> ensure = partition -> {
-            if (partition.equals(DELETED)) {
-                throw MirrorException.failed("Topic payments has gone from the source");
-            }
-        };
+        Predicate<TopicPartition> ensure = partition -> !partition.equals(DELETED);
         consumer.schedulePollTask(() -> {
             consumer.delete(DELETED.topic());
             consumer.assign(DELETED, FIRST);
@@ -318,12 +316,12 @@ class MirrorThreadTest {
     @Test
     void shouldNotSendToATargetThatWasNotMadeReadyForATopicThatIsThereAgain() {
         List<Integer> sentBefore = new ArrayList<>();
-        java.util.function.Consumer<TopicPartition> ensure = partition -> {
-            if (consumer.subscription().contains(partition.topic())) {
+        Predicate<TopicPartition> ensure = partition -> {
+            boolean isThere = consumer.subscription().contains(partition.topic());
+            if (isThere) {
                 sentBefore.add(sent.size());
-            } else {
-                throw MirrorException.failed("Topic payments has gone from the source");
             }
+            return isThere;
         };
         consumer.schedulePollTask(() -> {
             consumer.delete(DELETED.topic());
@@ -332,6 +330,10 @@ class MirrorThreadTest {
         consumer.schedulePollTask(() -> {
             consumer.create(DELETED.topic());
             consumer.add(DELETED, 3);
+        });
+        consumer.schedulePollTask(() -> {
+            assertThat(sent).isEmpty();
+            target.prepareWanted();
         });
         consumer.schedulePollTask(() -> {
             sent.get(DELETED).forEach(MirrorThreadTest::acknowledge);
@@ -408,13 +410,16 @@ class MirrorThreadTest {
                 null);
     }
 
-    private static MirrorThread thread(
+    private MirrorThread thread(
             Mirror mirror,
             MockConsumer<byte[], byte[]> consumer,
-            java.util.function.Consumer<TopicPartition> ensure,
+            Predicate<TopicPartition> ensure,
             MirrorObserver.Sender sender) {
-        PartitionCopier copier = new RecordCopier(mirror, consumer, ensure, new MirrorObserver() {}, sender);
-        return new MirrorThread(mirror, consumer, ensure, copier);
+        target = Targets.prepared(ensure, mirror::fail);
+        InFlightMemory memory = new InFlightMemory(1 << 20);
+        PartitionCopier copier = new RecordCopier(mirror, consumer, target, memory, new MirrorObserver() {}, sender);
+        TargetWatch watch = new TargetWatch(stalled -> "", MirrorPolicies.FOREVER, mirror::fail);
+        return new MirrorThread(mirror, consumer, target, watch, copier);
     }
 
     private MirrorThread thread(Mirror mirror, MockConsumer<byte[], byte[]> consumer) {

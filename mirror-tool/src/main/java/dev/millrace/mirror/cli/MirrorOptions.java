@@ -3,8 +3,10 @@ package dev.millrace.mirror.cli;
 import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.MirrorPolicies;
 import dev.millrace.mirror.ProducerKind;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import picocli.CommandLine.ITypeConverter;
@@ -89,6 +91,33 @@ public final class MirrorOptions {
                     + " passes large batches and merges small ones. Default: ${DEFAULT-VALUE}.")
     private CopyMode mode;
 
+    @Option(
+            names = "--wait-for-target",
+            paramLabel = "DURATION",
+            converter = DurationParser.class,
+            defaultValue = "forever",
+            order = 12,
+            description = "How long the target may take nothing of a partition (90s, 5m, 2h) before the mirror ends. It"
+                    + " reads nothing more of it meanwhile. Default: ${DEFAULT-VALUE}.")
+    private Duration waitForTarget;
+
+    @Option(
+            names = "--wait-at-start",
+            paramLabel = "DURATION",
+            converter = DurationParser.class,
+            defaultValue = "1m",
+            order = 13,
+            description = "How long the mirror waits at its start for both clusters to answer and for a topic to match."
+                    + " 0: it ends if they do not. Default: ${DEFAULT-VALUE}.")
+    private Duration waitAtStart;
+
+    static final class DurationParser implements ITypeConverter<Duration> {
+        @Override
+        public Duration convert(String text) {
+            return OptionValues.parseDuration(text);
+        }
+    }
+
     static final class CopyModeParser implements ITypeConverter<CopyMode> {
         @Override
         public CopyMode convert(String text) {
@@ -122,7 +151,8 @@ public final class MirrorOptions {
                 mode,
                 producerKind,
                 ClientConfigs.consumer(consumerConfig, source, group),
-                ClientConfigs.producer(producerConfig, target));
+                ClientConfigs.producer(producerConfig, target),
+                new MirrorPolicies(waitForTarget, waitAtStart));
         if (mode.isFetching()) {
             requireNoInterceptors("--consumer.config " + consumerConfig, config.consumer());
             requireNoInterceptors("--producer.config " + producerConfig, config.producer());

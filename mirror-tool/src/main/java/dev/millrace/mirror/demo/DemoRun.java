@@ -50,7 +50,8 @@ final class DemoRun {
                 config.mode(),
                 config.producerKind(),
                 config.consumer(),
-                compressed(config.producer()));
+                compressed(config.producer()),
+                config.policies());
     }
 
     /** A producer's configuration, with the demo's compression. */

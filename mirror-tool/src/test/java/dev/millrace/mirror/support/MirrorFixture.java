@@ -37,10 +37,16 @@ public final class MirrorFixture implements AutoCloseable {
             .setting("group.min.session.timeout.ms", "1000")
             .setting("quota.window.num", "2") // otherwise the quota allows ten seconds of it at once
             .start();
-    private final KafkaCluster target = KafkaCluster.builder().start();
+    private final KafkaCluster target;
     private final SourceRecords sourceRecords = new SourceRecords();
 
     public MirrorFixture() {
+        this(1);
+    }
+
+    /** With so many brokers of the target; the first of them is its controller. */
+    public MirrorFixture(int targetBrokers) {
+        target = KafkaCluster.builder().brokers(targetBrokers).start();
         // Small steps at a limited rate, so that there is time to do something midway, however fast the machine.
         List<ClientQuotaAlteration> limits = Stream.of("-0", "-1", "-2", "-0-fetcher")
                 .map(client -> new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, SLOW + client)))
