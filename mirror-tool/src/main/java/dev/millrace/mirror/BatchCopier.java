@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -263,9 +264,9 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         boolean complete = consumer.groupMetadata().generationId() >= 0;
         long records = 0;
         for (Owned next : owned.values()) {
-            OptionalLong end = fetcher.highWatermark(next.partition);
+            OptionalLong end = fetcher.end(next.partition);
             records += Math.max(0, end.orElse(0) - next.copy.position());
-            complete &= end.isPresent();
+            complete &= end.isPresent() && fetcher.isEndCurrent(next.partition);
         }
         outcomes.setUnpolled(records, complete, nowNanos);
     }
@@ -356,7 +357,9 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     @Override
     public void close() {
         fetcher.close(Duration.ofMillis(CLOSE_TIMEOUT_MS));
-        workers.forEach(worker -> worker.close(CLOSE_TIMEOUT_MS));
+        workers.forEach(CopyWorker::interrupt);
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_TIMEOUT_MS); // for all of them together
+        workers.forEach(worker -> worker.awaitEnd(deadline));
         LOG.info(BatchCounters.describe(batches()));
     }
 }

@@ -83,6 +83,7 @@ final class CopyCheck {
         Map<String, Object> config = new HashMap<>(DerivedConfigs.admin(client));
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
         config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+        config.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
         // A mirror may have skipped aborted records or copied them. It has copied the committed ones in both cases.
         config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());

@@ -67,11 +67,15 @@ final class CopyWorker {
         }
     }
 
-    /** Interrupts the thread, and waits a little for its end. */
-    void close(long timeoutMs) {
+    /** Tells the thread to end. */
+    void interrupt() {
         thread.shutdownNow();
+    }
+
+    /** Waits for the end of the thread, until the deadline at most. */
+    void awaitEnd(long deadlineNanos) {
         try {
-            thread.awaitTermination(timeoutMs, TimeUnit.MILLISECONDS);
+            thread.awaitTermination(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -14,6 +14,7 @@ import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -216,8 +217,12 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     /** Polls without reading records, to take part in a rebalance that may be under way. */
     private void pollPaused() {
         consumer.pause(consumer.assignment());
-        // A partition assigned just now may return records. They are not sent, so they are not committed.
-        ConsumerRecords<byte[], byte[]> unused = consumer.poll(BUSY_POLL);
+        try {
+            // A partition assigned just now may return records. They are not sent, so they are not committed.
+            ConsumerRecords<byte[], byte[]> unused = consumer.poll(BUSY_POLL);
+        } catch (InvalidOffsetException e) {
+            LOG.debug("Nothing is read any more, so no position is needed: {}", e.toString());
+        }
     }
 
     /** Commits. Returns false if a rebalance prevented it, so that the caller has to poll and try again. */

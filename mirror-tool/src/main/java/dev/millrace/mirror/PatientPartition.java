@@ -1,6 +1,7 @@
 package dev.millrace.mirror;
 
 import dev.millrace.client.raw.RawPartition;
+import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
 import java.nio.ByteBuffer;
 import java.util.function.BooleanSupplier;
@@ -30,6 +31,11 @@ final class PatientPartition implements RawPartition {
     @Override
     public RawResult pass(ByteBuffer batch) {
         return repeat(() -> raw.pass(batch));
+    }
+
+    @Override
+    public void numberFrom(RawProducerId id, int sequence) {
+        raw.numberFrom(id, sequence);
     }
 
     private RawResult repeat(Supplier<RawResult> write) {

@@ -32,7 +32,7 @@ class CopyWorkerTest {
 
         assertThat(failures.poll(TIMEOUT_S, TimeUnit.SECONDS)).isSameAs(failure);
         assertThat(done.poll(TIMEOUT_S, TimeUnit.SECONDS)).isEqualTo("later");
-        worker.close(TIMEOUT_S);
+        worker.interrupt();
     }
 
     @Test
@@ -49,7 +49,8 @@ class CopyWorkerTest {
         });
         assertThat(started.await(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
 
-        worker.close(TimeUnit.SECONDS.toMillis(TIMEOUT_S));
+        worker.interrupt();
+        worker.awaitEnd(System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S));
 
         assertThat(failures).isEmpty();
     }
@@ -59,7 +60,7 @@ class CopyWorkerTest {
         FakeFetch fetch = new FakeFetch();
         FetchedBatches fetched = fetch.fetched(
                 TP, 0, BatchMaker.join(List.of(new BatchMaker(0).records(1).make())));
-        worker.close(1);
+        worker.interrupt();
 
         worker.copy(
                 new PartitionCopy(TP, 0, true, partition -> {

@@ -36,7 +36,7 @@ class MirrorOutageIT {
 
     @BeforeAll
     static void startClusters() {
-        clusters = new MirrorFixture(2);
+        clusters = new MirrorFixture(source -> source, target -> target.brokers(2));
     }
 
     @AfterAll

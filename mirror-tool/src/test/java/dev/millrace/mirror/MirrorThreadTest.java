@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -401,6 +402,28 @@ class MirrorThreadTest {
         thread.run();
 
         assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldNeedNoPositionOfAPartitionThatItGetsWhileItStops() {
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST);
+            consumer.add(FIRST, 5);
+        });
+        consumer.schedulePollTask(() -> {
+            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            rebalancing.set(true);
+            mirror.stop();
+        });
+        consumer.schedulePollTask(() -> {
+            rebalancing.set(false);
+            consumer.setPollException(new NoOffsetForPartitionException(SECOND));
+        });
+
+        thread.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(committed.get(FIRST).offset()).isEqualTo(5);
     }
 
     private static Mirror mirror(int threads) {

@@ -70,9 +70,14 @@ public final class BrokerConnections implements AutoCloseable {
         return client.leastLoadedNode(nowMs).node();
     }
 
-    /** Whether a broker is connected, or a connection could be tried now. */
+    /** Whether a broker is connected, even if it throttles this client now, or a connection could be tried now. */
     public boolean canReachAny(long nowMs) {
-        return client.leastLoadedNode(nowMs).hasNodeAvailableOrConnectionReady();
+        return client.leastLoadedNode(nowMs).hasNodeAvailableOrConnectionReady()
+                || images.current().nodes().stream().anyMatch(node -> isConnected(node, nowMs));
+    }
+
+    private boolean isConnected(Node node, long nowMs) {
+        return client.connectionDelay(node, nowMs) == Long.MAX_VALUE;
     }
 
     /** Closes every connection; handlers of unanswered requests run as if the connections were lost. */
@@ -99,9 +104,20 @@ public final class BrokerConnections implements AutoCloseable {
         client.send(clientRequest, nowMs);
     }
 
-    /** Asks for the brokers and these topics; {@code complete} if they are all topics in use. */
-    public void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs) {
-        MetadataRequest.Builder request = MetadataRequest.Builder.forTopicNames(new ArrayList<>(topics), true);
+    /**
+     * Asks for the brokers and these topics.
+     *
+     * @param mayCreate whether a broker whose {@code auto.create.topics.enable} is true creates those that are missing
+     * @param complete whether they are all topics in use
+     */
+    public void metadata(
+            Node node,
+            Collection<String> topics,
+            boolean mayCreate,
+            boolean complete,
+            MetadataHandler handler,
+            long nowMs) {
+        MetadataRequest.Builder request = MetadataRequest.Builder.forTopicNames(new ArrayList<>(topics), mayCreate);
         send(node, request, true, nowMs, response -> {
             KafkaException failure = failureOrNull(response);
             if (failure != null) {

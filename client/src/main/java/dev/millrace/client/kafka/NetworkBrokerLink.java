@@ -147,6 +147,7 @@ final class NetworkBrokerLink implements BrokerLink {
         connections.metadata(
                 node,
                 topics,
+                true,
                 complete,
                 new MetadataHandler() {
                     @Override

@@ -36,6 +36,8 @@ public final class ClientConfigs {
             entry(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest"),
             // Otherwise records of an aborted transaction would become ordinary records on the target.
             entry(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed"),
+            // A topic that was deleted must not come back because the mirror asked for it.
+            entry(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false),
             // No thread blocks for long, see MirrorThread; one that hangs gives its partitions up.
             entry(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, 300_000),
             // How soon a new topic is mirrored.

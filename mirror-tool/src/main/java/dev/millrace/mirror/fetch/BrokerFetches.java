@@ -8,7 +8,7 @@ import org.apache.kafka.common.Node;
  * The two fetch sessions of one broker, each with a connection of its own: one for partitions that get records, and one
  * for those that have got none for a while.
  *
- * <p><b>Threads:</b> the fetch thread.
+ * <p><b>Threads:</b> the fetch thread, except where a method says otherwise.
  */
 final class BrokerFetches {
     /** How long a broker waits for data at first, while some partition may want to be added to the session. */
@@ -53,6 +53,7 @@ final class BrokerFetches {
         private int reserved;
         private int failures;
         private long notBeforeMs = Long.MIN_VALUE;
+        private volatile long answeredMs = Long.MIN_VALUE / 2;
         private int shortWaitMs = SHORT_WAIT_MS;
 
         private Side(BrokerFetches broker, boolean isCold) {
@@ -125,8 +126,14 @@ final class BrokerFetches {
             return failures;
         }
 
-        void clearFailures() {
+        void onSuccess(long nowMs) {
             failures = 0;
+            answeredMs = nowMs;
+        }
+
+        /** When the broker last answered. Any thread. */
+        long answeredMs() {
+            return answeredMs;
         }
 
         /** When the next request may be sent. */

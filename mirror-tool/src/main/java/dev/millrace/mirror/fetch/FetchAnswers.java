@@ -14,7 +14,6 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.CorruptRecordException;
-import org.apache.kafka.common.errors.RetriableException;
 
 /**
  * Does what a broker's answer for a partition asks for: hands its bytes to the sink and moves the position, or applies
@@ -77,7 +76,7 @@ final class FetchAnswers implements PositionChecks.Results {
             places.place(partition, nowMs);
             return false;
         }
-        partition.updateOffsets(answer.offsets());
+        partition.updateOffsets(answer.offsets(), nowMs);
         if (answer.bytes().hasRemaining()) {
             return deliver(partition, answer, response, nowMs);
         }
@@ -109,7 +108,8 @@ final class FetchAnswers implements PositionChecks.Results {
         partition.cold = false;
         partition.pauseAt(memory.partitionLimit());
         places.place(partition, nowMs);
-        sensors.onFetched(walk.wholeBytes(), walk.records(), partition);
+        long end = partition.offsets().end(settings.request().isolation());
+        sensors.onFetched(walk.wholeBytes(), walk.records(), end - partition.offset());
         sink.onFetched(fetched);
         return true;
     }
@@ -239,7 +239,7 @@ final class FetchAnswers implements PositionChecks.Results {
 
     @Override
     public void onNoAnswer(FetchPartition partition, KafkaException failure) {
-        if (!(failure instanceof RetriableException)) {
+        if (!PartitionFailures.mayPass(failure)) {
             failures.tellOnce(partition, failure);
         }
         metadata.request();

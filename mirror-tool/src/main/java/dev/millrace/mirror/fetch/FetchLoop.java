@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -16,7 +17,6 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.AuthenticationException;
-import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
  * The rounds of the fetch thread: each sends a request for every session that has none on its way, and handles what has
  * come.
  *
- * <p><b>Threads:</b> the fetch thread, except {@link #find}, which any thread may call.
+ * <p><b>Threads:</b> the fetch thread, except {@link #find}, {@link #end} and {@link #isEndCurrent}, which any thread may
+ * call.
  */
 public final class FetchLoop {
     private static final Logger log = LoggerFactory.getLogger(FetchLoop.class);
@@ -86,6 +87,20 @@ public final class FetchLoop {
     /** The partition, if it is assigned; else null. Any thread. */
     FetchPartition find(TopicPartition tp) {
         return partitions.get(tp);
+    }
+
+    /** Up to where the partition can be fetched, as of the last answer; empty before the first. Any thread. */
+    OptionalLong end(TopicPartition tp) {
+        FetchPartition found = partitions.get(tp);
+        long known = found == null ? -1 : found.offsets().end(settings.request().isolation());
+        return known < 0 ? OptionalLong.empty() : OptionalLong.of(known);
+    }
+
+    /** Whether an answer of the partition's session, or one that it was in, is not older than two long ones. Any thread. */
+    boolean isEndCurrent(TopicPartition tp) {
+        FetchPartition found = partitions.get(tp);
+        return found != null
+                && clock.nowMs() - found.answeredMs() <= 2L * settings.cold().maxWaitMs();
     }
 
     /** Fetches a partition from this offset on, also if it is assigned already. */
@@ -235,7 +250,7 @@ public final class FetchLoop {
         @Override
         public void onAnswer(FetchAnswer answer) {
             side.onAnswer(memory);
-            side.clearFailures();
+            side.onSuccess(clock.nowMs());
             side.session().onAnswer(answer.sessionId(), answer.partitions().size());
             if (!answer.leaders().isEmpty()) {
                 images.applyLeaderHints(answer.leaders(), answer.endpoints());
@@ -257,7 +272,7 @@ public final class FetchLoop {
         @Override
         public void onFailure(KafkaException failure) {
             log.debug("Fetching from broker {} failed: {}", side.broker().id(), failure.toString());
-            boolean isRetriable = failure instanceof RetriableException;
+            boolean isRetriable = PartitionFailures.mayPass(failure);
             long pauseMs = settings.retryBackoff().delayMs(isRetriable ? side.failures() : side.failures() + 1);
             side.onFailure(memory, clock.nowMs() + pauseMs);
             metadata.request();

@@ -52,8 +52,8 @@ final class FetchPartition {
 
     long readReplicaUntilMs;
 
-    /** Where it is fetched now, with the slot of it; null if it is not. */
-    BrokerFetches.Side side;
+    /** Where it is fetched now, with the slot of it; null if it is not. Any thread may read it. */
+    volatile BrokerFetches.Side side;
 
     FetchSlot slot;
     /** Belongs to the session of those that get nothing. */
@@ -69,6 +69,7 @@ final class FetchPartition {
     // Written by the fetch thread, read by any.
     private volatile long offset;
     private volatile FetchOffsets offsets = FetchOffsets.UNKNOWN;
+    private volatile long offsetsMs = Long.MIN_VALUE / 2;
     private volatile long resumeAt;
 
     // Written by any thread.
@@ -103,8 +104,15 @@ final class FetchPartition {
         offsetEpoch = epoch;
     }
 
-    void updateOffsets(FetchOffsets newOffsets) {
+    void updateOffsets(FetchOffsets newOffsets, long nowMs) {
         offsets = newOffsets;
+        offsetsMs = nowMs;
+    }
+
+    /** When the source last told something of it; a session's answer leaves out what has not changed. Any thread. */
+    long answeredMs() {
+        BrokerFetches.Side session = side;
+        return session == null ? offsetsMs : Math.max(offsetsMs, session.answeredMs());
     }
 
     void onHandedOut(int bytes) {

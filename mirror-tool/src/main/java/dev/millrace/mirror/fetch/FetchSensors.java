@@ -66,10 +66,11 @@ public final class FetchSensors {
         return throttle;
     }
 
-    void onFetched(int bytes, long recordCount, FetchPartition partition) {
+    /** {@code left}: records of the partition that are not fetched yet. */
+    void onFetched(int bytes, long recordCount, long left) {
         answerBytes += bytes;
         answerRecords += recordCount;
-        lag.record((double) Math.max(0, partition.offsets().highWatermark() - partition.offset()));
+        lag.record((double) Math.max(0, left));
     }
 
     /** After {@link #onFetched} for all partitions of an answer. */

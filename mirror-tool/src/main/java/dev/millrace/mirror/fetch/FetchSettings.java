@@ -3,6 +3,7 @@ package dev.millrace.mirror.fetch;
 import dev.millrace.client.io.Backoff;
 import java.util.Locale;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.common.IsolationLevel;
 
 /**
  * The settings of a fetcher.
@@ -28,8 +29,8 @@ public record FetchSettings(
     private static final int COLD_MAX_WAIT_MS = 5_000;
     private static final int COLD_MIN_PARTITIONS = 32;
 
-    /** {@code fetch.min.bytes}, {@code fetch.max.bytes}, {@code fetch.max.wait.ms}. */
-    public record Request(int minBytes, int maxBytes, int maxWaitMs) {}
+    /** {@code fetch.min.bytes}, {@code fetch.max.bytes}, {@code fetch.max.wait.ms}, {@code isolation.level}. */
+    public record Request(int minBytes, int maxBytes, int maxWaitMs, IsolationLevel isolation) {}
 
     /**
      * When a partition counts as cold. The broker's cost of a request grows with the partitions of the session, so those
@@ -51,7 +52,8 @@ public record FetchSettings(
                 new Request(
                         config.getInt(ConsumerConfig.FETCH_MIN_BYTES_CONFIG),
                         config.getInt(ConsumerConfig.FETCH_MAX_BYTES_CONFIG),
-                        config.getInt(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG)),
+                        config.getInt(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG),
+                        isolation(config)),
                 new Cold(COLD_AFTER_MS, COLD_MIN_PARTITIONS, Math.min(COLD_MAX_WAIT_MS, requestTimeoutMs / 2)),
                 new Metadata(
                         config.getLong(ConsumerConfig.METADATA_MAX_AGE_CONFIG),
@@ -62,6 +64,11 @@ public record FetchSettings(
                         config.getLong(ConsumerConfig.RETRY_BACKOFF_MS_CONFIG),
                         config.getLong(ConsumerConfig.RETRY_BACKOFF_MAX_MS_CONFIG)),
                 DEFAULT_MEMORY_BYTES);
+    }
+
+    public static IsolationLevel isolation(ConsumerConfig config) {
+        return IsolationLevel.valueOf(
+                config.getString(ConsumerConfig.ISOLATION_LEVEL_CONFIG).toUpperCase(Locale.ROOT));
     }
 
     public FetchSettings withMemory(long bytes) {

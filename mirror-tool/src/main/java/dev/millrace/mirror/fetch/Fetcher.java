@@ -108,18 +108,17 @@ public final class Fetcher implements AutoCloseable {
         return found == null ? OptionalLong.empty() : OptionalLong.of(found.offset());
     }
 
-    /** The high watermark that came with the last answer; empty before the first. */
-    public OptionalLong highWatermark(TopicPartition partition) {
-        FetchPartition found = loop.find(partition);
-        long known = found == null ? -1 : found.offsets().highWatermark();
-        return known < 0 ? OptionalLong.empty() : OptionalLong.of(known);
+    /**
+     * The offset up to which the source has records to fetch, as of the last answer; empty before the first. With {@code
+     * read_committed}, an open transaction and what follows it do not count.
+     */
+    public OptionalLong end(TopicPartition partition) {
+        return loop.end(partition);
     }
 
-    /** Records that are not fetched yet, as far as the last answer tells; empty before the first. */
-    public OptionalLong lag(TopicPartition partition) {
-        FetchPartition found = loop.find(partition);
-        long known = found == null ? -1 : found.offsets().highWatermark();
-        return known < 0 ? OptionalLong.empty() : OptionalLong.of(Math.max(0, known - found.offset()));
+    /** Whether {@link #end} is recent: the source still answers, and the partition is being asked for. */
+    public boolean isEndCurrent(TopicPartition partition) {
+        return loop.isEndCurrent(partition);
     }
 
     private void run() {

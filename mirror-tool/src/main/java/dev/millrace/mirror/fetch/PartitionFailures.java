@@ -1,6 +1,9 @@
 package dev.millrace.mirror.fetch;
 
 import dev.millrace.client.io.Backoff;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.UnknownServerException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,6 +21,11 @@ final class PartitionFailures {
     PartitionFailures(FetchSink sink, Backoff backoff) {
         this.sink = sink;
         this.backoff = backoff;
+    }
+
+    /** Whether another try may succeed. A broker says "unknown server error" of whatever it did not foresee. */
+    static boolean mayPass(KafkaException failure) {
+        return failure instanceof RetriableException || failure instanceof UnknownServerException;
     }
 
     long backoffMs(int failuresInARow) {

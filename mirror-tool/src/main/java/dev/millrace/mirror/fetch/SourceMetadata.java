@@ -10,7 +10,6 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
-import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -153,7 +152,7 @@ final class SourceMetadata {
             needed = true;
             backOff();
             log.debug("Asking for metadata failed: {}", error.toString());
-            if (!(error instanceof RetriableException)) {
+            if (!PartitionFailures.mayPass(error)) {
                 onFailure.accept(error);
             }
         }

@@ -11,11 +11,11 @@ import dev.millrace.kafka.common.requests.OffsetsForLeaderEpochResponse;
 import dev.millrace.mirror.fetch.FetchCall;
 import dev.millrace.mirror.fetch.FetchLink;
 import dev.millrace.mirror.fetch.FetchSession;
+import dev.millrace.mirror.fetch.FetchSettings;
 import dev.millrace.mirror.fetch.OffsetAnswer;
 import dev.millrace.mirror.fetch.OffsetQuery;
 import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -37,8 +37,7 @@ final class NetworkFetchLink implements FetchLink {
 
     NetworkFetchLink(ConsumerConfig config, BrokerConnections connections) {
         this.connections = connections;
-        this.isolationLevel = IsolationLevel.valueOf(
-                config.getString(ConsumerConfig.ISOLATION_LEVEL_CONFIG).toUpperCase(Locale.ROOT));
+        this.isolationLevel = FetchSettings.isolation(config);
         this.requestTimeoutMs = config.getInt(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG);
         this.requests = new FetchRequests(
                 config.getInt(ConsumerConfig.MAX_PARTITION_FETCH_BYTES_CONFIG),
@@ -95,7 +94,8 @@ final class NetworkFetchLink implements FetchLink {
 
     @Override
     public void metadata(Node node, Collection<String> topics, MetadataHandler handler, long nowMs) {
-        connections.metadata(node, topics, true, handler, nowMs);
+        boolean mayCreate = false; // a topic that was deleted must stay so
+        connections.metadata(node, topics, mayCreate, true, handler, nowMs);
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.AuthenticationException;
@@ -52,7 +53,7 @@ public final class FakeFetch {
 
     private static FetchLoop loop(FetchLink link, FetchSink sink) {
         FetchSettings settings = new FetchSettings(
-                new FetchSettings.Request(1, LIMIT, 500),
+                new FetchSettings.Request(1, LIMIT, 500, IsolationLevel.READ_COMMITTED),
                 new FetchSettings.Cold(10_000, 3, 5_000),
                 new FetchSettings.Metadata(300_000, true, 300_000),
                 ResetPolicy.of("earliest"),

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.metrics.Metrics;
@@ -33,7 +34,7 @@ final class FetchFixture implements FetchSink {
 
     FetchFixture(String resetPolicy, long memoryBytes, int coldPartitions) {
         FetchSettings settings = new FetchSettings(
-                new FetchSettings.Request(1, 50 * MB, 500),
+                new FetchSettings.Request(1, 50 * MB, 500, IsolationLevel.READ_COMMITTED),
                 new FetchSettings.Cold(10_000, coldPartitions, 5_000),
                 new FetchSettings.Metadata(300_000, true, 300_000),
                 ResetPolicy.of(resetPolicy),

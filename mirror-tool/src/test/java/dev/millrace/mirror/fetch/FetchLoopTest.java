@@ -226,6 +226,46 @@ class FetchLoopTest {
     }
 
     @Test
+    void shouldAskABrokerAgainThatAnswersAWholeRequestWithAnUnknownError() {
+        fixture.assign(0, 1);
+
+        link.fail(link.takeFetch(1), new UnknownServerException("not foreseen"));
+        fixture.elapse(BACKOFF_MS);
+
+        assertThat(link.hasFetch(1)).isTrue();
+        assertThat(fixture.failures).isEmpty();
+    }
+
+    @Test
+    void shouldTakeTheLastStableOffsetForTheEndOfCommittedRecords() {
+        fixture.assign(0, 1);
+        assertThat(fixture.loop.end(tp(0))).isEmpty();
+
+        fixture.deliver(1, 0, 5, 100);
+
+        assertThat(fixture.loop.end(tp(0))).hasValue(900_000);
+    }
+
+    @Test
+    void shouldTakeAnEndForCurrentOnlyWhileTheSourceAnswers() {
+        fixture.assign(0, 1);
+        assertThat(fixture.loop.isEndCurrent(tp(0)))
+                .as("before the first answer")
+                .isFalse();
+        fixture.deliver(1, 0, 5, 100);
+        fixture.elapse(9_000);
+        link.answer(link.takeFetch(1)); // nothing has changed
+        fixture.settle();
+        fixture.elapse(9_000);
+        assertThat(fixture.loop.isEndCurrent(tp(0))).isTrue();
+
+        link.fail(link.takeFetch(1), new NetworkException("gone"));
+        fixture.elapse(2_000);
+
+        assertThat(fixture.loop.isEndCurrent(tp(0))).isFalse();
+    }
+
+    @Test
     void shouldTellThatTheLoginWasRefused() {
         fixture.assign(0, 1);
         AuthenticationException refusal = new SaslAuthenticationException("wrong password");

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Random;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.metrics.Metrics;
 import org.junit.jupiter.api.Test;
@@ -47,7 +48,7 @@ class FetchSimulationTest {
             random = new Random(seed);
             source = new SimulatedSource(random, 3, PARTITIONS);
             FetchSettings settings = new FetchSettings(
-                    new FetchSettings.Request(1, 1 << 20, 500),
+                    new FetchSettings.Request(1, 1 << 20, 500, IsolationLevel.READ_COMMITTED),
                     new FetchSettings.Cold(2_000, 2, 5_000),
                     new FetchSettings.Metadata(60_000, false, 60_000),
                     ResetPolicy.of("latest"),

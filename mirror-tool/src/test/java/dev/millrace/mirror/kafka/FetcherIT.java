@@ -47,7 +47,10 @@ class FetcherIT {
 
     @BeforeAll
     static void startCluster() {
-        cluster = KafkaCluster.builder().brokers(3).start();
+        cluster = KafkaCluster.builder()
+                .brokers(3)
+                .setting("auto.create.topics.enable", "true")
+                .start();
     }
 
     @AfterAll
@@ -209,11 +212,11 @@ class FetcherIT {
         fetcher.assign(partitions.get(0), end, Optional.empty());
         awaitEnds(partitions);
         assertThat(collected.errors()).isEmpty();
-        assertThat(fetcher.highWatermark(partitions.get(0))).hasValue(end(partitions.get(0)));
+        assertThat(fetcher.end(partitions.get(0))).hasValue(end(partitions.get(0)));
     }
 
     @Test
-    void shouldTellThatATopicIsGone() {
+    void shouldTellThatATopicIsGoneAndNotCreateIt() {
         List<TopicPartition> partitions = create("gone", 1, 1, Map.of());
         start(Map.of("auto.offset.reset", "none"), UnaryOperator.identity());
         assign(partitions, 0);
@@ -224,6 +227,11 @@ class FetcherIT {
 
         await("it is told", () -> !collected.failures().isEmpty());
         assertThat(collected.failures().get(0)).isInstanceOf(UnknownTopicOrPartitionException.class);
+        List<TopicPartition> others = create("not-gone", 1, 1, Map.of());
+        assign(others, 0); // asks for the metadata of both topics
+        send(others, 10, 100, "none");
+        awaitEnds(others);
+        assertThat(get(cluster.admin().listTopics().names())).doesNotContain("gone");
     }
 
     private static List<TopicPartition> create(String topic, int partitions, int replicas, Map<String, String> config) {
