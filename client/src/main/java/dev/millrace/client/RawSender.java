@@ -17,6 +17,7 @@ import dev.millrace.client.raw.RawResult;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
@@ -122,6 +123,11 @@ final class RawSender extends RawProducer {
                 countRefused();
                 throw e;
             }
+        }
+
+        @Override
+        public CompletableFuture<Void> withdraw(RuntimeException cause) {
+            return queue.withdraw(cause);
         }
 
         @Override

@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.GivenUpRecords.GivenUpException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
@@ -167,7 +168,7 @@ final class AckedPrefix {
                 return;
             }
             FLAGS.setRelease(flags, index, FAILED);
-            if (!givenUp) {
+            if (!givenUp && !(exception instanceof GivenUpException)) {
                 onFailure.accept(failure(offsets[index], exception));
             }
         }

@@ -152,8 +152,9 @@ final class AckedPrefixes {
         long left = done.prefix().outstanding();
         if (left > 0) {
             counters.addDropped(left);
-            LOG.warn(
-                    "The target has refused records of {} that were in flight when the partition was given up",
+            LOG.info(
+                    "{} of {} not acknowledged when the partition was given up; its next owner copies them",
+                    Words.count(left, "record"),
                     done.partition());
         }
     }

@@ -1,6 +1,7 @@
 package dev.millrace.mirror;
 
 import dev.millrace.client.raw.RawProducer;
+import dev.millrace.mirror.GivenUpRecords.GivenUpException;
 import dev.millrace.mirror.fetch.FetchSink;
 import dev.millrace.mirror.fetch.FetchedBatches;
 import dev.millrace.mirror.fetch.Fetcher;
@@ -250,7 +251,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             observer.onAcknowledged(next.partition, next.copy.ackedOrNull().offset());
         }
         Throwable failure = next.copy.failureOrNull();
-        if (failure != null) {
+        if (failure != null && !(failure instanceof GivenUpException)) {
             mirror.fail(MirrorException.failed(
                     "Could not write topic " + next.partition.topic() + " partition " + next.partition.partition()
                             + " from offset " + next.copy.ackedPosition() + " on",
@@ -285,6 +286,11 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             }
         }
         fetcher.unassign(partitions);
+    }
+
+    @Override
+    public boolean isSending(Collection<TopicPartition> partitions) {
+        return partitions.stream().map(owned::get).anyMatch(stopped -> stopped != null && stopped.copy.isCopying());
     }
 
     @Override

@@ -132,6 +132,7 @@ public final class Mirror {
         Producer<byte[], byte[]> producer = config.producerKind().create(config.producer());
         InFlightMemory memory =
                 new InFlightMemory(new ProducerConfig(config.producer()).getLong(ProducerConfig.BUFFER_MEMORY_CONFIG));
+        GivenUpRecords givenUp = new GivenUpRecords(config.producerKind(), producer);
         List<MirrorThread> mirrors = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try {
@@ -141,7 +142,7 @@ public final class Mirror {
                 PartitionCopier copier = config.mode().isFetching()
                         ? new BatchCopier(this, own, member, partitions, memory, producer, topicLimits(target))
                         : new RecordCopier(this, member, partitions, memory, observer, observer.createSender(producer));
-                mirrors.add(new MirrorThread(this, member, partitions, watch, copier));
+                mirrors.add(new MirrorThread(this, member, partitions, watch, copier, givenUp));
             }
             for (MirrorThread mirror : mirrors) {
                 Thread thread = new Thread(mirror, "mirror-" + threads.size());

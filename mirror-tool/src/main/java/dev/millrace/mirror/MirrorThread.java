@@ -8,7 +8,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -18,6 +22,7 @@ import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * partitions that the member owns; the thread commits what the target has acknowledged.
  *
  * <p>It never flushes the producer. It commits in the background about once a second, each partition up to the position
- * that its copier tells. When a partition is revoked, the thread waits for the outstanding records of this partition and
- * commits them; records of its other partitions stay in flight meanwhile.
+ * that its copier tells. When a partition is revoked, the thread takes back what is not sent of it ({@link
+ * GivenUpRecords}), waits for what is in flight, and commits that; its other partitions stay in flight meanwhile.
  *
  * <p>At the end the thread does the same with all its partitions. Then it stays in the group until the other members
  * have done so, too: leaving causes a rebalance, in which the others could not commit. It also goes on polling, because
@@ -49,6 +54,9 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private static final long COMMIT_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(18);
+    /** While the target takes nothing, there is little hope. */
+    private static final long DRAIN_OF_WAITING_NANOS = TimeUnit.SECONDS.toNanos(3);
+
     private static final long DRAIN_AND_COMMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
 
@@ -57,6 +65,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private final TargetPartitions target;
     private final TargetWatch watch;
     private final PartitionCopier copier;
+    private final GivenUpRecords givenUp;
     private final SourceTopics source;
     private final OffsetCommits commits;
 
@@ -67,12 +76,14 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
             Consumer<byte[], byte[]> consumer,
             TargetPartitions target,
             TargetWatch watch,
-            PartitionCopier copier) {
+            PartitionCopier copier,
+            GivenUpRecords givenUp) {
         this.mirror = mirror;
         this.consumer = consumer;
         this.target = target;
         this.watch = watch;
         this.copier = copier;
+        this.givenUp = givenUp;
         this.source = new SourceTopics(consumer);
         this.commits = new OffsetCommits(consumer, source);
     }
@@ -120,6 +131,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         Set<TopicPartition> gone = new HashSet<>(source.unsubscribed(partitions));
         giveUp(gone);
         copier.stopReading(partitions);
+        withdraw(partitions, start + DRAIN_NANOS);
         drain(partitions, start + DRAIN_NANOS);
         Map<TopicPartition, OffsetAndMetadata> positions = copier.positions(partitions);
         try {
@@ -135,6 +147,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     @Override
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
         copier.stopReading(partitions);
+        withdraw(partitions, System.nanoTime() + DRAIN_NANOS);
         copier.advance();
         if (!commits.uncommitted(copier.positions(partitions)).isEmpty()
                 || !copier.awaited(partitions).isEmpty()) {
@@ -142,6 +155,28 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
                     "Lost " + partitions + " to another member of the group; their last records may be mirrored twice");
         }
         giveUp(partitions);
+    }
+
+    /** Takes back what is not written of partitions that are no longer read, and waits for what is in flight. */
+    private void withdraw(Collection<TopicPartition> partitions, long deadlineNanos) {
+        while (copier.isSending(partitions) && System.nanoTime() < deadlineNanos) {
+            LockSupport.parkNanos(PartitionCopier.CHECK_NANOS);
+        }
+        copier.advance();
+        List<TopicPartition> awaited = copier.awaited(partitions);
+        CompletableFuture<Void> done = givenUp.withdraw(awaited);
+        try {
+            done.get(Math.max(1, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            LOG.warn(
+                    "The target has not answered for what is in flight of {} in time; it may still write it after what"
+                            + " the next owner writes",
+                    awaited);
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private void drain(Collection<TopicPartition> partitions, long deadlineNanos) {
@@ -187,9 +222,10 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     /** Waits for the outstanding records, commits them, and waits until the other threads have done the same. */
     private void commitLast() {
-        watch.report(this, Map.of()); // It says itself what it waits for.
         long start = System.nanoTime();
-        attempt(() -> commitAll(start + DRAIN_NANOS, start + DRAIN_AND_COMMIT_NANOS));
+        long drainNanos = watch.isWaiting() ? DRAIN_OF_WAITING_NANOS : DRAIN_NANOS;
+        watch.report(this, Map.of()); // It says itself what it waits for.
+        attempt(() -> commitAll(start + drainNanos, start + DRAIN_AND_COMMIT_NANOS));
         copier.clear(); // Closing revokes all partitions; by now they are committed or reported.
         mirror.onThreadCommitted();
         attempt(() -> awaitOthers(start + DRAIN_AND_COMMIT_NANOS));

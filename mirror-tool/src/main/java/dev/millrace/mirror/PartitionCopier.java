@@ -45,6 +45,9 @@ interface PartitionCopier {
     /** Reads no further records of these partitions; those that were read are still sent, or will be read again. */
     void stopReading(Collection<TopicPartition> partitions);
 
+    /** Whether something of these partitions, which are no longer read, is handed to the producer just now. */
+    boolean isSending(Collection<TopicPartition> partitions);
+
     /** Those of the partitions that have records to wait for. */
     List<TopicPartition> awaited(Collection<TopicPartition> partitions);
 

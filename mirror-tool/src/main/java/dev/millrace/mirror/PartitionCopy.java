@@ -227,6 +227,11 @@ final class PartitionCopy {
         return stopped;
     }
 
+    /** Whether the worker sends just now; once stopped and not copying, nothing more is sent. */
+    boolean isCopying() {
+        return copying;
+    }
+
     /** Whether there are records to wait for; once stopped and not awaited, nothing more is sent. */
     boolean isAwaited() {
         if (copying) {

@@ -4,6 +4,7 @@ import dev.millrace.client.raw.RawPartition;
 import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
 import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
@@ -36,6 +37,11 @@ final class PatientPartition implements RawPartition {
     @Override
     public void numberFrom(RawProducerId id, int sequence) {
         raw.numberFrom(id, sequence);
+    }
+
+    @Override
+    public CompletableFuture<Void> withdraw(RuntimeException cause) {
+        return raw.withdraw(cause);
     }
 
     private RawResult repeat(Supplier<RawResult> write) {

@@ -209,6 +209,12 @@ final class RecordCopier implements PartitionCopier {
         unsent.remove(partitions);
     }
 
+    /** Only {@link #forward} sends. */
+    @Override
+    public boolean isSending(Collection<TopicPartition> partitions) {
+        return false;
+    }
+
     @Override
     public List<TopicPartition> awaited(Collection<TopicPartition> partitions) {
         return prefixes.awaited(partitions);

@@ -18,7 +18,8 @@ import org.slf4j.LoggerFactory;
  * says when all go on, and ends the mirror when one has waited longer than it may.
  *
  * <p><b>Threads:</b> any member of the group reports; one timer looks.
- * <p><b>Ordering:</b> reports are immutable maps in a concurrent map; only the timer uses everything else.
+ * <p><b>Ordering:</b> reports are immutable maps in a concurrent map; {@code isTold} is written by the timer. Only the
+ * timer uses everything else.
  */
 final class TargetWatch {
     private static final Logger LOG = LoggerFactory.getLogger(TargetWatch.class);
@@ -33,7 +34,7 @@ final class TargetWatch {
     private final Consumer<Throwable> onTooLong;
     private final Map<Object, Map<TopicPartition, Long>> reports = new ConcurrentHashMap<>();
     private final Map<TopicPartition, Wait> waits = new HashMap<>();
-    private boolean isTold;
+    private volatile boolean isTold;
     private long toldNanos;
     private long stalledSinceNanos;
 
@@ -61,6 +62,11 @@ final class TargetWatch {
         reports.put(member, Map.copyOf(waiting));
     }
 
+    /** Whether the mirror has said that it waits, and not yet that it goes on. */
+    boolean isWaiting() {
+        return isTold;
+    }
+
     /** Looks at the reports. To be called about once a second. */
     void look(long nowNanos) {
         updateWaits(nowNanos);
@@ -81,6 +87,8 @@ final class TargetWatch {
         if (isTooLong || !isTold || nowNanos - toldNanos >= REPEAT_NANOS) {
             String what =
                     describe(stalled.keySet()) + " for " + seconds(longest) + ": " + findCause.apply(stalled.keySet());
+            isTold = true;
+            toldNanos = nowNanos;
             if (isTooLong) {
                 onTooLong.accept(MirrorException.failed("The target has taken nothing of " + what
                         + "; that is longer than --wait-for-target allows. All that is committed has been written; a"
@@ -88,8 +96,6 @@ final class TargetWatch {
                 return;
             }
             LOG.warn("The target has taken nothing of {}; the mirror waits, and goes on with all others", what);
-            isTold = true;
-            toldNanos = nowNanos;
         }
     }
 

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.utils.ByteUtils;
 
 /**
@@ -84,6 +85,11 @@ final class FakePartition implements RawPartition {
         open = null;
         written.add(offsets);
         return addResult();
+    }
+
+    @Override
+    public CompletableFuture<Void> withdraw(RuntimeException cause) {
+        throw new UnsupportedOperationException();
     }
 
     private Result addResult() {

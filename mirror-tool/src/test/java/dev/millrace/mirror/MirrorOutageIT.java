@@ -86,7 +86,9 @@ class MirrorOutageIT {
     void shouldGoOnWithTheOthersWhileOnePartitionHasNoLeader() throws Exception {
         Map<CopyMode, String> topics = topics("leaderless");
         topics.values()
-                .forEach(topic -> clusters.target().createTopic(topic, Map.of(0, List.of(1), 1, List.of(2)), Map.of()));
+                .forEach(topic -> clusters.target()
+                        .createTopic(
+                                topic, Map.of(0, List.of(1, 2), 1, List.of(2)), Map.of())); // 0 loses a follower only
         // What one partition gets meanwhile is more than this.
         Path small = Files.writeString(folder.resolve("p.properties"), "buffer.memory=400000\nbatch.size=16384\n");
         try (Mirrors mirrors = new Mirrors(topics, "--producer.config=" + small)) {
@@ -106,6 +108,40 @@ class MirrorOutageIT {
         }
         for (String topic : topics.values()) {
             assertThat(clusters.compare(topic)).as("%s, seed %d", topic, seed).matches(Comparison::isExact);
+        }
+    }
+
+    @Test
+    void shouldCreateATopicAgainThatWasDeletedFromTheTarget() throws Exception {
+        Map<CopyMode, String> topics = topics("deleted");
+        try (Mirrors mirrors = new Mirrors(topics)) {
+            mirrors.awaitCommitted(STEP);
+
+            MirrorFixture.get(
+                    clusters.target().admin().deleteTopics(topics.values()).all());
+            topics.values().forEach(topic -> clusters.fill(topic, PARTITIONS, STEP, seed + 1));
+
+            mirrors.awaitCommitted(2 * STEP);
+            mirrors.awaitPrinted("not on the target, to be created again");
+            mirrors.stop();
+        }
+        for (String topic : topics.values()) {
+            assertThat(clusters.mirrored(topic)).as(topic).isEqualTo(STEP); // the others went with the topic
+        }
+    }
+
+    @Test
+    void shouldWaitAtItsStartForTheSourceAndForATopic() throws Exception {
+        String topic = "later";
+        clusters.source().kill(1);
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.CONSUMER, "--wait-at-start=5m")) {
+            await("it waits for the source", () -> mirror.hasPrinted("does not answer within"), mirror);
+            clusters.source().restart(1);
+            await("it waits for a topic", () -> mirror.hasPrinted("matches none of the source's"), mirror);
+            topic(topic);
+
+            await("all is mirrored", () -> clusters.committed(topic) == STEP, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
         }
     }
 

@@ -16,6 +16,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
@@ -221,6 +222,42 @@ class MirrorThreadTest {
         assertThat(inTheEnd.get(FIRST).offset()).isEqualTo(2);
         assertThat(inTheEnd.get(SECOND).offset()).isEqualTo(1);
         assertThat(mirror.failure()).hasMessageContaining("orders partition 0 offset 2");
+    }
+
+    @Test
+    void shouldKeepInOrderWhatTheProducerRefusesForNowAndReadNoMoreMeanwhile() {
+        List<Long> taken = new ArrayList<>();
+        AtomicBoolean isFull = new AtomicBoolean(true);
+        MirrorObserver.Sender sender = (record, callback) -> {
+            if (isFull.get() && taken.size() == 2) {
+                callback.onCompletion(null, new BufferExhaustedException("no memory"));
+            } else {
+                taken.add(record.timestamp());
+                send(record, callback);
+            }
+        };
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST, SECOND);
+            consumer.add(FIRST, 5);
+        });
+        consumer.schedulePollTask(() -> {
+            assertThat(consumer.paused()).containsExactlyInAnyOrder(FIRST, SECOND);
+            assertThat(taken).hasSize(2);
+            isFull.set(false);
+        });
+        consumer.schedulePollTask(() -> {
+            assertThat(consumer.paused()).isEmpty();
+            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            mirror.stop();
+        });
+        MirrorThread thread = thread(mirror, consumer, ensured::add, sender);
+
+        thread.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(sent.get(FIRST)).hasSize(5);
+        assertThat(committed.get(FIRST).offset()).isEqualTo(5);
+        assertThat(thread.totals().inFlight()).isZero();
     }
 
     @Test
@@ -442,7 +479,7 @@ class MirrorThreadTest {
         InFlightMemory memory = new InFlightMemory(1 << 20);
         PartitionCopier copier = new RecordCopier(mirror, consumer, target, memory, new MirrorObserver() {}, sender);
         TargetWatch watch = new TargetWatch(stalled -> "", MirrorPolicies.FOREVER, mirror::fail);
-        return new MirrorThread(mirror, consumer, target, watch, copier);
+        return new MirrorThread(mirror, consumer, target, watch, copier, new GivenUpRecords(ProducerKind.STOCK, null));
     }
 
     private MirrorThread thread(Mirror mirror, MockConsumer<byte[], byte[]> consumer) {

@@ -32,6 +32,7 @@ public final class FinishedBatch {
     private int count;
     private int maxRecordSize;
     private Throwable unwritableCause;
+    private RuntimeException withdrawalCause;
 
     /** Constructed together with the open batch, so that finishing needs no memory that may be missing then. */
     FinishedBatch(PartitionQueue queue, BatchResult result, BatchCallbacks callbacks, byte[] buffer, long createdMs) {
@@ -173,6 +174,16 @@ public final class FinishedBatch {
 
     public boolean isInFlight() {
         return writes.isInFlight();
+    }
+
+    /** It is in flight, and is not to be sent again. */
+    public void withdraw(RuntimeException cause) {
+        withdrawalCause = cause;
+    }
+
+    /** Why it is not to be sent again, or null. */
+    public RuntimeException withdrawalCauseOrNull() {
+        return withdrawalCause;
     }
 
     /** The batch goes to the leader whose term has this number. */

@@ -5,7 +5,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.common.TopicPartition;
 
@@ -43,6 +45,8 @@ public final class PartitionQueue {
 
     /** Written before the batch that it is for is opened. */
     private volatile SequenceStart sequenceStart;
+
+    private final AtomicReference<Withdrawal> withdrawal = new AtomicReference<>();
 
     PartitionQueue(Accumulator accumulator, TopicPartition partition, int id) {
         this.accumulator = accumulator;
@@ -247,6 +251,18 @@ public final class PartitionQueue {
         sequenceStart = start;
     }
 
+    /**
+     * Has the I/O thread fail what is here and not send again what is in flight. Call it while nobody appends.
+     *
+     * @return completes when nothing is in flight
+     */
+    public CompletableFuture<Void> withdraw(RuntimeException cause) {
+        Withdrawal wanted = withdrawal.updateAndGet(
+                known -> known != null ? known : new Withdrawal(cause, new CompletableFuture<>()));
+        handOver();
+        return wanted.done();
+    }
+
     private OpenBatch newest() {
         OpenBatch seen = newest;
         OpenBatch next = seen.next();
@@ -312,6 +328,11 @@ public final class PartitionQueue {
     /** What {@link #numberFrom} has set last, or null. */
     public SequenceStart sequenceStart() {
         return sequenceStart;
+    }
+
+    /** What {@link #withdraw} has asked for since the last call, or null. */
+    public Withdrawal takeWithdrawal() {
+        return withdrawal.get() == null ? null : withdrawal.getAndSet(null);
     }
 
     /** The oldest batch if it is finished, else null. */

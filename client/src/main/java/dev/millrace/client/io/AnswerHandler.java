@@ -55,6 +55,14 @@ final class AnswerHandler {
         if (isSequenceError && partition.isLaterBatchAccepted(batch)) {
             partition.onAccepted(batch);
             batch.decide(-1, -1, null);
+        } else if (batch.withdrawalCauseOrNull() != null) {
+            log.debug(
+                    "{}: {} records are withdrawn and not sent again: {}",
+                    batch.partition(),
+                    batch.count(),
+                    error.toString());
+            partition.onFailed(batch, batch.withdrawalCauseOrNull());
+            batch.decide(-1, -1, batch.withdrawalCauseOrNull());
         } else if (isSequenceError
                 && partition.isFirstUndecided(batch)
                 && (batch.isDoubtful() || !partition.canTakeNewEpoch())) {

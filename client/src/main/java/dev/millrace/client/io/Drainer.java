@@ -190,7 +190,9 @@ final class Drainer {
         visits++;
         p.failUnwritable();
         p.failAfterGap();
+        p.failWithdrawn();
         p.deliverDecided();
+        p.completeWithdrawals();
         p.closeSequenceGap(ids);
     }
 

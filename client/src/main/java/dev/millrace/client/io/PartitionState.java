@@ -5,7 +5,10 @@ import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.SealCause;
 import dev.millrace.client.accumulator.SequenceStart;
+import dev.millrace.client.accumulator.Withdrawal;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import org.apache.kafka.common.Uuid;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +51,9 @@ final class PartitionState {
 
     /** Set by {@link Drainer}: whether it was offered, and is about to be visited. */
     boolean isOffered;
+
+    /** Under way. */
+    private final List<Withdrawal> withdrawals = new ArrayList<>(0);
 
     private int inFlight;
 
@@ -426,6 +432,32 @@ final class PartitionState {
             }
         }
         failUnsent(Long.MAX_VALUE, batch -> cause);
+    }
+
+    /** Fails what the application has withdrawn; what is in flight is told not to be sent again. */
+    void failWithdrawn() {
+        Withdrawal asked = queue.takeWithdrawal();
+        if (asked == null) {
+            return;
+        }
+        withdrawals.add(asked);
+        for (FinishedBatch batch : outstanding) {
+            if (batch.isInFlight()) {
+                batch.withdraw(asked.cause());
+            } else if (!batch.isDecided()) {
+                noteGap(true, asked.cause());
+                batch.decide(-1, -1, asked.cause());
+            }
+        }
+        failUnsent(Long.MAX_VALUE, batch -> asked.cause());
+    }
+
+    /** Tells the application when what it has withdrawn can no longer be written. */
+    void completeWithdrawals() {
+        if (inFlight == 0) {
+            withdrawals.forEach(withdrawal -> withdrawal.done().complete(null));
+            withdrawals.clear();
+        }
     }
 
     private void takeToFail(FinishedBatch batch, RuntimeException reason) {

@@ -1,6 +1,7 @@
 package dev.millrace.client.raw;
 
 import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * A partition to which records and batches are written as they stand in the record format v2 (KIP-98). They are sent
@@ -66,4 +67,14 @@ public interface RawPartition {
      *     called when the results of all are known
      */
     void numberFrom(RawProducerId id, int sequence);
+
+    /**
+     * Takes back what the partition holds: what is not in flight fails at once, and what is in flight is acknowledged or
+     * fails, and is not sent again. Records of {@code send} are included. Does not wait. Nobody may write to the
+     * partition until the result is complete, or what is written may be taken back as well.
+     *
+     * @param cause with which the records fail
+     * @return completes when everything has its outcome and nothing is in flight; never, if the producer is closed before
+     */
+    CompletableFuture<Void> withdraw(RuntimeException cause);
 }

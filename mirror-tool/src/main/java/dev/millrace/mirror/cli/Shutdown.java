@@ -1,6 +1,7 @@
 package dev.millrace.mirror.cli;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Ends the process with the exit code of the command, also after SIGTERM or SIGINT: a JVM would exit with a code for
@@ -9,12 +10,16 @@ import java.util.concurrent.CompletableFuture;
  * <p><b>Threads:</b> the main thread calls {@link #exit}, once; any thread may call the rest.
  */
 final class Shutdown {
+    /** As shells have it: 128 and the number of the signal. */
+    private static final int INTERRUPTED = 130;
+
     private static final CompletableFuture<Integer> EXIT_CODE = new CompletableFuture<>();
 
     private Shutdown() {}
 
     /** Makes a signal run an action that lets the command return; the process then waits for {@link #exit}. */
     static void runOnSignal(Runnable stop) {
+        endAtOnceOnSecondInterrupt();
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(
                         () -> {
@@ -22,6 +27,20 @@ final class Shutdown {
                             Runtime.getRuntime().halt(EXIT_CODE.join());
                         },
                         "mirror-shutdown"));
+    }
+
+    /** Lets the first Ctrl-C end the process as any signal does, and a second one end it at once. */
+    private static void endAtOnceOnSecondInterrupt() {
+        AtomicBoolean isFirst = new AtomicBoolean(true);
+        Interrupts.handle(() -> {
+            if (isFirst.getAndSet(false)) {
+                new Thread(() -> System.exit(INTERRUPTED), "mirror-interrupt").start(); // it waits for the hook
+            } else {
+                System.err.println("mirror: ended at once by a second Ctrl-C; what is not committed was not waited for"
+                        + " and will be mirrored again");
+                Runtime.getRuntime().halt(INTERRUPTED);
+            }
+        });
     }
 
     /** Ends the process. Never returns. */

@@ -1,0 +1,59 @@
+package dev.millrace.mirror;
+
+import dev.millrace.client.raw.RawProducer;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes back from the producer what it holds of partitions that a member gives up: written later, it would come after
+ * what the next owner writes. The stock producer cannot; what it holds may still be written.
+ *
+ * <p><b>Threads:</b> any.
+ */
+final class GivenUpRecords {
+    private static final Logger LOG = LoggerFactory.getLogger(GivenUpRecords.class);
+
+    private final RawProducer rawOrNull;
+
+    /** How records fail that are taken back; nobody owns them here any more, so it is no failure of the mirror. */
+    static final class GivenUpException extends KafkaException {
+        private static final long serialVersionUID = 1L;
+
+        GivenUpException() {
+            super("The partition was given up");
+        }
+    }
+
+    GivenUpRecords(ProducerKind kind, Producer<byte[], byte[]> producer) {
+        rawOrNull = kind == ProducerKind.MILLRACE ? RawProducer.of(producer) : null;
+    }
+
+    /**
+     * Takes them back. To be called after the last record of the partitions was sent; blocks at most {@code
+     * max.block.ms} for a partition that has gone from the target.
+     *
+     * @return completes when nothing of them can be written any more, as far as that is in the producer's power
+     */
+    CompletableFuture<Void> withdraw(Collection<TopicPartition> partitions) {
+        List<CompletableFuture<Void>> withdrawn = new ArrayList<>();
+        if (rawOrNull != null) {
+            for (TopicPartition partition : partitions) {
+                try {
+                    withdrawn.add(rawOrNull
+                            .partition(partition.topic(), partition.partition())
+                            .withdraw(new GivenUpException()));
+                } catch (KafkaException e) {
+                    LOG.info("Cannot take back records of {}: {}", partition, MirrorException.reason(e));
+                }
+            }
+        }
+        return CompletableFuture.allOf(withdrawn.toArray(CompletableFuture[]::new));
+    }
+}
