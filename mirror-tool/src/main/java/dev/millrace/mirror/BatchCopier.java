@@ -26,7 +26,6 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InconsistentTopicIdException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
@@ -55,6 +54,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final Mirror mirror;
     private final Consumer<byte[], byte[]> consumer;
     private final MirrorObserver observer;
+    private final SourceGaps gaps;
+    private final TopicIdentities identities;
     private final PartitionCopy.Target target;
     private final boolean checksCrc;
     private final Fetcher fetcher;
@@ -64,7 +65,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final List<Owned> givenUp = new ArrayList<>();
     private int nextWorker;
 
-    private record Owned(TopicPartition partition, PartitionCopy copy, CopyWorker worker) {}
+    private record Owned(
+            TopicPartition partition, SourcePositions.Start start, PartitionCopy copy, CopyWorker worker) {}
 
     /**
      * @param consumerConfig of the fetcher
@@ -74,12 +76,16 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             Mirror mirror,
             Map<String, Object> consumerConfig,
             Consumer<byte[], byte[]> consumer,
+            SourceGaps gaps,
+            TopicIdentities identities,
             java.util.function.Consumer<TopicPartition> ensureTarget,
             Producer<byte[], byte[]> producer,
             TopicLimits limits) {
         this(
                 mirror,
                 consumer,
+                gaps,
+                identities,
                 new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG),
                 target(mirror.mode(), ensureTarget, RawProducer.of(producer), limits),
                 sink -> SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), sink));
@@ -89,11 +95,15 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     BatchCopier(
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
+            SourceGaps gaps,
+            TopicIdentities identities,
             boolean checksCrc,
             PartitionCopy.Target target,
             Function<FetchSink, Fetcher> createFetcher) {
         this.mirror = mirror;
         this.consumer = consumer;
+        this.gaps = gaps;
+        this.identities = identities;
         this.observer = mirror.observer();
         this.checksCrc = checksCrc;
         this.target = target;
@@ -131,17 +141,23 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void onOffsetReset(TopicPartition partition, long from, long to, String cause) {
-        LOG.warn("The position of {} on the source moved from {} to {}: {}", partition, from, to, cause);
         Owned moved = owned.get(partition);
-        if (moved != null) {
+        if (moved == null) {
+            return; // given up just now
+        }
+        boolean isBeginning = moved.start.isNew() && from == 0;
+        if (isBeginning || gaps.onMove(partition, from, to, cause)) {
             moved.worker.execute(() -> moved.copy.resetTo(to));
+        } else {
+            moved.copy.stop();
+            fetcher.unassign(List.of(partition));
         }
     }
 
     @Override
     public void onFailure(TopicPartition partitionOrNull, Throwable failure) {
         if (partitionOrNull != null && failure instanceof InconsistentTopicIdException) {
-            startAnew(partitionOrNull, failure);
+            identities.askSoon(); // then the member starts the partition anew
         } else if (!(failure instanceof RetriableException)) {
             mirror.fail(MirrorException.failed(
                     "Could not read " + (partitionOrNull == null ? "from the source" : partitionOrNull.toString()),
@@ -151,37 +167,19 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         } // of a partition the fetcher has logged it
     }
 
-    /** The topic was deleted and created again: its log is another one, of which nothing is copied yet. */
-    private void startAnew(TopicPartition partition, Throwable cause) {
-        Owned replaced = owned.get(partition);
-        if (replaced != null) {
-            onOffsetReset(partition, replaced.copy.position(), 0, MirrorException.reason(cause));
-            fetcher.assign(partition, 0, Optional.empty());
-        }
-    }
-
     // ---- the consumer's thread ----
 
     @Override
-    public void add(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
-        consumer.pause(partitions);
+    public void add(Map<TopicPartition, SourcePositions.Start> partitions, Set<TopicPartition> gone) {
+        consumer.pause(partitions.keySet());
         if (!mirror.isRunning()) {
             return; // assigned by a rebalance during the end; what is sent now would not be awaited or committed
         }
-        Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(Set.copyOf(partitions));
-        for (TopicPartition partition : partitions) {
-            OffsetAndMetadata known = committed.get(partition);
-            long offset;
-            if (known != null) {
-                offset = known.offset();
-            } else {
-                // Of a partition that is gone no position can be had; if it comes back, it begins at 0.
-                offset = gone.contains(partition) ? 0 : consumer.position(partition);
-            }
-            PartitionCopy copy = new PartitionCopy(partition, offset, checksCrc, target);
-            owned.put(partition, new Owned(partition, copy, workerFor(partition)));
-            fetcher.assign(partition, offset, known == null ? Optional.empty() : known.leaderEpoch());
-        }
+        partitions.forEach((partition, start) -> {
+            PartitionCopy copy = new PartitionCopy(partition, start.offset(), checksCrc, target);
+            owned.put(partition, new Owned(partition, start, copy, workerFor(partition)));
+            fetcher.assign(partition, start.offset(), start.leaderEpoch(), start.topicId());
+        });
     }
 
     /** While a former copy of the partition may still send, both have one worker, so that they do not mix. */
@@ -282,7 +280,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             Owned of = owned.get(partition);
             OffsetAndMetadata acked = of == null ? null : of.copy.ackedOrNull();
             if (acked != null) {
-                positions.put(partition, mirror.withMetadata(acked, Uuid.ZERO_UUID, Optional.empty()));
+                positions.put(partition, mirror.withMetadata(acked, of.start.topicId(), Optional.empty()));
             }
         }
         return positions;

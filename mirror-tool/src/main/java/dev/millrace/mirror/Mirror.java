@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InterruptException;
 
@@ -83,7 +85,13 @@ public final class Mirror {
             Map<String, Object> consumer = prepareGroup(source, target, targetId);
             observer.onStarted(topics);
             opposite.watch(this::fail);
-            runThreads(consumer, new TargetTopics(source, target), target);
+            try (SourceGaps gaps = new SourceGaps(config.onGap());
+                    TopicIdentities identities = new TopicIdentities(names -> Clusters.topicIds(source, names))) {
+                gaps.showInJmx(consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
+                identities.watch();
+                runThreads(
+                        consumer, new Parts(new TargetTopics(source, target), topicLimits(target), gaps, identities));
+            }
         }
     }
 
@@ -96,19 +104,39 @@ public final class Mirror {
         return MirrorGroup.withGroup(config.consumer(), group);
     }
 
-    private void runThreads(Map<String, Object> consumer, TargetTopics targetTopics, Admin target) {
+    /** What all members of the group share. */
+    private record Parts(TargetTopics targetTopics, TopicLimits limits, SourceGaps gaps, TopicIdentities identities) {}
+
+    private MirrorThread createMember(
+            Map<String, Object> consumer, Parts parts, Producer<byte[], byte[]> producer, int number) {
+        Map<String, Object> own = DerivedConfigs.numbered(consumer, number);
+        boolean isFetching = config.mode().isFetching();
+        KafkaConsumer<byte[], byte[]> member = new KafkaConsumer<>(isFetching ? own : DerivedConfigs.withoutReset(own));
+        ResetPolicy policy =
+                ResetPolicy.of(own.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
+        SourcePositions positions = new SourcePositions(member, policy, parts.identities());
+        java.util.function.Consumer<TopicPartition> ensureTarget = parts.targetTopics()::ensure;
+        PartitionCopier copier = isFetching
+                ? new BatchCopier(
+                        this, own, member, parts.gaps(), parts.identities(), ensureTarget, producer, parts.limits())
+                : new RecordCopier(
+                        this,
+                        member,
+                        positions,
+                        new LostPositions(positions, parts.gaps()),
+                        ensureTarget,
+                        observer,
+                        observer.createSender(producer));
+        return new MirrorThread(this, member, ensureTarget, positions, copier);
+    }
+
+    private void runThreads(Map<String, Object> consumer, Parts parts) {
         Producer<byte[], byte[]> producer = config.producerKind().create(config.producer());
         List<MirrorThread> mirrors = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try {
             for (int i = 0; i < members(); i++) {
-                Map<String, Object> own = DerivedConfigs.numbered(consumer, i);
-                KafkaConsumer<byte[], byte[]> member = new KafkaConsumer<>(own);
-                PartitionCopier copier = config.mode().isFetching()
-                        ? new BatchCopier(this, own, member, targetTopics::ensure, producer, topicLimits(target))
-                        : new RecordCopier(
-                                this, member, targetTopics::ensure, observer, observer.createSender(producer));
-                mirrors.add(new MirrorThread(this, member, targetTopics::ensure, copier));
+                mirrors.add(createMember(consumer, parts, producer, i));
             }
             for (MirrorThread mirror : mirrors) {
                 Thread thread = new Thread(mirror, "mirror-" + threads.size());

@@ -10,6 +10,7 @@ import java.util.regex.Pattern;
  *     underscores, are never mirrored
  * @param threads how many threads feed the producer, at least 1; with {@link CopyMode#CONSUMER} each has a consumer
  * @param mode how records get from the source to the producer
+ * @param onGap what to do with a partition whose next records the source has lost
  * @param consumer configuration of every consumer, complete except for {@link DerivedConfigs#numbered numbers}
  * @param producer configuration of the one producer, complete
  */
@@ -18,6 +19,7 @@ public record MirrorConfig(
         int threads,
         CopyMode mode,
         ProducerKind producerKind,
+        GapPolicy onGap,
         Map<String, Object> consumer,
         Map<String, Object> producer) {
     public MirrorConfig {

@@ -16,6 +16,7 @@ import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
@@ -56,6 +57,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private final Mirror mirror;
     private final Consumer<byte[], byte[]> consumer;
     private final java.util.function.Consumer<TopicPartition> ensureTarget;
+    private final SourcePositions positions;
     private final PartitionCopier copier;
     private final SourceTopics source;
     private final OffsetCommits commits;
@@ -67,10 +69,12 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
             java.util.function.Consumer<TopicPartition> ensureTarget,
+            SourcePositions positions,
             PartitionCopier copier) {
         this.mirror = mirror;
         this.consumer = consumer;
         this.ensureTarget = ensureTarget;
+        this.positions = positions;
         this.copier = copier;
         this.source = new SourceTopics(consumer);
         this.commits = new OffsetCommits(consumer, source);
@@ -82,12 +86,13 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         try {
             consumer.subscribe(mirror.topics(), this);
             while (mirror.isRunning()) {
-                copier.forward(consumer.poll(copier.pollTimeout()));
+                forwardNext();
                 copier.advance();
                 long now = System.nanoTime();
                 if (now - lastCommitNanos > COMMIT_INTERVAL_NANOS) {
                     lastCommitNanos = now;
                     commits.commitInBackground(copier.positions(copier.partitions()));
+                    startAnew(positions.replaced(copier.partitions()));
                     copier.measureLag(now);
                 }
             }
@@ -100,6 +105,27 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         }
     }
 
+    private void forwardNext() {
+        try {
+            copier.forward(consumer.poll(copier.pollTimeout()));
+        } catch (OffsetOutOfRangeException lost) {
+            Set<TopicPartition> replaced = positions.askForReplaced(lost.partitions());
+            if (replaced.isEmpty()) {
+                copier.onOutOfRange(lost);
+            } else {
+                startAnew(replaced); // The next poll throws for the others, if there are any.
+            }
+        }
+    }
+
+    /** Copies from the beginning what was deleted from the source and created anew. */
+    private void startAnew(Set<TopicPartition> replaced) {
+        if (!replaced.isEmpty()) {
+            giveUp(replaced);
+            copier.add(positions.beginAnew(replaced), Set.of());
+        }
+    }
+
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
         Set<TopicPartition> gone = new HashSet<>();
@@ -108,7 +134,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
                 gone.add(partition);
             }
         }
-        copier.add(partitions, gone);
+        copier.add(mirror.isRunning() ? positions.find(partitions, gone) : positions.nowhere(partitions), gone);
         warnOfGone(gone);
     }
 

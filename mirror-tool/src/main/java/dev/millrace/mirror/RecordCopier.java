@@ -11,6 +11,7 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -32,6 +33,9 @@ final class RecordCopier implements PartitionCopier {
     private static final Duration BUSY_POLL = Duration.ofMillis(5);
 
     private final Mirror mirror;
+    private final Consumer<byte[], byte[]> consumer;
+    private final SourcePositions positions;
+    private final LostPositions lostPositions;
     private final java.util.function.Consumer<TopicPartition> ensureTarget;
     private final MirrorObserver observer;
     private final MirrorObserver.Sender sender;
@@ -40,6 +44,8 @@ final class RecordCopier implements PartitionCopier {
     private final SourceLag lag;
     /** Partitions that no longer existed on the source when they were assigned, so that the target may lack them. */
     private final Set<TopicPartition> notEnsured = new HashSet<>();
+    /** Partitions with a gap after which the mirror is not to go on. */
+    private final Set<TopicPartition> stopped = new HashSet<>();
 
     /**
      * @param ensureTarget returns once the target has the partition
@@ -48,10 +54,15 @@ final class RecordCopier implements PartitionCopier {
     RecordCopier(
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
+            SourcePositions positions,
+            LostPositions lostPositions,
             java.util.function.Consumer<TopicPartition> ensureTarget,
             MirrorObserver observer,
             MirrorObserver.Sender sender) {
         this.mirror = mirror;
+        this.consumer = consumer;
+        this.positions = positions;
+        this.lostPositions = lostPositions;
         this.ensureTarget = ensureTarget;
         this.observer = observer;
         this.sender = sender;
@@ -61,14 +72,30 @@ final class RecordCopier implements PartitionCopier {
         this.lag = new SourceLag(consumer, now);
     }
 
-    private OffsetAndMetadata withMetadata(OffsetAndMetadata position) {
-        return mirror.withMetadata(position, Uuid.ZERO_UUID, Optional.empty());
+    private OffsetAndMetadata withMetadata(OffsetAndMetadata position, Uuid topicId) {
+        return mirror.withMetadata(position, topicId, Optional.empty());
     }
 
     @Override
-    public void add(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
-        partitions.forEach(prefixes::add);
+    public void add(Map<TopicPartition, SourcePositions.Start> partitions, Set<TopicPartition> gone) {
+        positions.seek(partitions);
+        partitions.forEach((partition, start) -> prefixes.add(partition, start.topicId()));
         notEnsured.addAll(gone);
+    }
+
+    @Override
+    public void onOutOfRange(OffsetOutOfRangeException thrown) {
+        LostPositions.Outcome outcome = lostPositions.find(thrown, prefixes.partitions());
+        outcome.goingOn().forEach((partition, to) -> {
+            consumer.seek(partition, to);
+            // A page of no records moves the position as soon as all before is acknowledged.
+            AckedPrefix.Page unused = prefixes.get(partition).addPage(0, to);
+        });
+        for (TopicPartition partition : outcome.stopped()) {
+            stopped.add(partition);
+            consumer.seek(partition, 0); // Or the consumer would ask about the lost position again and again.
+            consumer.pause(Set.of(partition));
+        }
     }
 
     @Override
@@ -80,6 +107,7 @@ final class RecordCopier implements PartitionCopier {
         // A consumer interceptor may have removed the next positions.
         Set<TopicPartition> partitions = new HashSet<>(polled.nextOffsets().keySet());
         partitions.addAll(polled.partitions());
+        partitions.removeAll(stopped);
         for (TopicPartition partition : partitions) {
             forward(partition, polled.records(partition), polled.nextOffsets().get(partition));
         }
@@ -161,6 +189,7 @@ final class RecordCopier implements PartitionCopier {
     public void giveUp(Collection<TopicPartition> partitions) {
         prefixes.giveUp(partitions);
         notEnsured.removeAll(partitions);
+        stopped.removeAll(partitions);
     }
 
     @Override

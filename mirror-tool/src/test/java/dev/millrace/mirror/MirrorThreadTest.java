@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.support.FakeSourceConsumer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -427,7 +428,13 @@ class MirrorThreadTest {
     private static Mirror mirror(int threads) {
         return new Mirror(
                 new MirrorConfig(
-                        Pattern.compile("orders"), threads, CopyMode.CONSUMER, ProducerKind.STOCK, Map.of(), Map.of()),
+                        Pattern.compile("orders"),
+                        threads,
+                        CopyMode.CONSUMER,
+                        ProducerKind.STOCK,
+                        GapPolicy.GO_ON,
+                        Map.of(),
+                        Map.of()),
                 null);
     }
 
@@ -436,8 +443,17 @@ class MirrorThreadTest {
             MockConsumer<byte[], byte[]> consumer,
             java.util.function.Consumer<TopicPartition> ensure,
             MirrorObserver.Sender sender) {
-        PartitionCopier copier = new RecordCopier(mirror, consumer, ensure, new MirrorObserver() {}, sender);
-        return new MirrorThread(mirror, consumer, ensure, copier);
+        SourcePositions positions =
+                new SourcePositions(consumer, ResetPolicy.of("earliest"), new TopicIdentities(names -> Map.of()));
+        PartitionCopier copier = new RecordCopier(
+                mirror,
+                consumer,
+                positions,
+                new LostPositions(positions, new SourceGaps(GapPolicy.GO_ON)),
+                ensure,
+                new MirrorObserver() {},
+                sender);
+        return new MirrorThread(mirror, consumer, ensure, positions, copier);
     }
 
     private MirrorThread thread(Mirror mirror, MockConsumer<byte[], byte[]> consumer) {

@@ -38,6 +38,8 @@ public final class ClientConfigs {
             entry(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed"),
             // A topic that was deleted must not come back because the mirror asked for it.
             entry(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false),
+            // So soon a topic that is created, anew or for the first time, is mirrored.
+            entry(ConsumerConfig.METADATA_MAX_AGE_CONFIG, 30_000),
             // A thread that is blocked continues by itself or stops the mirror: see MirrorThread.
             entry(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, Integer.MAX_VALUE),
             entry(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000),

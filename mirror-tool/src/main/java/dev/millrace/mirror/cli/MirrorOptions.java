@@ -1,6 +1,7 @@
 package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.CopyMode;
+import dev.millrace.mirror.GapPolicy;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.ProducerKind;
@@ -89,6 +90,24 @@ public final class MirrorOptions {
                     + " passes large batches and merges small ones. Default: ${DEFAULT-VALUE}.")
     private CopyMode mode;
 
+    @Option(
+            names = "--on-gap",
+            paramLabel = "go-on|stop-partition",
+            converter = GapPolicyParser.class,
+            defaultValue = "go-on",
+            order = 10,
+            description = "What to do with a partition of which the source no longer has the next records, because its"
+                    + " retention was shorter than the mirror was stopped, or its log was truncated. Either is told and"
+                    + " counted. Default: ${DEFAULT-VALUE}.")
+    private GapPolicy onGap;
+
+    static final class GapPolicyParser implements ITypeConverter<GapPolicy> {
+        @Override
+        public GapPolicy convert(String text) {
+            return OptionValues.parse(GapPolicy.values(), text);
+        }
+    }
+
     static final class CopyModeParser implements ITypeConverter<CopyMode> {
         @Override
         public CopyMode convert(String text) {
@@ -121,6 +140,7 @@ public final class MirrorOptions {
                 threads,
                 mode,
                 producerKind,
+                onGap,
                 ClientConfigs.consumer(consumerConfig, source, group),
                 ClientConfigs.producer(producerConfig, target));
         if (mode.isFetching()) {

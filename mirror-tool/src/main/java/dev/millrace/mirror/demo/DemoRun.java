@@ -49,6 +49,7 @@ final class DemoRun {
                 config.threads(),
                 config.mode(),
                 config.producerKind(),
+                config.onGap(),
                 config.consumer(),
                 compressed(config.producer()));
     }
