@@ -70,7 +70,6 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     /**
      * @param consumerConfig of the fetcher
-     * @param ensureTarget returns once the target has the partition
      */
     BatchCopier(
             Mirror mirror,
@@ -78,7 +77,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             Consumer<byte[], byte[]> consumer,
             SourceGaps gaps,
             TopicIdentities identities,
-            java.util.function.Consumer<TopicPartition> ensureTarget,
+            TargetReadiness readiness,
             Producer<byte[], byte[]> producer,
             TopicLimits limits) {
         this(
@@ -87,7 +86,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 gaps,
                 identities,
                 new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG),
-                target(mirror.mode(), ensureTarget, RawProducer.of(producer), limits),
+                target(mirror.mode(), readiness, RawProducer.of(producer), limits),
                 sink -> SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), sink));
     }
 
@@ -115,12 +114,9 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     }
 
     private static PartitionCopy.Target target(
-            CopyMode mode,
-            java.util.function.Consumer<TopicPartition> ensureTarget,
-            RawProducer raw,
-            TopicLimits limits) {
+            CopyMode mode, TargetReadiness readiness, RawProducer raw, TopicLimits limits) {
         return partition -> {
-            ensureTarget.accept(partition);
+            readiness.ensure(partition);
             return new PartitionCopy.OpenTarget(
                     raw.partition(partition.topic(), partition.partition()),
                     new OpenDecision(mode.passMode(), limits.of(partition.topic())));

@@ -192,6 +192,19 @@ public final class Clusters {
         return await(cluster.describeConfigs(List.of(resource)).values().get(resource));
     }
 
+    /** As {@link #topicConfig}, asked for in one request. */
+    static Map<String, KafkaFuture<Config>> topicConfigs(Admin cluster, Collection<String> topics) {
+        Map<String, KafkaFuture<Config>> configs = new HashMap<>();
+        if (!topics.isEmpty()) {
+            cluster.describeConfigs(topics.stream()
+                            .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
+                            .toList())
+                    .values()
+                    .forEach((resource, config) -> configs.put(resource.name(), config));
+        }
+        return configs;
+    }
+
     /** Waits for a cluster's answer. For callers that go on when the cluster refuses; the cause says why. */
     static <T> T await(KafkaFuture<T> future) throws ExecutionException {
         try {

@@ -17,7 +17,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InterruptException;
 
@@ -89,8 +88,9 @@ public final class Mirror {
                     TopicIdentities identities = new TopicIdentities(names -> Clusters.topicIds(source, names))) {
                 gaps.showInJmx(consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
                 identities.watch();
-                runThreads(
-                        consumer, new Parts(new TargetTopics(source, target), topicLimits(target), gaps, identities));
+                TargetTopics targetTopics = new TargetTopics(source, target);
+                targetTopics.prepare(topics);
+                runThreads(consumer, new Parts(targetTopics, topicLimits(target), gaps, identities));
             }
         }
     }
@@ -115,19 +115,25 @@ public final class Mirror {
         ResetPolicy policy =
                 ResetPolicy.of(own.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
         SourcePositions positions = new SourcePositions(member, policy, parts.identities());
-        java.util.function.Consumer<TopicPartition> ensureTarget = parts.targetTopics()::ensure;
         PartitionCopier copier = isFetching
                 ? new BatchCopier(
-                        this, own, member, parts.gaps(), parts.identities(), ensureTarget, producer, parts.limits())
+                        this,
+                        own,
+                        member,
+                        parts.gaps(),
+                        parts.identities(),
+                        parts.targetTopics(),
+                        producer,
+                        parts.limits())
                 : new RecordCopier(
                         this,
                         member,
                         positions,
                         new LostPositions(positions, parts.gaps()),
-                        ensureTarget,
+                        parts.targetTopics(),
                         observer,
                         observer.createSender(producer));
-        return new MirrorThread(this, member, ensureTarget, positions, copier);
+        return new MirrorThread(this, member, parts.targetTopics(), positions, copier);
     }
 
     private void runThreads(Map<String, Object> consumer, Parts parts) {

@@ -56,7 +56,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private final Mirror mirror;
     private final Consumer<byte[], byte[]> consumer;
-    private final java.util.function.Consumer<TopicPartition> ensureTarget;
+    private final TargetReadiness target;
     private final SourcePositions positions;
     private final PartitionCopier copier;
     private final SourceTopics source;
@@ -64,16 +64,15 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private long lastCommitNanos = System.nanoTime();
 
-    /** @param ensureTarget returns once the target has the partition */
     MirrorThread(
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
-            java.util.function.Consumer<TopicPartition> ensureTarget,
+            TargetReadiness target,
             SourcePositions positions,
             PartitionCopier copier) {
         this.mirror = mirror;
         this.consumer = consumer;
-        this.ensureTarget = ensureTarget;
+        this.target = target;
         this.positions = positions;
         this.copier = copier;
         this.source = new SourceTopics(consumer);
@@ -129,6 +128,9 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
         Set<TopicPartition> gone = new HashSet<>();
+        if (mirror.isRunning()) {
+            target.prepare(partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet()));
+        }
         for (TopicPartition partition : partitions) {
             if (mirror.isRunning() && !ensureUnlessGone(partition)) {
                 gone.add(partition);
@@ -141,7 +143,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     /** Makes sure that the target has the partition; returns false if the source no longer has it. */
     private boolean ensureUnlessGone(TopicPartition partition) {
         try {
-            ensureTarget.accept(partition);
+            target.ensure(partition);
             return true;
         } catch (MirrorException e) {
             if (source.findMissing(Set.of(partition)).isEmpty()) {

@@ -36,7 +36,7 @@ final class RecordCopier implements PartitionCopier {
     private final Consumer<byte[], byte[]> consumer;
     private final SourcePositions positions;
     private final LostPositions lostPositions;
-    private final java.util.function.Consumer<TopicPartition> ensureTarget;
+    private final TargetReadiness readiness;
     private final MirrorObserver observer;
     private final MirrorObserver.Sender sender;
     private final ThreadCounters counters;
@@ -48,7 +48,6 @@ final class RecordCopier implements PartitionCopier {
     private final Set<TopicPartition> stopped = new HashSet<>();
 
     /**
-     * @param ensureTarget returns once the target has the partition
      * @param sender of this thread alone
      */
     RecordCopier(
@@ -56,14 +55,14 @@ final class RecordCopier implements PartitionCopier {
             Consumer<byte[], byte[]> consumer,
             SourcePositions positions,
             LostPositions lostPositions,
-            java.util.function.Consumer<TopicPartition> ensureTarget,
+            TargetReadiness readiness,
             MirrorObserver observer,
             MirrorObserver.Sender sender) {
         this.mirror = mirror;
         this.consumer = consumer;
         this.positions = positions;
         this.lostPositions = lostPositions;
-        this.ensureTarget = ensureTarget;
+        this.readiness = readiness;
         this.observer = observer;
         this.sender = sender;
         long now = System.nanoTime();
@@ -116,7 +115,7 @@ final class RecordCopier implements PartitionCopier {
     private void forward(
             TopicPartition partition, List<ConsumerRecord<byte[], byte[]>> records, OffsetAndMetadata next) {
         if (notEnsured.remove(partition)) {
-            ensureTarget.accept(partition); // The topic is there again.
+            readiness.ensure(partition); // The topic is there again.
         }
         AckedPrefix.Page page = prefixes.get(partition).addPage(records.size(), next);
         long bytes = 0;

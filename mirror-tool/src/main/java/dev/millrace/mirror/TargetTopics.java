@@ -3,21 +3,14 @@ package dev.millrace.mirror;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.Config;
-import org.apache.kafka.clients.admin.NewPartitions;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.InvalidPartitionsException;
-import org.apache.kafka.common.errors.TopicAuthorizationException;
-import org.apache.kafka.common.errors.TopicExistsException;
-import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,149 +18,84 @@ import org.slf4j.LoggerFactory;
  * Makes sure that a partition exists on the target before a record is sent to it. Creates a missing topic with the
  * partition count and the {@link TopicSettings} of the source and with the target's default replication. Adds
  * partitions to a topic that has fewer than the source. Leaves the settings of an existing topic as they are, and warns
- * if the target would delete records by other rules.
+ * if they make its records differ from the source's.
  *
- * <p><b>Threads:</b> any. In a rebalance all consumer threads call at once, mostly for the same topics. The cache lets
- * one of them work on a topic while the others wait for its answer.
- * <p><b>Ordering:</b> Caffeine publishes what it computed to all threads that read it.
+ * <p><b>Threads:</b> any. In a rebalance all consumer threads call at once, mostly for the same topics. One of them works
+ * while the others wait, and find its results.
+ * <p><b>Ordering:</b> the lock of this object; Caffeine publishes to threads that read without it.
  */
-final class TargetTopics {
+final class TargetTopics implements TargetReadiness {
     private static final Logger LOG = LoggerFactory.getLogger(TargetTopics.class);
     /** Limited, so that a topic that a user deletes is created again at the next assignment. */
     private static final Duration CACHE_TIME = Duration.ofMinutes(1);
 
+    private static final long REPORT_NANOS = TimeUnit.SECONDS.toNanos(2);
+
     private final Admin source;
     private final Admin target;
-    private final TopicCreator creator;
-    /** Topics whose {@code cleanup.policy} has been compared already. */
-    private final Set<String> compared = ConcurrentHashMap.newKeySet();
-
+    private final TopicComparison comparison;
     private final Cache<String, Integer> partitions =
             Caffeine.newBuilder().expireAfterWrite(CACHE_TIME).build();
 
     TargetTopics(Admin source, Admin target) {
         this.source = source;
         this.target = target;
-        this.creator = new TopicCreator(target);
+        this.comparison = new TopicComparison(source, target);
     }
 
-    /**
-     * Returns once the target has the partition. Blocks for as long as the clusters take to answer, up to the time-outs
-     * of their clients.
-     *
-     * @throws MirrorException when a cluster refuses or does not answer
-     */
-    void ensure(TopicPartition wanted) {
-        partitions
-                .asMap()
-                .compute(
-                        wanted.topic(),
-                        (topic, known) -> known != null && known > wanted.partition() ? known : createOrGrow(topic));
-    }
-
-    private int createOrGrow(String topic) {
-        try {
-            int wanted = countPartitions(source, topic)
-                    .orElseThrow(() -> MirrorException.failed("Topic " + topic + " has gone from the source"));
-            int present = countPartitions(target, topic).orElse(0);
-            if (present == 0) {
-                present = create(topic, wanted);
-            }
-            if (present < wanted) {
-                grow(topic, present, wanted);
-            }
-            // Waits for leaders. A leader that is not ready may refuse a producer's first batch and accept the second,
-            // and then the stock producer's idempotence fails (KAFKA-15591).
-            int ready = Clusters.endOffsets(target, topic, Math.max(present, wanted))
-                    .size();
-            if (compared.add(topic)) {
-                warnIfCleanupDiffers(topic);
-            }
-            return ready;
-        } catch (ExecutionException e) {
-            throw failure(topic, e.getCause());
-        } catch (KafkaException e) {
-            throw failure(topic, e);
-        }
-    }
-
-    private int create(String topic, int count) throws ExecutionException {
-        Config settings = readSettings(topic);
-        try {
-            Map<String, String> taken = creator.create(topic, count, TopicSettings.toCopy(settings));
-            LOG.info(
-                    "Created topic {} on the target, {}, with {}; left to the target: {}",
-                    topic,
-                    Words.count(count, "partition"),
-                    taken,
-                    TopicSettings.toLeave(settings));
-        } catch (ExecutionException e) {
-            if (!(e.getCause() instanceof TopicExistsException)) {
-                throw e;
-            } // Another mirror created it first, with the same partitions.
-        }
-        return count;
-    }
-
-    private Config readSettings(String topic) throws ExecutionException {
-        try {
-            return Clusters.topicConfig(source, topic);
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof TopicAuthorizationException) {
-                throw MirrorException.failed("Topic " + topic + " is missing on the target, and the mirror may not read"
-                        + " its settings on the source; allow DescribeConfigs there, or create the topic yourself");
-            }
-            throw e;
-        }
-    }
-
-    /** A target that deletes by age or size what the source compacts would lose records. */
-    private void warnIfCleanupDiffers(String topic) {
-        try {
-            Set<String> here = TopicSettings.cleanupPolicies(Clusters.topicConfig(source, topic));
-            Set<String> there = TopicSettings.cleanupPolicies(Clusters.topicConfig(target, topic));
-            if (!here.equals(there)) {
-                LOG.warn(
-                        "Topic {} has cleanup.policy {} on the source, but {} on the target, which may delete what the"
-                                + " source keeps, or keep what it deletes",
-                        topic,
-                        here,
-                        there);
-            }
-        } catch (ExecutionException e) {
-            LOG.info("Cannot compare the cleanup.policy of topic {}: {}", topic, MirrorException.reason(e.getCause()));
-        }
-    }
-
-    private void grow(String topic, int from, int to) throws ExecutionException {
-        try {
-            Clusters.await(target.createPartitions(Map.of(topic, NewPartitions.increaseTo(to)))
-                    .all());
-            LOG.info("Topic {} on the target grew from {} to {} partitions, like the source", topic, from, to);
-        } catch (ExecutionException e) {
-            Integer now = countPartitions(target, topic).orElse(from);
-            if (!(e.getCause() instanceof InvalidPartitionsException) || now < to) {
-                throw e;
+    /** Blocks for as long as the clusters take to answer, up to the time-outs of their clients. */
+    @Override
+    public void ensure(TopicPartition wanted) {
+        String topic = wanted.topic();
+        if (!isReady(wanted)) {
+            synchronized (this) {
+                if (!isReady(wanted)) {
+                    MirrorException failure = makeReady(List.of(topic)).get(topic);
+                    if (failure != null) {
+                        throw failure;
+                    }
+                }
             }
         }
     }
 
-    private static Optional<Integer> countPartitions(Admin cluster, String topic) throws ExecutionException {
-        try {
-            return Optional.of(Clusters.await(cluster.describeTopics(List.of(topic))
-                            .topicNameValues()
-                            .get(topic))
-                    .partitions()
-                    .size());
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof UnknownTopicOrPartitionException) {
-                return Optional.empty();
-            }
-            throw e;
-        }
+    private boolean isReady(TopicPartition wanted) {
+        Integer known = partitions.getIfPresent(wanted.topic());
+        return known != null && known > wanted.partition();
     }
 
-    private static MirrorException failure(String topic, Throwable cause) {
-        return MirrorException.failed("Could not make topic " + topic + " ready on the target", cause);
+    /** As {@link #ensure}; tells from time to time how far it is. */
+    @Override
+    public synchronized void prepare(Collection<String> topics) {
+        TreeSet<String> asked = new TreeSet<>(topics);
+        asked.removeIf(topic -> partitions.getIfPresent(topic) != null);
+        makeReady(asked).forEach((topic, failure) -> LOG.warn("{}", MirrorException.reason(failure)));
+    }
+
+    /** Returns why topics are not ready; empty if all are. */
+    private Map<String, MirrorException> makeReady(Collection<String> topics) {
+        Map<String, MirrorException> failures = new TreeMap<>();
+        long toldNanos = System.nanoTime();
+        int created = 0;
+        int done = 0;
+        for (List<String> batch : Clusters.batches(topics)) {
+            TopicPreparation preparation = new TopicPreparation(source, target);
+            preparation.run(batch);
+            comparison.compare(preparation.ready().keySet());
+            partitions.putAll(preparation.ready());
+            failures.putAll(preparation.failures());
+            created += preparation.created().size();
+            done += batch.size();
+            long now = System.nanoTime();
+            if (now - toldNanos > REPORT_NANOS && done < topics.size()) {
+                toldNanos = now;
+                LOG.info(
+                        "Made {} of {} ready on the target, {} of them created",
+                        done,
+                        Words.count(topics.size(), "topic"),
+                        created);
+            }
+        }
+        return failures;
     }
 }
