@@ -4,12 +4,15 @@ import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.BatchCodec;
 import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.RecordEncoder;
+import dev.millrace.client.accumulator.SequenceStart;
 import dev.millrace.client.io.IoThreads;
+import dev.millrace.client.io.ProducerId;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.ProducerSensors;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.raw.RawPartition;
 import dev.millrace.client.raw.RawProducer;
+import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -34,6 +37,7 @@ final class RawSender extends RawProducer {
     private final long maxBlockMs;
     private final int maxRequestSize;
     private final long totalMemory;
+    private final boolean idempotent;
 
     RawSender(ProducerConfig config, KafkaBridge kafka, TopicLookup topics, Accumulator accumulator, IoThreads io) {
         String transactionalId = config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG);
@@ -49,6 +53,7 @@ final class RawSender extends RawProducer {
         this.maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
         this.maxRequestSize = config.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
         this.totalMemory = config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
+        this.idempotent = config.getBoolean(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG);
     }
 
     @Override
@@ -62,6 +67,17 @@ final class RawSender extends RawProducer {
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         }
+    }
+
+    @Override
+    public boolean isIdempotent() {
+        return idempotent;
+    }
+
+    @Override
+    public RawProducerId idOrNull() {
+        ProducerId known = io.producerId();
+        return known.isKnown() ? new RawProducerId(known.id(), known.epoch()) : null;
     }
 
     /** Null is what the accumulator answers when it is closed. */
@@ -106,6 +122,15 @@ final class RawSender extends RawProducer {
                 countRefused();
                 throw e;
             }
+        }
+
+        @Override
+        public void numberFrom(RawProducerId id, int sequence) {
+            if (!idempotent) {
+                throw new IllegalStateException("Batches for " + queue.partition() + " have no sequences: "
+                        + ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG + " is off");
+            }
+            queue.numberFrom(new SequenceStart(id.id(), id.epoch(), sequence));
         }
 
         @Override

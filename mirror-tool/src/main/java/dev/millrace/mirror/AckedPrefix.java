@@ -8,6 +8,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RetriableException;
 
 /**
  * How far one source partition has been mirrored without a gap: the offset up to which every record sent has been
@@ -109,8 +110,13 @@ final class AckedPrefix {
         private final OffsetAndMetadata next;
         private final long[] offsets;
         private final byte[] flags;
+        /** Where the prefix is used; a callback that runs there within {@code send} tells of a refusal. */
+        private final Thread owner = Thread.currentThread();
+
         private int added;
         private int walked;
+        private boolean isSending;
+        private boolean isRefused;
 
         private Page(int size, OffsetAndMetadata next) {
             this.next = next;
@@ -123,7 +129,25 @@ final class AckedPrefix {
             int index = added++;
             offsets[index] = offset;
             sent++;
+            isSending = true;
             return new Ack(this, index);
+        }
+
+        /**
+         * To be called when {@code send} has returned: takes the record back that was added last, if {@code send} has
+         * refused it for now, for lack of memory or metadata. It is to be added and sent again.
+         *
+         * @return whether it was refused
+         */
+        boolean takeBackIfRefused() {
+            isSending = false;
+            if (!isRefused) {
+                return false;
+            }
+            isRefused = false;
+            added--;
+            sent--;
+            return true;
         }
 
         /** Marks the record added last as failed, because {@code send} threw; returns the exception that names it. */
@@ -136,6 +160,10 @@ final class AckedPrefix {
         private void onCompletion(int index, Exception exception) {
             if (exception == null) {
                 FLAGS.setRelease(flags, index, ACKED);
+                return;
+            }
+            if (exception instanceof RetriableException && Thread.currentThread() == owner && isSending) {
+                isRefused = true;
                 return;
             }
             FLAGS.setRelease(flags, index, FAILED);

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -93,6 +94,22 @@ final class AckedPrefixes {
                 + givenUp.stream()
                         .mapToLong(next -> next.prefix().outstanding())
                         .sum();
+    }
+
+    /**
+     * The partitions with outstanding records, and others that the caller names, each with the source offset before which
+     * all is acknowledged; -1 before the first acknowledgement.
+     */
+    Map<TopicPartition, Long> waiting(Predicate<TopicPartition> isUnsent) {
+        Map<TopicPartition, Long> waiting = new HashMap<>();
+        owned.forEach((partition, prefix) -> {
+            if (prefix.outstanding() > 0 || isUnsent.test(partition)) {
+                waiting.put(
+                        partition,
+                        prefix.position() == null ? -1L : prefix.position().offset());
+            }
+        });
+        return waiting;
     }
 
     /** Those of the partitions that have records to wait for. */

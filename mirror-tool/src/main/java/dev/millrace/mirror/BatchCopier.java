@@ -36,8 +36,8 @@ import org.slf4j.LoggerFactory;
  * pass the batches to the shared producer, each those of its partitions. The member's consumer is there for the group
  * and for commits only; its partitions are paused.
  *
- * <p>The speed is limited by the producer's {@code buffer.memory}: while it is full, workers wait in it, what they do not
- * take stays in the fetcher's bounded memory, and the fetcher asks for no more.
+ * <p>The speed is limited by the producer's {@code buffer.memory}: what may not be sent yet waits in {@link
+ * WaitingBatches} and keeps its part of the fetcher's bounded memory, so the fetcher asks for no more.
  *
  * <p><b>Threads:</b> that of the consumer; the fetch thread calls the {@link FetchSink}; {@link #totals} and {@link
  * #batches} in any.
@@ -53,9 +53,10 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     private final Mirror mirror;
     private final Consumer<byte[], byte[]> consumer;
+    private final TargetPartitions targets;
+    private final InFlightMemory memory;
     private final MirrorObserver observer;
-    private final SourceGaps gaps;
-    private final TopicIdentities identities;
+    private final SourceChanges changes;
     private final PartitionCopy.Target target;
     private final boolean checksCrc;
     private final Fetcher fetcher;
@@ -66,27 +67,31 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private int nextWorker;
 
     private record Owned(
-            TopicPartition partition, SourcePositions.Start start, PartitionCopy copy, CopyWorker worker) {}
+            TopicPartition partition,
+            SourcePositions.Start start,
+            PartitionCopy copy,
+            CopyWorker worker,
+            InFlightMemory.Share share,
+            WaitingBatches waiting) {}
 
-    /**
-     * @param consumerConfig of the fetcher
-     */
+    /** @param consumerConfig of the fetcher */
     BatchCopier(
             Mirror mirror,
             Map<String, Object> consumerConfig,
             Consumer<byte[], byte[]> consumer,
-            SourceGaps gaps,
-            TopicIdentities identities,
-            TargetReadiness readiness,
+            SourceChanges changes,
+            TargetPartitions targets,
+            InFlightMemory memory,
             Producer<byte[], byte[]> producer,
             TopicLimits limits) {
         this(
                 mirror,
                 consumer,
-                gaps,
-                identities,
+                changes,
+                targets,
+                memory,
                 new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG),
-                target(mirror.mode(), readiness, RawProducer.of(producer), limits),
+                target(mirror.mode(), targets, RawProducer.of(producer), limits),
                 sink -> SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), sink));
     }
 
@@ -94,15 +99,17 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     BatchCopier(
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
-            SourceGaps gaps,
-            TopicIdentities identities,
+            SourceChanges changes,
+            TargetPartitions targets,
+            InFlightMemory memory,
             boolean checksCrc,
             PartitionCopy.Target target,
             Function<FetchSink, Fetcher> createFetcher) {
         this.mirror = mirror;
         this.consumer = consumer;
-        this.gaps = gaps;
-        this.identities = identities;
+        this.changes = changes;
+        this.targets = targets;
+        this.memory = memory;
         this.observer = mirror.observer();
         this.checksCrc = checksCrc;
         this.target = target;
@@ -114,12 +121,16 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     }
 
     private static PartitionCopy.Target target(
-            CopyMode mode, TargetReadiness readiness, RawProducer raw, TopicLimits limits) {
+            CopyMode mode, TargetPartitions targets, RawProducer raw, TopicLimits limits) {
         return partition -> {
-            readiness.ensure(partition);
-            return new PartitionCopy.OpenTarget(
-                    raw.partition(partition.topic(), partition.partition()),
-                    new OpenDecision(mode.passMode(), limits.of(partition.topic())));
+            try {
+                return new PartitionCopy.OpenTarget(
+                        raw.partition(partition.topic(), partition.partition()),
+                        new OpenDecision(mode.passMode(), limits.of(partition.topic())));
+            } catch (RetriableException e) {
+                targets.onMissing(partition);
+                return null;
+            }
         };
     }
 
@@ -131,7 +142,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         if (to == null) {
             fetched.release(); // given up just now
         } else {
-            to.worker.copy(to.copy, fetched);
+            to.worker.copy(to.copy, fetched, to.waiting, to.share);
         }
     }
 
@@ -142,18 +153,17 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             return; // given up just now
         }
         boolean isBeginning = moved.start.isNew() && from == 0;
-        if (isBeginning || gaps.onMove(partition, from, to, cause)) {
-            moved.worker.execute(() -> moved.copy.resetTo(to));
+        if (isBeginning || changes.gaps().onMove(partition, from, to, cause)) {
+            moved.worker.execute(() -> moved.waiting.add(() -> moved.copy.resetTo(to)));
         } else {
-            moved.copy.stop();
-            fetcher.unassign(List.of(partition));
+            fetcher.unassign(List.of(partition)); // what was read before is still copied
         }
     }
 
     @Override
     public void onFailure(TopicPartition partitionOrNull, Throwable failure) {
         if (partitionOrNull != null && failure instanceof InconsistentTopicIdException) {
-            identities.askSoon(); // then the member starts the partition anew
+            changes.identities().askSoon(); // then the member starts the partition anew
         } else if (!(failure instanceof RetriableException)) {
             mirror.fail(MirrorException.failed(
                     "Could not read " + (partitionOrNull == null ? "from the source" : partitionOrNull.toString()),
@@ -166,14 +176,17 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     // ---- the consumer's thread ----
 
     @Override
-    public void add(Map<TopicPartition, SourcePositions.Start> partitions, Set<TopicPartition> gone) {
+    public void add(Map<TopicPartition, SourcePositions.Start> partitions) {
         consumer.pause(partitions.keySet());
         if (!mirror.isRunning()) {
             return; // assigned by a rebalance during the end; what is sent now would not be awaited or committed
         }
         partitions.forEach((partition, start) -> {
             PartitionCopy copy = new PartitionCopy(partition, start.offset(), checksCrc, target);
-            owned.put(partition, new Owned(partition, start, copy, workerFor(partition)));
+            InFlightMemory.Share share = memory.new Share();
+            WaitingBatches waiting = new WaitingBatches(() -> copy.isStopped()
+                    || (targets.isReady(partition) && share.hasRoom(copy.outstanding()) && copy.tryOpen()));
+            owned.put(partition, new Owned(partition, start, copy, workerFor(partition), share, waiting));
             fetcher.assign(partition, start.offset(), start.leaderEpoch(), start.topicId());
         });
     }
@@ -208,8 +221,11 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             acked += advance(next);
         }
         for (Iterator<Owned> left = givenUp.iterator(); left.hasNext(); ) {
-            PartitionCopy copy = left.next().copy;
+            Owned next = left.next();
+            PartitionCopy copy = next.copy;
             acked += copy.advance();
+            next.share.update(copy.outstanding());
+            next.waiting.resumeIn(next.worker);
             if (!copy.isAwaited()) {
                 left.remove();
                 outcomes.addDropped(copy.outstanding());
@@ -220,6 +236,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     private long advance(Owned next) {
         long more = next.copy.advance();
+        next.share.update(next.copy.outstanding());
+        next.waiting.resumeIn(next.worker);
         if (more > 0) {
             observer.onAcknowledged(next.partition, next.copy.ackedOrNull().offset());
         }
@@ -267,6 +285,17 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 .filter(partition -> owned.containsKey(partition)
                         && owned.get(partition).copy.isAwaited())
                 .toList();
+    }
+
+    @Override
+    public Map<TopicPartition, Long> waiting() {
+        Map<TopicPartition, Long> waiting = new HashMap<>();
+        for (Owned next : owned.values()) {
+            if (next.copy.outstanding() > 0 || next.waiting.isWaiting()) {
+                waiting.put(next.partition, next.copy.ackedPosition());
+            }
+        }
+        return waiting;
     }
 
     @Override

@@ -56,7 +56,7 @@ public final class Clusters {
                 awaitUnchecked(probe.describeCluster().clusterId());
                 return Admin.create(config);
             } catch (TimeoutException e) {
-                throw MirrorException.failed("The " + role + " cluster at " + address + " does not answer within "
+                throw MirrorException.temporary("The " + role + " cluster at " + address + " does not answer within "
                         + ANSWER_TIMEOUT_MS / 1000 + " s; is it running, and is this the address of its listener?");
             } catch (KafkaException e) {
                 throw MirrorException.failed("Cannot connect to the " + role + " cluster at " + address, e);
@@ -100,7 +100,7 @@ public final class Clusters {
         if (matching.isEmpty()) {
             String names = all.stream().limit(SHOWN_NAMES).collect(Collectors.joining(", "));
             String some = all.isEmpty() ? "" : ": " + names + (all.size() > SHOWN_NAMES ? ", ..." : "");
-            throw MirrorException.failed("--topics '" + topics + "' matches none of the source's "
+            throw MirrorException.temporary("--topics '" + topics + "' matches none of the source's "
                     + Words.count(all.size(), "topic") + some + "; it must match a whole name");
         }
         return matching;

@@ -35,11 +35,18 @@ final class CopyWorker {
         this.thread = Executors.newSingleThreadExecutor(work -> new Thread(work, name));
     }
 
-    /** Copies after all that was given before. Does not wait for that. */
-    void copy(PartitionCopy copy, FetchedBatches fetched) {
-        if (!execute(() -> copy.copy(fetched, this))) {
+    /** Copies after all that was given before and after what waits of the partition. Does not wait for that. */
+    void copy(PartitionCopy copy, FetchedBatches fetched, WaitingBatches waiting, InFlightMemory.Share share) {
+        if (!execute(() -> waiting.add(() -> copy(copy, fetched, share)))) {
             fetched.release();
         }
+    }
+
+    private void copy(PartitionCopy copy, FetchedBatches fetched, InFlightMemory.Share share) {
+        MirrorTotals before = records.totals(System.nanoTime());
+        copy.copy(fetched, this);
+        MirrorTotals after = records.totals(System.nanoTime());
+        share.onSent(after.sent() - before.sent(), after.bytes() - before.bytes());
     }
 
     /** Does this after all that was given before; returns false if the worker has been stopped. */

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
@@ -54,43 +55,54 @@ public final class Mirror {
 
     /**
      * Mirrors until {@link #stop}; then returns within about 30 s, when all sent records are acknowledged and
-     * committed.
+     * committed. Waits for the clusters and for topics as {@link MirrorPolicies} say.
      *
      * @throws MirrorException when a cluster does not answer, nothing matches, or a record could not be written
      */
     public void run() {
-        Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()));
-        try {
-            Admin target = Clusters.connect("target", DerivedConfigs.admin(config.producer()));
+        StartWait start = new StartWait(config.policies().waitAtStart(), stopping, System::nanoTime);
+        Admin source = start.repeat(() -> Clusters.connect("source", DerivedConfigs.admin(config.consumer())));
+        if (source != null) {
             try {
-                run(source, target);
+                run(source, start);
             } finally {
-                target.close(ADMIN_CLOSE_TIMEOUT);
+                source.close(ADMIN_CLOSE_TIMEOUT);
             }
-        } finally {
-            source.close(ADMIN_CLOSE_TIMEOUT);
         }
         throwIfFailed(failure());
     }
 
-    private void run(Admin source, Admin target) {
+    private void run(Admin source, StartWait start) {
+        Admin target = start.repeat(() -> Clusters.connect("target", DerivedConfigs.admin(config.producer())));
+        if (target != null) {
+            try {
+                run(source, target, start);
+            } finally {
+                target.close(ADMIN_CLOSE_TIMEOUT);
+            }
+        }
+    }
+
+    private void run(Admin source, Admin target, StartWait start) {
         String sourceId = Clusters.clusterId(source, config.consumer());
         String targetId = Clusters.clusterId(target, config.producer());
         Clusters.checkDistinct(sourceId, targetId);
-        Set<String> topics = Clusters.matchingTopics(source, config.topics());
+        Set<String> topics = start.repeat(() -> Clusters.matchingTopics(source, config.topics()));
+        if (topics == null) {
+            return;
+        }
         mark = MirrorGroup.mark(targetId);
         try (OppositeMirror opposite = new OppositeMirror(target, sourceId, topics())) {
             opposite.check();
             Map<String, Object> consumer = prepareGroup(source, target, targetId);
             observer.onStarted(topics);
             opposite.watch(this::fail);
-            try (SourceGaps gaps = new SourceGaps(config.onGap());
+            try (SourceGaps gaps = new SourceGaps(config.policies().onGap());
                     TopicIdentities identities = new TopicIdentities(names -> Clusters.topicIds(source, names))) {
                 gaps.showInJmx(consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
                 identities.watch();
                 TargetTopics targetTopics = new TargetTopics(source, target);
-                targetTopics.prepare(topics);
-                runThreads(consumer, new Parts(targetTopics, topicLimits(target), gaps, identities));
+                runWithTarget(consumer, new SourceChanges(gaps, identities), targetTopics, topics, target);
             }
         }
     }
@@ -104,45 +116,63 @@ public final class Mirror {
         return MirrorGroup.withGroup(config.consumer(), group);
     }
 
+    private void runWithTarget(
+            Map<String, Object> consumer,
+            SourceChanges changes,
+            TargetTopics topics,
+            Set<String> matching,
+            Admin target) {
+        ScheduledExecutorService preparing = Timers.daemon("mirror-target");
+        ScheduledExecutorService watching = Timers.daemon("mirror-watch");
+        try {
+            TargetPartitions partitions = new TargetPartitions(topics, this::fail, preparing);
+            TargetWatch watch = new TargetWatch(
+                    new TargetDiagnosis(target, partitions)::findCause,
+                    config.policies().waitForTarget(),
+                    this::fail);
+            // All together, before members ask for theirs; what fails is tried again, and told, when a member has it.
+            preparing.execute(() -> topics.prepare(matching));
+            Timers.repeat(preparing, partitions::prepareWanted, this::fail);
+            Timers.repeat(watching, () -> watch.look(System.nanoTime()), this::fail);
+            runThreads(consumer, new Parts(changes, partitions, watch, topicLimits(target)));
+        } finally {
+            preparing.shutdownNow();
+            watching.shutdownNow();
+        }
+    }
+
     /** What all members of the group share. */
-    private record Parts(TargetTopics targetTopics, TopicLimits limits, SourceGaps gaps, TopicIdentities identities) {}
+    private record Parts(SourceChanges changes, TargetPartitions partitions, TargetWatch watch, TopicLimits limits) {}
 
     private MirrorThread createMember(
-            Map<String, Object> consumer, Parts parts, Producer<byte[], byte[]> producer, int number) {
-        Map<String, Object> own = DerivedConfigs.numbered(consumer, number);
+            Map<String, Object> own, Parts parts, InFlightMemory memory, Producer<byte[], byte[]> producer) {
         boolean isFetching = config.mode().isFetching();
         KafkaConsumer<byte[], byte[]> member = new KafkaConsumer<>(isFetching ? own : DerivedConfigs.withoutReset(own));
         ResetPolicy policy =
                 ResetPolicy.of(own.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
-        SourcePositions positions = new SourcePositions(member, policy, parts.identities());
-        PartitionCopier copier = isFetching
-                ? new BatchCopier(
-                        this,
-                        own,
-                        member,
-                        parts.gaps(),
-                        parts.identities(),
-                        parts.targetTopics(),
-                        producer,
-                        parts.limits())
-                : new RecordCopier(
-                        this,
-                        member,
-                        positions,
-                        new LostPositions(positions, parts.gaps()),
-                        parts.targetTopics(),
-                        observer,
-                        observer.createSender(producer));
-        return new MirrorThread(this, member, parts.targetTopics(), positions, copier);
+        SourceChanges changes = parts.changes();
+        TargetPartitions partitions = parts.partitions();
+        SourcePositions positions = new SourcePositions(member, policy, changes.identities());
+        PartitionCopier copier;
+        if (isFetching) {
+            copier = new BatchCopier(this, own, member, changes, partitions, memory, producer, parts.limits());
+        } else {
+            ConsumerPositions moves = new ConsumerPositions(member, positions, changes.gaps());
+            copier = new RecordCopier(
+                    this, member, moves, partitions, memory, observer, observer.createSender(producer));
+        }
+        return new MirrorThread(this, member, positions, partitions, parts.watch(), copier);
     }
 
     private void runThreads(Map<String, Object> consumer, Parts parts) {
         Producer<byte[], byte[]> producer = config.producerKind().create(config.producer());
+        InFlightMemory memory =
+                new InFlightMemory(new ProducerConfig(config.producer()).getLong(ProducerConfig.BUFFER_MEMORY_CONFIG));
         List<MirrorThread> mirrors = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try {
             for (int i = 0; i < members(); i++) {
-                mirrors.add(createMember(consumer, parts, producer, i));
+                mirrors.add(createMember(DerivedConfigs.numbered(consumer, i), parts, memory, producer));
             }
             for (MirrorThread mirror : mirrors) {
                 Thread thread = new Thread(mirror, "mirror-" + threads.size());

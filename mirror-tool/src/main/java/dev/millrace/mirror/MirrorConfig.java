@@ -10,20 +10,31 @@ import java.util.regex.Pattern;
  *     underscores, are never mirrored
  * @param threads how many threads feed the producer, at least 1; with {@link CopyMode#CONSUMER} each has a consumer
  * @param mode how records get from the source to the producer
- * @param onGap what to do with a partition whose next records the source has lost
  * @param consumer configuration of every consumer, complete except for {@link DerivedConfigs#numbered numbers}
  * @param producer configuration of the one producer, complete
+ * @param policies what it does while a cluster is not as it needs it
  */
 public record MirrorConfig(
         Pattern topics,
         int threads,
         CopyMode mode,
         ProducerKind producerKind,
-        GapPolicy onGap,
         Map<String, Object> consumer,
-        Map<String, Object> producer) {
+        Map<String, Object> producer,
+        MirrorPolicies policies) {
     public MirrorConfig {
         consumer = Map.copyOf(consumer);
         producer = Map.copyOf(producer);
+    }
+
+    /** With the default policies. */
+    public MirrorConfig(
+            Pattern topics,
+            int threads,
+            CopyMode mode,
+            ProducerKind producerKind,
+            Map<String, Object> consumer,
+            Map<String, Object> producer) {
+        this(topics, threads, mode, producerKind, consumer, producer, MirrorPolicies.DEFAULT);
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.RetriableException;
 
 /** A failure whose message is one line for the user: what happened, where, and what would be right. */
 public final class MirrorException extends RuntimeException {
@@ -11,10 +12,16 @@ public final class MirrorException extends RuntimeException {
             Pattern.compile("Failed to (construct|create new) .*|User rebalance callback throws an error");
 
     private final int exitCode;
+    private final boolean isTemporary;
 
     private MirrorException(int exitCode, String message, Throwable cause) {
+        this(exitCode, message, cause, false);
+    }
+
+    private MirrorException(int exitCode, String message, Throwable cause, boolean isTemporary) {
         super(message, cause);
         this.exitCode = exitCode;
+        this.isTemporary = isTemporary;
     }
 
     /** The command line or a file it names is wrong. */
@@ -37,6 +44,11 @@ public final class MirrorException extends RuntimeException {
         return new MirrorException(1, message, null);
     }
 
+    /** Something failed although the command line is right, and may succeed later. */
+    static MirrorException temporary(String message) {
+        return new MirrorException(1, message, null, true);
+    }
+
     /** Something failed although the command line is right; the message ends with that of the cause. */
     public static MirrorException failed(String message, Throwable cause) {
         return new MirrorException(1, message + ": " + reason(cause), cause);
@@ -56,6 +68,11 @@ public final class MirrorException extends RuntimeException {
             }
         }
         return Optional.empty();
+    }
+
+    /** Whether the same may succeed later, because a cluster did not answer or was not ready. */
+    boolean isTemporary() {
+        return isTemporary || find(RetriableException.class, this).isPresent();
     }
 
     /** The exit code of the process: 2 for wrong usage, 1 for a failure. */

@@ -35,10 +35,9 @@ import org.slf4j.LoggerFactory;
  * have done so, too: leaving causes a rebalance, in which the others could not commit. It also goes on polling, because
  * a rebalance that is under way could not finish without it. The copier is closed after that.
  *
- * <p>While the producer's memory is full, the thread may be blocked in its copier. So the group need not remove a
- * consumer that polls late: {@code max.poll.interval.ms} is practically infinite, and the group notices a process that
- * hangs by its missing heartbeats. {@code max.block.ms} is longer than {@code delivery.timeout.ms}, so that full memory
- * alone is no failure.
+ * <p>The thread polls however long the target takes nothing: the producer blocks it for {@code max.block.ms} at most,
+ * and {@link TargetPartitions} makes partitions of the target ready in another thread. So {@code max.poll.interval.ms}
+ * is bounded, and a thread that hangs gives its partitions up.
  *
  * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. The consumer calls the rebalance
  * callbacks within {@code poll} and {@code close}, so in the same thread.
@@ -56,8 +55,9 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private final Mirror mirror;
     private final Consumer<byte[], byte[]> consumer;
-    private final TargetReadiness target;
     private final SourcePositions positions;
+    private final TargetPartitions target;
+    private final TargetWatch watch;
     private final PartitionCopier copier;
     private final SourceTopics source;
     private final OffsetCommits commits;
@@ -67,13 +67,15 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     MirrorThread(
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
-            TargetReadiness target,
             SourcePositions positions,
+            TargetPartitions target,
+            TargetWatch watch,
             PartitionCopier copier) {
         this.mirror = mirror;
         this.consumer = consumer;
-        this.target = target;
         this.positions = positions;
+        this.target = target;
+        this.watch = watch;
         this.copier = copier;
         this.source = new SourceTopics(consumer);
         this.commits = new OffsetCommits(consumer, source);
@@ -93,6 +95,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
                     commits.commitInBackground(copier.positions(copier.partitions()));
                     startAnew(positions.replaced(copier.partitions()));
                     copier.measureLag(now);
+                    watch.report(this, copier.waiting());
                 }
             }
         } catch (Throwable failure) {
@@ -121,36 +124,17 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     private void startAnew(Set<TopicPartition> replaced) {
         if (!replaced.isEmpty()) {
             giveUp(replaced);
-            copier.add(positions.beginAnew(replaced), Set.of());
+            copier.add(positions.beginAnew(replaced));
+            target.prepare(replaced);
         }
     }
 
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
-        Set<TopicPartition> gone = new HashSet<>();
-        if (mirror.isRunning()) {
-            target.prepare(partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet()));
-        }
-        for (TopicPartition partition : partitions) {
-            if (mirror.isRunning() && !ensureUnlessGone(partition)) {
-                gone.add(partition);
-            }
-        }
-        copier.add(mirror.isRunning() ? positions.find(partitions, gone) : positions.nowhere(partitions), gone);
+        Set<TopicPartition> gone = partitions.isEmpty() ? Set.of() : source.findMissing(partitions);
+        copier.add(mirror.isRunning() ? positions.find(partitions, gone) : positions.nowhere(partitions));
+        target.prepare(partitions);
         warnOfGone(gone);
-    }
-
-    /** Makes sure that the target has the partition; returns false if the source no longer has it. */
-    private boolean ensureUnlessGone(TopicPartition partition) {
-        try {
-            target.ensure(partition);
-            return true;
-        } catch (MirrorException e) {
-            if (source.findMissing(Set.of(partition)).isEmpty()) {
-                throw e;
-            }
-            return false;
-        }
     }
 
     /**
@@ -197,6 +181,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private void giveUp(Collection<TopicPartition> partitions) {
         copier.giveUp(partitions);
+        target.forget(partitions);
         commits.forget(partitions);
     }
 
@@ -229,6 +214,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     /** Waits for the outstanding records, commits them, and waits until the other threads have done the same. */
     private void commitLast() {
+        watch.report(this, Map.of()); // It says itself what it waits for.
         long start = System.nanoTime();
         attempt(() -> commitAll(start + DRAIN_NANOS, start + DRAIN_AND_COMMIT_NANOS));
         copier.clear(); // Closing revokes all partitions; by now they are committed or reported.

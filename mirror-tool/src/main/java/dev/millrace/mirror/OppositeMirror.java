@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -46,11 +45,7 @@ final class OppositeMirror implements AutoCloseable {
     private final Admin target;
     private final String sourceId;
     private final Predicate<String> isMirrored;
-    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
-        Thread thread = new Thread(task, "mirror-opposite");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ScheduledExecutorService timer = Timers.daemon("mirror-opposite");
 
     /**
      * @param topics matches the whole names of the topics that this mirror copies

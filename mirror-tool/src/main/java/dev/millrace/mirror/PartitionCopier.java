@@ -21,12 +21,8 @@ interface PartitionCopier {
     /** How often {@link #await} looks. */
     long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /**
-     * Begins to copy partitions.
-     *
-     * @param gone those of the partitions that the source no longer has; the target may lack them
-     */
-    void add(Map<TopicPartition, SourcePositions.Start> partitions, Set<TopicPartition> gone);
+    /** Begins to copy partitions. */
+    void add(Map<TopicPartition, SourcePositions.Start> partitions);
 
     /** Takes what a poll threw because the source no longer has positions of the consumer. */
     default void onOutOfRange(OffsetOutOfRangeException thrown) {
@@ -70,6 +66,12 @@ interface PartitionCopier {
         }
         return left;
     }
+
+    /**
+     * The partitions with records that the target has not acknowledged, whether sent or not, each with the source offset
+     * before which all is acknowledged; -1 before the first acknowledgement.
+     */
+    Map<TopicPartition, Long> waiting();
 
     /** The positions that may be committed. */
     Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions);

@@ -13,19 +13,23 @@ import dev.millrace.mirror.pass.RecordCursor;
 import dev.millrace.mirror.pass.SourceBatch;
 import java.nio.ByteBuffer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.TopicPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Copies one source partition to the same partition of the target: each batch is passed as it came, or opened and its
  * records appended. Knows how far the target has acknowledged it.
  *
- * <p><b>Threads:</b> {@link #copy} and {@link #resetTo} by the worker of the partition, the rest by the thread that owns
+ * <p><b>Threads:</b> {@link #tryOpen}, {@link #copy} and {@link #resetTo} by the worker of the partition, the rest by the thread that owns
  * the group's member; {@link #position} by any.
  * <p><b>Ordering:</b> {@code acked} is guarded by itself. The worker sets {@code copying} and then reads {@code
  * stopped}; the other thread sets {@code stopped} and then reads {@code copying}. So once it has seen both stopped and
  * not copying, nothing more is sent. The worker sets {@code stopped}, too, after a failure; nobody clears it.
  */
 final class PartitionCopy {
+    private static final Logger LOG = LoggerFactory.getLogger(PartitionCopy.class);
     private static final long NO_TIMESTAMP = -1;
     private static final ByteBuffer NO_BYTES = ByteBuffer.allocate(0);
 
@@ -43,9 +47,10 @@ final class PartitionCopy {
     private RawResult lastResult;
     private Outcome lastOutcome;
 
-    /** Where the copy goes; asked once, when the first batch has come. It may block. */
+    /** Where the copy goes; asked when the first batch has come, until it answers. It may block. */
     interface Target {
-        OpenTarget open(TopicPartition partition);
+        /** Null if the partition cannot be opened now. */
+        OpenTarget openOrNull(TopicPartition partition);
     }
 
     /** A partition of the target that exists, and what it takes as it is. */
@@ -62,6 +67,18 @@ final class PartitionCopy {
 
     // ---- the worker ----
 
+    /** Opens the target unless it is open; returns whether it is then. To be called before the first {@link #copy}. */
+    boolean tryOpen() {
+        if (open == null) {
+            OpenTarget opened = target.openOrNull(partition);
+            if (opened == null) {
+                return false;
+            }
+            open = new OpenTarget(new PatientPartition(opened.raw(), () -> stopped), opened.decision());
+        }
+        return true;
+    }
+
     /**
      * Sends what was fetched, unless the copy has been stopped; releases it in any case. If not all of it could be sent,
      * nothing after it is: the target would acknowledge that, and what is missing would be committed with it.
@@ -74,6 +91,8 @@ final class PartitionCopy {
                 send(fetched, worker);
             }
             sent = true;
+        } catch (BufferExhaustedException e) {
+            LOG.debug("Stopped while {} waited for memory at offset {}", partition, position, e);
         } catch (RuntimeException e) {
             throw MirrorException.failed("Could not copy " + partition + " at offset " + position, e);
         } finally {
@@ -87,9 +106,6 @@ final class PartitionCopy {
     }
 
     private void send(FetchedBatches fetched, CopyWorker worker) {
-        if (open == null) {
-            open = target.open(partition);
-        }
         position = fetched.fetchOffset();
         AbortedFilter filter = worker.filter();
         filter.onAnswer();
@@ -205,6 +221,10 @@ final class PartitionCopy {
     /** Sends nothing more, except what the worker is about to send. */
     void stop() {
         stopped = true;
+    }
+
+    boolean isStopped() {
+        return stopped;
     }
 
     /** Whether there are records to wait for; once stopped and not awaited, nothing more is sent. */

@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -20,9 +21,9 @@ import org.apache.kafka.common.Uuid;
 /**
  * Sends each record that the consumer returns to the same partition of the target, with a callback.
  *
- * <p>The producer limits the speed: when its {@code buffer.memory} is full, {@code send} blocks, and with it {@link
- * #forward}. Such a wait always ends: memory is freed when a record is acknowledged, or when it fails after {@code
- * delivery.timeout.ms}, which stops the mirror.
+ * <p>The producer limits the speed: when its {@code buffer.memory} is full, {@code send} blocks for at most {@code
+ * max.block.ms} and then refuses the record. What it refuses, and what a partition may not have in flight yet, stays
+ * here; such partitions are paused, so that they are polled and nothing is read. Each {@link #forward} tries again.
  *
  * <p><b>Threads:</b> that of the consumer; {@link #totals} in any.
  * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}; only the thread uses everything else.
@@ -34,35 +35,38 @@ final class RecordCopier implements PartitionCopier {
 
     private final Mirror mirror;
     private final Consumer<byte[], byte[]> consumer;
-    private final SourcePositions positions;
-    private final LostPositions lostPositions;
-    private final TargetReadiness readiness;
+    private final ConsumerPositions positions;
+    private final TargetPartitions target;
+    private final InFlightMemory memory;
     private final MirrorObserver observer;
     private final MirrorObserver.Sender sender;
     private final ThreadCounters counters;
     private final AckedPrefixes prefixes;
     private final SourceLag lag;
-    /** Partitions that no longer existed on the source when they were assigned, so that the target may lack them. */
-    private final Set<TopicPartition> notEnsured = new HashSet<>();
+    private final UnsentRecords unsent = new UnsentRecords();
+    private final Map<TopicPartition, InFlightMemory.Share> shares = new HashMap<>();
+    /** By this copier. */
+    private final Set<TopicPartition> paused = new HashSet<>();
+
     /** Partitions with a gap after which the mirror is not to go on. */
     private final Set<TopicPartition> stopped = new HashSet<>();
 
-    /**
-     * @param sender of this thread alone
-     */
+    private boolean isRefused;
+
+    /** @param sender of this thread alone */
     RecordCopier(
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
-            SourcePositions positions,
-            LostPositions lostPositions,
-            TargetReadiness readiness,
+            ConsumerPositions positions,
+            TargetPartitions target,
+            InFlightMemory memory,
             MirrorObserver observer,
             MirrorObserver.Sender sender) {
         this.mirror = mirror;
         this.consumer = consumer;
         this.positions = positions;
-        this.lostPositions = lostPositions;
-        this.readiness = readiness;
+        this.target = target;
+        this.memory = memory;
         this.observer = observer;
         this.sender = sender;
         long now = System.nanoTime();
@@ -76,25 +80,23 @@ final class RecordCopier implements PartitionCopier {
     }
 
     @Override
-    public void add(Map<TopicPartition, SourcePositions.Start> partitions, Set<TopicPartition> gone) {
+    public void add(Map<TopicPartition, SourcePositions.Start> partitions) {
         positions.seek(partitions);
-        partitions.forEach((partition, start) -> prefixes.add(partition, start.topicId()));
-        notEnsured.addAll(gone);
+        consumer.resume(partitions.keySet()); // One that was stopped after a gap may begin anew.
+        partitions.forEach((partition, start) -> {
+            prefixes.add(partition, start.topicId());
+            shares.put(partition, memory.new Share());
+        });
     }
 
     @Override
     public void onOutOfRange(OffsetOutOfRangeException thrown) {
-        LostPositions.Outcome outcome = lostPositions.find(thrown, prefixes.partitions());
-        outcome.goingOn().forEach((partition, to) -> {
-            consumer.seek(partition, to);
+        ConsumerPositions.Recovery recovery = positions.recover(thrown);
+        stopped.addAll(recovery.stopped());
+        recovery.moved().forEach((partition, to) -> {
             // A page of no records moves the position as soon as all before is acknowledged.
             AckedPrefix.Page unused = prefixes.get(partition).addPage(0, to);
         });
-        for (TopicPartition partition : outcome.stopped()) {
-            stopped.add(partition);
-            consumer.seek(partition, 0); // Or the consumer would ask about the lost position again and again.
-            consumer.pause(Set.of(partition));
-        }
     }
 
     @Override
@@ -108,39 +110,92 @@ final class RecordCopier implements PartitionCopier {
         partitions.addAll(polled.partitions());
         partitions.removeAll(stopped);
         for (TopicPartition partition : partitions) {
-            forward(partition, polled.records(partition), polled.nextOffsets().get(partition));
+            List<ConsumerRecord<byte[], byte[]>> records = polled.records(partition);
+            AckedPrefix.Page page = prefixes.get(partition)
+                    .addPage(records.size(), polled.nextOffsets().get(partition));
+            if (!records.isEmpty()) {
+                unsent.add(partition, page, records);
+            }
+        }
+        if (!unsent.isEmpty() || !paused.isEmpty()) {
+            sendUnsent();
+            pauseWhatWaits();
         }
     }
 
-    private void forward(
-            TopicPartition partition, List<ConsumerRecord<byte[], byte[]>> records, OffsetAndMetadata next) {
-        if (notEnsured.remove(partition)) {
-            readiness.ensure(partition); // The topic is there again.
+    /** One refusal ends the round, because the next record would be refused as well, after as long a time. */
+    private void sendUnsent() {
+        isRefused = false;
+        for (TopicPartition partition : unsent.partitions()) {
+            sendUnsent(partition);
+            if (isRefused) {
+                unsent.moveToEnd(partition);
+                return;
+            }
         }
-        AckedPrefix.Page page = prefixes.get(partition).addPage(records.size(), next);
+    }
+
+    private void sendUnsent(TopicPartition partition) {
+        UnsentRecords.Polled polled = unsent.firstOrNull(partition);
+        while (polled != null && mayWrite(partition) && send(partition, polled)) {
+            unsent.removeFirst(partition);
+            polled = unsent.firstOrNull(partition);
+        }
+    }
+
+    private boolean mayWrite(TopicPartition partition) {
+        return target.isReady(partition)
+                && shares.get(partition).hasRoom(prefixes.get(partition).outstanding());
+    }
+
+    /** Returns whether all was sent. */
+    private boolean send(TopicPartition partition, UnsentRecords.Polled polled) {
         long bytes = 0;
         int sent = 0;
         try {
-            for (ConsumerRecord<byte[], byte[]> record : records) {
-                if (!mirror.isRunning()) {
-                    break; // Records that are not sent are not in the prefix, and will be read again.
+            ConsumerRecord<byte[], byte[]> record = polled.nextOrNull();
+            while (record != null && mirror.isRunning()) {
+                int size = Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
+                bytes += size;
+                sent++; // also if send throws
+                if (!send(record, polled.page())) {
+                    bytes -= size;
+                    sent--;
+                    return false;
                 }
-                bytes += Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
-                sent++;
-                send(record, page);
+                polled.onSent();
+                record = polled.nextOrNull();
             }
+            return record == null;
         } finally {
             counters.addSent(sent, bytes);
+            shares.get(partition).onSent(sent, bytes);
         }
     }
 
-    private void send(ConsumerRecord<byte[], byte[]> record, AckedPrefix.Page page) {
+    /** Returns false if the producer has refused the record for now. */
+    private boolean send(ConsumerRecord<byte[], byte[]> record, AckedPrefix.Page page) {
         Callback callback = page.add(record.offset());
         try {
             sender.send(copyOf(record), callback);
         } catch (RuntimeException | Error e) {
             throw page.onRefused(e);
         }
+        isRefused = page.takeBackIfRefused();
+        return !isRefused;
+    }
+
+    /** After a refusal nothing more is read of any partition: there is no memory to send it. */
+    private void pauseWhatWaits() {
+        Collection<TopicPartition> waiting = isRefused ? consumer.assignment() : unsent.partitions();
+        Set<TopicPartition> resumed = new HashSet<>(paused);
+        resumed.removeAll(Set.copyOf(waiting));
+        resumed.retainAll(consumer.assignment());
+        resumed.removeAll(stopped);
+        consumer.resume(resumed);
+        consumer.pause(waiting);
+        paused.clear();
+        paused.addAll(waiting);
     }
 
     private static ProducerRecord<byte[], byte[]> copyOf(ConsumerRecord<byte[], byte[]> record) {
@@ -152,7 +207,7 @@ final class RecordCopier implements PartitionCopier {
 
     @Override
     public Duration pollTimeout() {
-        return prefixes.outstanding() == 0 ? IDLE_POLL : BUSY_POLL;
+        return prefixes.outstanding() == 0 && unsent.isEmpty() ? IDLE_POLL : BUSY_POLL;
     }
 
     @Override
@@ -170,9 +225,10 @@ final class RecordCopier implements PartitionCopier {
         return prefixes.partitions();
     }
 
-    /** Nothing is read but by {@link #forward}. */
     @Override
-    public void stopReading(Collection<TopicPartition> partitions) {}
+    public void stopReading(Collection<TopicPartition> partitions) {
+        unsent.remove(partitions);
+    }
 
     @Override
     public List<TopicPartition> awaited(Collection<TopicPartition> partitions) {
@@ -186,9 +242,20 @@ final class RecordCopier implements PartitionCopier {
 
     @Override
     public void giveUp(Collection<TopicPartition> partitions) {
+        unsent.remove(partitions);
+        partitions.forEach(partition -> {
+            InFlightMemory.Share share = shares.remove(partition);
+            if (share != null) {
+                share.update(0);
+            }
+        });
         prefixes.giveUp(partitions);
-        notEnsured.removeAll(partitions);
         stopped.removeAll(partitions);
+    }
+
+    @Override
+    public Map<TopicPartition, Long> waiting() {
+        return prefixes.waiting(unsent::has);
     }
 
     @Override

@@ -1,11 +1,9 @@
 package dev.millrace.mirror;
 
 import dev.millrace.mirror.fetch.ResetPolicy;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -130,21 +128,6 @@ final class SourcePositions {
             }
         });
         return offsets;
-    }
-
-    /** Moves the consumer to these positions, where it may have to look for the beginning of a log later. */
-    void seek(Map<TopicPartition, Start> starts) {
-        List<TopicPartition> beginnings = new ArrayList<>();
-        starts.forEach((partition, start) -> {
-            if (start.isNew() && start.offset() == 0) {
-                beginnings.add(partition);
-            } else {
-                consumer.seek(partition, new OffsetAndMetadata(start.offset(), start.leaderEpoch(), ""));
-            }
-        });
-        if (!beginnings.isEmpty()) { // an empty list would mean all
-            consumer.seekToBeginning(beginnings);
-        }
     }
 
     /** Those of the partitions whose topic has another id than at their start, as far as the source has told. */

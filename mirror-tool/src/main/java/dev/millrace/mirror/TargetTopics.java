@@ -4,9 +4,9 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
@@ -20,11 +20,10 @@ import org.slf4j.LoggerFactory;
  * partitions to a topic that has fewer than the source. Leaves the settings of an existing topic as they are, and warns
  * if they make its records differ from the source's.
  *
- * <p><b>Threads:</b> any. In a rebalance all consumer threads call at once, mostly for the same topics. One of them works
- * while the others wait, and find its results.
- * <p><b>Ordering:</b> the lock of this object; Caffeine publishes to threads that read without it.
+ * <p><b>Threads:</b> one at a time, that of {@link TargetPartitions}; any may call {@link #forget}.
+ * <p><b>Ordering:</b> that of Caffeine, which publishes what it is given to all threads.
  */
-final class TargetTopics implements TargetReadiness {
+final class TargetTopics implements TargetPartitions.Preparation {
     private static final Logger LOG = LoggerFactory.getLogger(TargetTopics.class);
     /** Limited, so that a topic that a user deletes is created again at the next assignment. */
     private static final Duration CACHE_TIME = Duration.ofMinutes(1);
@@ -43,20 +42,25 @@ final class TargetTopics implements TargetReadiness {
         this.comparison = new TopicComparison(source, target);
     }
 
+    /** Asks some hundred topics at a time, and tells from time to time how far it is. */
+    @Override
+    public Map<String, MirrorException> prepare(Collection<String> topics) {
+        TreeSet<String> unknown = new TreeSet<>(topics);
+        unknown.removeIf(topic -> partitions.getIfPresent(topic) != null);
+        return makeReady(unknown);
+    }
+
     /** Blocks for as long as the clusters take to answer, up to the time-outs of their clients. */
     @Override
-    public void ensure(TopicPartition wanted) {
+    public boolean ensure(TopicPartition wanted) {
         String topic = wanted.topic();
         if (!isReady(wanted)) {
-            synchronized (this) {
-                if (!isReady(wanted)) {
-                    MirrorException failure = makeReady(List.of(topic)).get(topic);
-                    if (failure != null) {
-                        throw failure;
-                    }
-                }
+            MirrorException failure = makeReady(List.of(topic)).get(topic);
+            if (failure != null) {
+                throw failure;
             }
         }
+        return isReady(wanted);
     }
 
     private boolean isReady(TopicPartition wanted) {
@@ -64,17 +68,14 @@ final class TargetTopics implements TargetReadiness {
         return known != null && known > wanted.partition();
     }
 
-    /** As {@link #ensure}; tells from time to time how far it is. */
     @Override
-    public synchronized void prepare(Collection<String> topics) {
-        TreeSet<String> asked = new TreeSet<>(topics);
-        asked.removeIf(topic -> partitions.getIfPresent(topic) != null);
-        makeReady(asked).forEach((topic, failure) -> LOG.warn("{}", MirrorException.reason(failure)));
+    public void forget(String topic) {
+        partitions.invalidate(topic);
     }
 
-    /** Returns why topics are not ready; empty if all are. */
+    /** Returns why topics are not ready, except for those that the source lacks. */
     private Map<String, MirrorException> makeReady(Collection<String> topics) {
-        Map<String, MirrorException> failures = new TreeMap<>();
+        Map<String, MirrorException> failures = new HashMap<>();
         long toldNanos = System.nanoTime();
         int created = 0;
         int done = 0;
@@ -86,11 +87,17 @@ final class TargetTopics implements TargetReadiness {
             failures.putAll(preparation.failures());
             created += preparation.created().size();
             done += batch.size();
+            if (preparation.isUnavailable()) { // The others would only wait for as long as these.
+                MirrorException failure =
+                        preparation.failures().values().iterator().next();
+                topics.stream().skip(done).forEach(topic -> failures.put(topic, failure));
+                break;
+            }
             long now = System.nanoTime();
             if (now - toldNanos > REPORT_NANOS && done < topics.size()) {
                 toldNanos = now;
                 LOG.info(
-                        "Made {} of {} ready on the target, {} of them created",
+                        "Looked at {} of {}, which the target is to have; {} of them created so far",
                         done,
                         Words.count(topics.size(), "topic"),
                         created);

@@ -23,6 +23,7 @@ import org.apache.kafka.common.errors.PolicyViolationException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,9 +54,16 @@ final class TopicPreparation {
         return ready;
     }
 
-    /** Why each of the others is not. */
+    /** Why each of the others is not, except for those that the source lacks. */
     Map<String, MirrorException> failures() {
         return failures;
+    }
+
+    /** Whether nothing could be done for now: a cluster does not answer. */
+    boolean isUnavailable() {
+        return ready.isEmpty()
+                && !failures.isEmpty()
+                && failures.values().stream().allMatch(MirrorException::isTemporary);
     }
 
     List<String> created() {
@@ -65,24 +73,23 @@ final class TopicPreparation {
     /** Blocks for as long as the clusters take to answer, up to the time-outs of their clients. */
     void run(Collection<String> topics) {
         Map<String, Integer> wanted = countPartitions(source, topics);
-        for (String topic : topics) {
-            if (!wanted.containsKey(topic) && !failures.containsKey(topic)) {
-                failures.put(topic, MirrorException.failed("Topic " + topic + " has gone from the source"));
-            }
-        }
         Map<String, Integer> present = countPartitions(target, wanted.keySet());
         wanted.keySet().removeAll(failures.keySet());
         Map<String, Integer> missing = new HashMap<>(wanted);
         missing.keySet().removeAll(present.keySet());
         create(missing);
         present.keySet().retainAll(wanted.keySet());
-        grow(present, wanted);
+        Map<String, Integer> smaller = new HashMap<>(present);
+        smaller.entrySet().removeIf(topic -> topic.getValue() >= wanted.get(topic.getKey()));
+        grow(smaller, wanted);
+        awaitLeaders(missing);
+        smaller.keySet().forEach(topic -> smaller.put(topic, wanted.get(topic)));
+        awaitLeaders(smaller);
         wanted.forEach((topic, count) -> {
             if (!failures.containsKey(topic)) {
                 ready.put(topic, Math.max(count, present.getOrDefault(topic, 0)));
             }
         });
-        awaitLeaders();
     }
 
     /** Of the topics that the cluster has. */
@@ -131,7 +138,7 @@ final class TopicPreparation {
         }
     }
 
-    /** Takes the answer to a creation; what was refused because of its settings is tried with fewer of them. */
+    /** Takes the answer to a creation; what was refused because of its form is tried in others. */
     private Map<String, String> create(
             String topic, KafkaFuture<Void> answer, Map<String, Integer> counts, Map<String, Config> settings)
             throws ExecutionException {
@@ -141,7 +148,8 @@ final class TopicPreparation {
             return wanted;
         } catch (ExecutionException e) {
             if (e.getCause() instanceof InvalidConfigurationException
-                    || e.getCause() instanceof PolicyViolationException) {
+                    || e.getCause() instanceof PolicyViolationException
+                    || e.getCause() instanceof UnsupportedVersionException) {
                 return new TopicCreator(target).create(topic, counts.get(topic), wanted);
             }
             throw e;
@@ -182,11 +190,7 @@ final class TopicPreparation {
 
     private void grow(Map<String, Integer> present, Map<String, Integer> wanted) {
         Map<String, NewPartitions> more = new HashMap<>();
-        present.forEach((topic, count) -> {
-            if (count < wanted.get(topic)) {
-                more.put(topic, NewPartitions.increaseTo(wanted.get(topic)));
-            }
-        });
+        present.keySet().forEach(topic -> more.put(topic, NewPartitions.increaseTo(wanted.get(topic))));
         if (more.isEmpty()) {
             return;
         }
@@ -209,9 +213,12 @@ final class TopicPreparation {
      * A leader that is not ready may refuse a producer's first batch and accept the second, and then the stock
      * producer's idempotence fails (KAFKA-15591).
      */
-    private void awaitLeaders() {
+    private void awaitLeaders(Map<String, Integer> counts) {
         Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
-        ready.forEach((topic, count) -> {
+        counts.forEach((topic, count) -> {
+            if (failures.containsKey(topic)) {
+                return;
+            }
             for (int partition = 0; partition < count; partition++) {
                 ends.put(new TopicPartition(topic, partition), OffsetSpec.latest());
             }
@@ -224,7 +231,6 @@ final class TopicPreparation {
             try {
                 Clusters.await(answers.partitionResult(partition));
             } catch (ExecutionException e) {
-                ready.remove(partition.topic());
                 fail(partition.topic(), e.getCause());
             }
         }

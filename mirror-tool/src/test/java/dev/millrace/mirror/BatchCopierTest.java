@@ -41,16 +41,9 @@ class BatchCopierTest {
     private final FakePartition otherTarget = new FakePartition();
     private final FakeSourceConsumer consumer = new FakeSourceConsumer(new AtomicBoolean(), "orders");
     private final Mirror mirror = new Mirror(
-            new MirrorConfig(
-                    Pattern.compile("orders"),
-                    3,
-                    CopyMode.BATCHES,
-                    ProducerKind.MILLRACE,
-                    GapPolicy.GO_ON,
-                    Map.of(),
-                    Map.of()),
+            new MirrorConfig(Pattern.compile("orders"), 3, CopyMode.BATCHES, ProducerKind.MILLRACE, Map.of(), Map.of()),
             new MirrorObserver() {});
-    private final SourceGaps gaps = new SourceGaps(GapPolicy.GO_ON);
+    private final TargetPartitions targets = Targets.prepared(partition -> true, mirror::fail);
     private final Map<String, Uuid> sourceIds = new ConcurrentHashMap<>(Map.of("orders", ID));
     private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(sourceIds));
     private final SourcePositions positions = new SourcePositions(consumer, ResetPolicy.of("earliest"), identities);
@@ -58,8 +51,9 @@ class BatchCopierTest {
     private final BatchCopier copier = new BatchCopier(
             mirror,
             consumer,
-            gaps,
-            identities,
+            new SourceChanges(new SourceGaps(GapPolicy.GO_ON), identities),
+            targets,
+            new InFlightMemory(1 << 20),
             true,
             partition -> new PartitionCopy.OpenTarget(
                     partition.equals(TP) ? target : otherTarget,
@@ -69,6 +63,7 @@ class BatchCopierTest {
     BatchCopierTest() {
         consumer.subscribe(Set.of("orders"));
         consumer.assign(TP, OTHER);
+        targets.prepare(List.of(TP, OTHER));
     }
 
     @AfterEach
@@ -226,11 +221,11 @@ class BatchCopierTest {
         copier.onFailure(TP, new InconsistentTopicIdException("another id"));
         awaitTrue(() -> !positions.replaced(List.of(TP)).isEmpty());
         copier.giveUp(List.of(TP));
-        copier.add(positions.beginAnew(List.of(TP)), Set.of());
+        copier.add(positions.beginAnew(List.of(TP)));
     }
 
     private void add(TopicPartition... partitions) {
-        copier.add(positions.find(List.of(partitions), Set.of()), Set.of());
+        copier.add(positions.find(List.of(partitions), Set.of()));
     }
 
     private void deliver(TopicPartition partition, long offset, int records) {

@@ -66,7 +66,9 @@ class CopyWorkerTest {
                 new PartitionCopy(TP, 0, true, partition -> {
                     throw new AssertionError("nothing is copied");
                 }),
-                fetched);
+                fetched,
+                new WaitingBatches(() -> true),
+                new InFlightMemory(1).new Share());
 
         assertThat(fetch.isAllReleased()).isTrue();
         assertThat(worker.execute(() -> {})).isFalse();

@@ -1,6 +1,7 @@
 package dev.millrace.mirror;
 
 import dev.millrace.client.raw.RawPartition;
+import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
 import dev.millrace.mirror.pass.SourceBatch;
 import java.nio.ByteBuffer;
@@ -74,6 +75,11 @@ final class FakePartition implements RawPartition {
         return pass(header.baseOffset() + "-" + header.lastOffset());
     }
 
+    @Override
+    public synchronized void numberFrom(RawProducerId id, int sequence) {
+        written.add(id.id() + ":" + id.epoch() + ":" + sequence);
+    }
+
     private synchronized Result pass(String offsets) {
         open = null;
         written.add(offsets);
@@ -104,7 +110,7 @@ final class FakePartition implements RawPartition {
         open = null;
     }
 
-    /** The offsets of each passed batch, and the key of each appended record. */
+    /** The offsets of each passed batch, the key of each appended record, and the numbers that were set. */
     synchronized List<String> written() {
         return List.copyOf(written);
     }

@@ -64,7 +64,9 @@ class MirrorCreatedAgainIT {
             Numbered.write(clusters.source(), partition, recent);
             await("the end of the new one is committed", () -> isCommitted(partition, records), mirror);
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
-            assertThat(mirror.output()).containsOnlyOnce("Topic " + topic + " was deleted and created anew");
+            // A Kafka consumer may notice the deletion, and give the partition up before it gets the new one.
+            assertThat(mirror.output())
+                    .containsPattern("Topic " + topic + " (was deleted and created anew|has gone from the source)");
         }
 
         List<String> copied = Numbered.read(clusters.target(), partition);

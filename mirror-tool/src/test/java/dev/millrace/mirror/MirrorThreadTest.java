@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -40,6 +41,7 @@ class MirrorThreadTest {
     private final Map<TopicPartition, List<Callback>> sent = new HashMap<>();
     private final List<TopicPartition> ensured = new ArrayList<>();
     private final SourceGaps gaps = new SourceGaps(GapPolicy.GO_ON);
+    private TargetPartitions target;
     private final Mirror mirror = mirror(1);
     private final MirrorThread thread = thread(mirror, consumer);
 
@@ -300,11 +302,7 @@ class MirrorThreadTest {
 
     @Test
     void shouldMirrorTheOthersWhenATopicGoesBeforeTheTargetHasIt() {
-        TargetReadiness ensure = partition -> {
-            if (partition.equals(DELETED)) {
-                throw MirrorException.failed("Topic payments has gone from the source");
-            }
-        };
+        Predicate<TopicPartition> ensure = partition -> !partition.equals(DELETED);
         consumer.schedulePollTask(() -> {
             consumer.delete(DELETED.topic());
             consumer.assign(DELETED, FIRST);
@@ -324,12 +322,12 @@ class MirrorThreadTest {
     @Test
     void shouldNotSendToATargetThatWasNotMadeReadyForATopicThatIsThereAgain() {
         List<Integer> sentBefore = new ArrayList<>();
-        TargetReadiness ensure = partition -> {
-            if (consumer.subscription().contains(partition.topic())) {
+        Predicate<TopicPartition> ensure = partition -> {
+            boolean isThere = consumer.subscription().contains(partition.topic());
+            if (isThere) {
                 sentBefore.add(sent.size());
-            } else {
-                throw MirrorException.failed("Topic payments has gone from the source");
             }
+            return isThere;
         };
         consumer.schedulePollTask(() -> {
             consumer.delete(DELETED.topic());
@@ -338,6 +336,10 @@ class MirrorThreadTest {
         consumer.schedulePollTask(() -> {
             consumer.create(DELETED.topic());
             consumer.add(DELETED, 3);
+        });
+        consumer.schedulePollTask(() -> {
+            assertThat(sent).isEmpty();
+            target.prepareWanted();
         });
         consumer.schedulePollTask(() -> {
             sent.get(DELETED).forEach(MirrorThreadTest::acknowledge);
@@ -482,41 +484,38 @@ class MirrorThreadTest {
     private static Mirror mirror(int threads) {
         return new Mirror(
                 new MirrorConfig(
-                        Pattern.compile("orders"),
-                        threads,
-                        CopyMode.CONSUMER,
-                        ProducerKind.STOCK,
-                        GapPolicy.GO_ON,
-                        Map.of(),
-                        Map.of()),
+                        Pattern.compile("orders"), threads, CopyMode.CONSUMER, ProducerKind.STOCK, Map.of(), Map.of()),
                 null);
-    }
-
-    private static MirrorThread thread(
-            Mirror mirror,
-            MockConsumer<byte[], byte[]> consumer,
-            TargetReadiness ensure,
-            MirrorObserver.Sender sender,
-            SourceGaps gaps) {
-        SourcePositions positions =
-                new SourcePositions(consumer, ResetPolicy.of("earliest"), new TopicIdentities(names -> Map.of()));
-        PartitionCopier copier = new RecordCopier(
-                mirror,
-                consumer,
-                positions,
-                new LostPositions(positions, gaps),
-                ensure,
-                new MirrorObserver() {},
-                sender);
-        return new MirrorThread(mirror, consumer, ensure, positions, copier);
     }
 
     private MirrorThread thread(
             Mirror mirror,
             MockConsumer<byte[], byte[]> consumer,
-            TargetReadiness ensure,
+            Predicate<TopicPartition> ensure,
             MirrorObserver.Sender sender) {
         return thread(mirror, consumer, ensure, sender, gaps);
+    }
+
+    private MirrorThread thread(
+            Mirror mirror,
+            MockConsumer<byte[], byte[]> consumer,
+            Predicate<TopicPartition> ensure,
+            MirrorObserver.Sender sender,
+            SourceGaps toldOf) {
+        target = Targets.prepared(ensure, mirror::fail);
+        InFlightMemory memory = new InFlightMemory(1 << 20);
+        SourcePositions positions =
+                new SourcePositions(consumer, ResetPolicy.of("earliest"), new TopicIdentities(names -> Map.of()));
+        PartitionCopier copier = new RecordCopier(
+                mirror,
+                consumer,
+                new ConsumerPositions(consumer, positions, toldOf),
+                target,
+                memory,
+                new MirrorObserver() {},
+                sender);
+        TargetWatch watch = new TargetWatch(stalled -> "", MirrorPolicies.FOREVER, mirror::fail);
+        return new MirrorThread(mirror, consumer, positions, target, watch, copier);
     }
 
     private MirrorThread thread(Mirror mirror, MockConsumer<byte[], byte[]> consumer) {

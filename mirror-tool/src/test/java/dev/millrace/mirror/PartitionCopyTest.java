@@ -18,6 +18,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.CorruptRecordException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.record.internal.CompressionType;
 import org.apache.kafka.common.record.internal.ControlRecordType;
@@ -130,6 +131,7 @@ class PartitionCopyTest {
         ByteBuffer aborted = new BatchMaker(0).producer(42, true).records(2).make();
         ByteBuffer committed = new BatchMaker(2).producer(43, true).records(1).make();
 
+        copy.tryOpen();
         copy.copy(
                 fetch.fetched(
                         TP,
@@ -184,17 +186,54 @@ class PartitionCopyTest {
         int[] writes = {0};
         target.beforeWrite(() -> {
             if (++writes[0] == 3) {
-                throw new BufferExhaustedException("no memory");
+                throw new RecordTooLargeException("too large");
             }
         });
 
-        assertThatThrownBy(() -> copy(0, batch(0, 4))).hasRootCauseInstanceOf(BufferExhaustedException.class);
+        assertThatThrownBy(() -> copy(0, batch(0, 4))).hasRootCauseInstanceOf(RecordTooLargeException.class);
         copy(4, batch(4, 1));
 
         assertThat(target.written()).containsExactly("key-0", "key-1");
         target.acknowledgeAll();
         assertThat(copy.advance()).isEqualTo(2);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(2));
+    }
+
+    @Test
+    void shouldWaitForMemoryAsLongAsItTakes() {
+        copy = copy(PassMode.RECORDS, 0, true);
+        int[] writes = {0};
+        target.beforeWrite(() -> {
+            if (++writes[0] > 2 && writes[0] < 6) {
+                throw new BufferExhaustedException("no memory");
+            }
+        });
+
+        copy(0, batch(0, 4));
+
+        assertThat(target.written()).containsExactly("key-0", "key-1", "key-2", "key-3");
+        assertThat(writes[0]).isEqualTo(7);
+    }
+
+    @Test
+    void shouldSendNothingMoreWhenItIsStoppedWhileItWaitsForMemory() {
+        copy = copy(PassMode.RECORDS, 0, true);
+        int[] writes = {0};
+        target.beforeWrite(() -> {
+            if (++writes[0] > 2) {
+                copy.stop();
+                throw new BufferExhaustedException("no memory");
+            }
+        });
+
+        copy(0, batch(0, 4), batch(4, 1));
+
+        assertThat(target.written()).containsExactly("key-0", "key-1");
+        target.acknowledgeAll();
+        assertThat(copy.advance()).isEqualTo(2);
+        assertThat(copy.isAwaited()).isFalse();
+        assertThat(copy.ackedOrNull()).isEqualTo(committed(2));
+        assertThat(fetch.isAllReleased()).isTrue();
     }
 
     @Test
@@ -325,6 +364,7 @@ class PartitionCopyTest {
     }
 
     private void copy(long fetchOffset, ByteBuffer... batches) {
+        assertThat(copy.tryOpen()).isTrue();
         copy.copy(fetch.fetched(TP, fetchOffset, BatchMaker.join(List.of(batches))), worker);
     }
 

@@ -41,6 +41,9 @@ public final class PartitionQueue {
     /** The last batch that the I/O thread has taken; written by it alone. */
     private volatile OpenBatch taken;
 
+    /** Written before the batch that it is for is opened. */
+    private volatile SequenceStart sequenceStart;
+
     PartitionQueue(Accumulator accumulator, TopicPartition partition, int id) {
         this.accumulator = accumulator;
         this.partition = partition;
@@ -230,6 +233,20 @@ public final class PartitionQueue {
         return null;
     }
 
+    /**
+     * Sets the numbers of the next batch; those after it follow. Call it while every batch so far has its outcome, and
+     * in the thread that writes the next one.
+     *
+     * @throws IllegalStateException batches wait here
+     */
+    public void numberFrom(SequenceStart start) {
+        if (hasRecords()) {
+            throw new IllegalStateException(
+                    "Records of " + partition + " wait to be sent; their sequences cannot be set to " + start);
+        }
+        sequenceStart = start;
+    }
+
     private OpenBatch newest() {
         OpenBatch seen = newest;
         OpenBatch next = seen.next();
@@ -291,6 +308,11 @@ public final class PartitionQueue {
     }
 
     // ---- I/O thread ----
+
+    /** What {@link #numberFrom} has set last, or null. */
+    public SequenceStart sequenceStart() {
+        return sequenceStart;
+    }
 
     /** The oldest batch if it is finished, else null. */
     public FinishedBatch peek() {

@@ -57,7 +57,7 @@ final class AnswerHandler {
             batch.decide(-1, -1, null);
         } else if (isSequenceError
                 && partition.isFirstUndecided(batch)
-                && (batch.isDoubtful() || partition.isTransactional())) {
+                && (batch.isDoubtful() || !partition.canTakeNewEpoch())) {
             fail(partition, batch, error);
         } else if (error instanceof RecordTooLargeException && batch.count() > 1) {
             splitTooLarge(partition, batch, error);
@@ -107,17 +107,17 @@ final class AnswerHandler {
 
     private static void fail(PartitionState partition, FinishedBatch batch, ApiException error) {
         log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), error.toString());
-        partition.onFailed(batch);
+        partition.onFailed(batch, error);
         batch.decide(-1, -1, error);
     }
 
     /** The broker refuses the batch because of some of its records (KIP-467). */
     private static void failRecords(PartitionState partition, FinishedBatch batch, ProduceAnswer answer) {
         log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), answer.recordErrors());
-        partition.onFailed(batch);
-        batch.decideFailed(
-                new KafkaException("Nothing is wrong with this record, but the broker refused others of its batch"),
-                answer.recordErrors());
+        KafkaException ofOthers =
+                new KafkaException("Nothing is wrong with this record, but the broker refused others of its batch");
+        partition.onFailed(batch, ofOthers);
+        batch.decideFailed(ofOthers, answer.recordErrors());
     }
 
     private boolean isExpired(FinishedBatch batch, long nowMs) {

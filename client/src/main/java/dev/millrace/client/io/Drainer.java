@@ -189,6 +189,7 @@ final class Drainer {
     private void deliverOutcomes(PartitionState p) {
         visits++;
         p.failUnwritable();
+        p.failAfterGap();
         p.deliverDecided();
         p.closeSequenceGap(ids);
     }

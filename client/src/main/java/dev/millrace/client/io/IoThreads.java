@@ -27,6 +27,7 @@ public final class IoThreads {
     private final IoContext first;
     private final MetadataRefresh metadata;
     private final Optional<TransactionDriver> driver;
+    private final ProducerIds ids;
     private final List<IoThread> workers = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
     private final CountDownLatch others;
@@ -49,7 +50,7 @@ public final class IoThreads {
             Optional<TransactionState> transactions) {
         first = contexts.get(0);
         metadata = new MetadataRefresh(first, settings);
-        ProducerIds ids = new ProducerIds(first, ready, settings);
+        ids = new ProducerIds(first, ready, settings);
         TransactionPartitions partitions = new TransactionPartitions(first.ready()::wake);
         List<IoThreadTransactionShare> shares = new ArrayList<>();
         driver = transactions.map(
@@ -79,6 +80,11 @@ public final class IoThreads {
     /** Asks the cluster for metadata that the application's threads need. */
     public MetadataRefresh metadata() {
         return metadata;
+    }
+
+    /** The producer id and epoch; unknown until the cluster has given them. */
+    public ProducerId producerId() {
+        return ids.current();
     }
 
     /**

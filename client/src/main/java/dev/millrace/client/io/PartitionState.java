@@ -4,6 +4,7 @@ import dev.millrace.client.accumulator.FailureLog;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.SealCause;
+import dev.millrace.client.accumulator.SequenceStart;
 import java.util.Iterator;
 import org.apache.kafka.common.Uuid;
 import org.slf4j.Logger;
@@ -33,6 +34,7 @@ final class PartitionState {
     private final TransactionShare transactions;
     private final LeaderState leader;
     private final OutstandingBatches outstanding = new OutstandingBatches();
+    private final GivenSequences given;
 
     final Deadlines.Deadline lingering = new Deadlines.Deadline(this);
     final Deadlines.Deadline backingOff = new Deadlines.Deadline(this);
@@ -66,6 +68,7 @@ final class PartitionState {
             PartitionQueue queue, SenderSettings settings, SenderMetrics metrics, TransactionShare transactions) {
         this.transactions = transactions;
         this.queue = queue;
+        this.given = new GivenSequences(queue);
         this.metrics = metrics;
         this.idempotent = settings.idempotent();
         this.leader = new LeaderState(settings.maxInFlight());
@@ -94,11 +97,11 @@ final class PartitionState {
     }
 
     /**
-     * Whether the batches belong to a transaction, so that those after a gap in the sequences cannot be sent with a new
-     * epoch.
+     * Whether batches after a gap in the sequences may be sent with a new epoch: not if they belong to a transaction, or
+     * the application numbers them.
      */
-    boolean isTransactional() {
-        return transactions.isTransactional();
+    boolean canTakeNewEpoch() {
+        return !transactions.isTransactional() && !given.areUsed();
     }
 
     PartitionQueue queue() {
@@ -148,7 +151,8 @@ final class PartitionState {
     }
 
     private boolean isBlocked(int node, long nowMs) {
-        return needsNewEpoch || leader.isBlocked(node, inFlight, nowMs);
+        boolean isOfBefore = given.areNew() && !outstanding.isEmpty(); // what expired in flight has the former numbers
+        return needsNewEpoch || isOfBefore || leader.isBlocked(node, inFlight, nowMs);
     }
 
     /** Marks {@link #candidate} as in flight to {@code node}, and gives it a sequence unless it has one. */
@@ -183,11 +187,20 @@ final class PartitionState {
             batch.stamp(ProducerId.NONE.id(), ProducerId.NONE.epoch(), FinishedBatch.NO_SEQUENCE);
             return;
         }
-        if (outstanding.isEmpty() && !newest.equals(producerId)) {
+        if (given.areNew()) {
+            goOnFrom(given.apply());
+        } else if (outstanding.isEmpty() && !given.areUsed() && !newest.equals(producerId)) {
             restartSequences(newest);
         }
         stamp(batch, nextSequence);
         nextSequence = sequenceAfter(nextSequence, batch.count());
+    }
+
+    private void goOnFrom(SequenceStart start) {
+        producerId = new ProducerId(start.producerId(), start.epoch());
+        nextSequence = start.sequence();
+        nextAcknowledged = start.sequence();
+        leader.requireAcceptance();
     }
 
     private void stamp(FinishedBatch batch, int sequence) {
@@ -246,9 +259,17 @@ final class PartitionState {
     /**
      * The batch failed and is not sent again. It may have been written nevertheless, or its sequence may be missing.
      */
-    void onFailed(FinishedBatch batch) {
+    void onFailed(FinishedBatch batch, RuntimeException cause) {
         leader.requireAcceptance();
-        unresolved |= idempotent && batch.sequence() != FinishedBatch.NO_SEQUENCE;
+        noteGap(batch.sequence() != FinishedBatch.NO_SEQUENCE, cause);
+    }
+
+    private void noteGap(boolean hasSequence, RuntimeException cause) {
+        if (given.areUsed()) {
+            given.onFailed(cause);
+        } else {
+            unresolved |= idempotent && hasSequence;
+        }
     }
 
     /**
@@ -310,7 +331,7 @@ final class PartitionState {
 
     /** When nothing is in flight: closes a gap in the sequences by a new epoch, or finds that there is none. */
     void closeSequenceGap(ProducerIds ids) {
-        if (!idempotent || inFlight > 0) {
+        if (!idempotent || inFlight > 0 || given.areUsed()) {
             return;
         }
         if (unresolved && outstanding.isEmpty()) {
@@ -366,8 +387,9 @@ final class PartitionState {
     void failOpenedBefore(long createdBeforeMs, Failure reason) {
         for (FinishedBatch batch : outstanding) {
             if (!batch.isDecided() && batch.createdMs() < createdBeforeMs) {
-                unresolved |= idempotent; // its sequence was sent, or a later part's was
-                batch.decide(-1, -1, reason.of(batch));
+                RuntimeException cause = reason.of(batch);
+                noteGap(true, cause); // its sequence was sent, or a later part's was
+                batch.decide(-1, -1, cause);
             }
         }
         failUnsent(createdBeforeMs, reason);
@@ -392,7 +414,22 @@ final class PartitionState {
         }
     }
 
+    /** Fails what is not in flight after a batch with given sequences has failed: the broker expects that one. */
+    void failAfterGap() {
+        RuntimeException cause = given.failureOrNull();
+        if (cause == null) {
+            return;
+        }
+        for (FinishedBatch batch : outstanding) {
+            if (!batch.isDecided() && !batch.isInFlight()) {
+                batch.decide(-1, -1, cause);
+            }
+        }
+        failUnsent(Long.MAX_VALUE, batch -> cause);
+    }
+
     private void takeToFail(FinishedBatch batch, RuntimeException reason) {
+        given.onFailed(reason);
         batch.decide(-1, -1, reason);
         moveToOutstanding(batch); // its callbacks run after those of the batches before it
     }

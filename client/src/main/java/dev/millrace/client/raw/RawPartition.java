@@ -54,4 +54,16 @@ public interface RawPartition {
      * @throws org.apache.kafka.common.KafkaException the producer is closed
      */
     RawResult pass(ByteBuffer batch);
+
+    /**
+     * Sets the producer id, epoch and sequence of the next record; those after it follow. They may be those of a former
+     * producer: a broker takes a sequence only once, and only next after the last one that it has, so what that producer
+     * has written, or still writes, is not written twice. From here on nothing but this call changes the numbers of the
+     * partition: if a batch fails, for whatever reason, all later ones fail, until numbers are set again.
+     *
+     * @param sequence at least 0; 0 if the epoch is new
+     * @throws IllegalStateException the producer is not idempotent, or records of the partition wait to be sent: to be
+     *     called when the results of all are known
+     */
+    void numberFrom(RawProducerId id, int sequence);
 }

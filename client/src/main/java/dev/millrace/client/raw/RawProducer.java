@@ -47,4 +47,10 @@ public abstract class RawProducer {
      * @throws org.apache.kafka.common.KafkaException asking the cluster failed for good, or the producer is closed
      */
     public abstract RawPartition partition(String topic, int partition);
+
+    /** Whether batches have a producer id and sequences: {@code enable.idempotence}. */
+    public abstract boolean isIdempotent();
+
+    /** The producer's own id and epoch; null as long as the cluster has not given it one. */
+    public abstract RawProducerId idOrNull();
 }

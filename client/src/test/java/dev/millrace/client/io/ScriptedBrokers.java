@@ -79,7 +79,8 @@ final class ScriptedBrokers implements BrokerLink {
     }
 
     /** One batch as it was in the request. */
-    record Sent(int partition, short epoch, int sequence, int count, FinishedBatch batch, byte[] bytes) {
+    record Sent(
+            int partition, long producerId, short epoch, int sequence, int count, FinishedBatch batch, byte[] bytes) {
         private static Sent of(FinishedBatch batch) {
             byte[] bytes = Arrays.copyOf(batch.buffer(), batch.size());
             RecordBatch parsed = MemoryRecords.readableRecords(ByteBuffer.wrap(bytes))
@@ -89,6 +90,7 @@ final class ScriptedBrokers implements BrokerLink {
             parsed.ensureValid();
             return new Sent(
                     batch.partition().partition(),
+                    parsed.producerId(),
                     parsed.producerEpoch(),
                     parsed.baseSequence(),
                     batch.count(),

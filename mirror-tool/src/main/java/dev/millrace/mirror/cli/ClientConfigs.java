@@ -38,10 +38,10 @@ public final class ClientConfigs {
             entry(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed"),
             // A topic that was deleted must not come back because the mirror asked for it.
             entry(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false),
-            // So soon a topic that is created, anew or for the first time, is mirrored.
+            // No thread blocks for long, see MirrorThread; one that hangs gives its partitions up.
+            entry(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, 300_000),
+            // How soon a new topic is mirrored.
             entry(ConsumerConfig.METADATA_MAX_AGE_CONFIG, 30_000),
-            // A thread that is blocked continues by itself or stops the mirror: see MirrorThread.
-            entry(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, Integer.MAX_VALUE),
             entry(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 1_000),
             // Otherwise many consumers of few records each would send a fetch for every few records.
             entry(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, 64 * 1024),
@@ -69,8 +69,12 @@ public final class ClientConfigs {
             // connections need more.
             ProducerConfig.BUFFER_MEMORY_CONFIG,
             16 * 1024 * 1024L,
+            // The mirror waits for its target as long as --wait-for-target allows, not the producer.
             ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
-            120_000);
+            Integer.MAX_VALUE,
+            // Short, so that a thread that must poll is never blocked for long.
+            ProducerConfig.MAX_BLOCK_MS_CONFIG,
+            1_000L);
 
     private static final Map<String, Object> PRODUCER_OWNED = Map.of(
             ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class.getName(),
@@ -120,11 +124,7 @@ public final class ClientConfigs {
                     + ": acks=0 would break the mirror, which could not tell lost records from written ones; remove the"
                     + " line, or use acks=all");
         }
-        ProducerConfig checked = validate("--producer.config", file, () -> new ProducerConfig(config));
-        // Memory is freed when a record is delivered or fails, so a send that waits for longer has another reason.
-        config.putIfAbsent(
-                ProducerConfig.MAX_BLOCK_MS_CONFIG,
-                checked.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG) + 30_000L);
+        validate("--producer.config", file, () -> new ProducerConfig(config));
         return config;
     }
 

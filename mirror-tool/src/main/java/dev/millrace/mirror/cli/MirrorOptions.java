@@ -4,8 +4,10 @@ import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.GapPolicy;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.MirrorPolicies;
 import dev.millrace.mirror.ProducerKind;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import picocli.CommandLine.ITypeConverter;
@@ -91,11 +93,31 @@ public final class MirrorOptions {
     private CopyMode mode;
 
     @Option(
+            names = "--wait-for-target",
+            paramLabel = "DURATION",
+            converter = DurationParser.class,
+            defaultValue = "forever",
+            order = 12,
+            description = "How long the target may take nothing of a partition (90s, 5m, 2h) before the mirror ends. It"
+                    + " reads nothing more of it meanwhile. Default: ${DEFAULT-VALUE}.")
+    private Duration waitForTarget;
+
+    @Option(
+            names = "--wait-at-start",
+            paramLabel = "DURATION",
+            converter = DurationParser.class,
+            defaultValue = "1m",
+            order = 13,
+            description = "How long the mirror waits at its start for both clusters to answer and for a topic to match."
+                    + " 0: it ends if they do not. Default: ${DEFAULT-VALUE}.")
+    private Duration waitAtStart;
+
+    @Option(
             names = "--on-gap",
             paramLabel = "go-on|stop-partition",
             converter = GapPolicyParser.class,
             defaultValue = "go-on",
-            order = 10,
+            order = 14,
             description = "What to do with a partition of which the source no longer has the next records, because its"
                     + " retention was shorter than the mirror was stopped, or its log was truncated. Either is told and"
                     + " counted. Default: ${DEFAULT-VALUE}.")
@@ -105,6 +127,13 @@ public final class MirrorOptions {
         @Override
         public GapPolicy convert(String text) {
             return OptionValues.parse(GapPolicy.values(), text);
+        }
+    }
+
+    static final class DurationParser implements ITypeConverter<Duration> {
+        @Override
+        public Duration convert(String text) {
+            return OptionValues.parseDuration(text);
         }
     }
 
@@ -140,9 +169,9 @@ public final class MirrorOptions {
                 threads,
                 mode,
                 producerKind,
-                onGap,
                 ClientConfigs.consumer(consumerConfig, source, group),
-                ClientConfigs.producer(producerConfig, target));
+                ClientConfigs.producer(producerConfig, target),
+                new MirrorPolicies(onGap, waitForTarget, waitAtStart));
         if (mode.isFetching()) {
             requireNoInterceptors("--consumer.config " + consumerConfig, config.consumer());
             requireNoInterceptors("--producer.config " + producerConfig, config.producer());

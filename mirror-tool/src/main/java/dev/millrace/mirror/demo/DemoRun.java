@@ -49,9 +49,9 @@ final class DemoRun {
                 config.threads(),
                 config.mode(),
                 config.producerKind(),
-                config.onGap(),
                 config.consumer(),
-                compressed(config.producer()));
+                compressed(config.producer()),
+                config.policies());
     }
 
     /** A producer's configuration, with the demo's compression. */

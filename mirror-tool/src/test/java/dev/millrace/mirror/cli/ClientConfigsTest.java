@@ -34,9 +34,12 @@ class ClientConfigsTest {
     }
 
     @Test
-    void shouldWaitForMemoryLongerThanForDelivery() throws IOException {
+    void shouldBlockShortlyAndDeliverForeverUnlessToldOtherwise() throws IOException {
+        assertThat(ClientConfigs.producer(null, "a:1"))
+                .containsEntry("max.block.ms", 1_000L)
+                .containsEntry("delivery.timeout.ms", Integer.MAX_VALUE);
         assertThat(ClientConfigs.producer(file("delivery.timeout.ms=200000"), "a:1"))
-                .containsEntry("max.block.ms", 230_000L);
+                .containsEntry("delivery.timeout.ms", "200000");
         assertThat(ClientConfigs.producer(file("max.block.ms=5"), "a:1")).containsEntry("max.block.ms", "5");
     }
 

@@ -6,7 +6,6 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.millrace.mirror.CopyMode;
-import dev.millrace.mirror.GapPolicy;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorTotals;
 import dev.millrace.mirror.ProducerKind;
@@ -103,13 +102,7 @@ class ProgressReportTest {
 
     private ProgressReport report(int threads, Duration interval) {
         MirrorConfig config = new MirrorConfig(
-                Pattern.compile(".*"),
-                threads,
-                CopyMode.CONSUMER,
-                ProducerKind.MILLRACE,
-                GapPolicy.GO_ON,
-                Map.of(),
-                Map.of());
+                Pattern.compile(".*"), threads, CopyMode.CONSUMER, ProducerKind.MILLRACE, Map.of(), Map.of());
         return new ProgressReport(config, new PrintStream(written, true, StandardCharsets.UTF_8), interval);
     }
 

@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -22,25 +23,41 @@ import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** A source and a target cluster of one broker each, with what tests need to fill, mirror and compare topics. */
+/** A source and a target cluster, with what tests need to fill, mirror and compare topics. */
 public final class MirrorFixture implements AutoCloseable {
     private static final String SLOW = "slow";
     private static final double SLOW_BYTES_PER_SECOND = 300e3;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    private final KafkaCluster source = KafkaCluster.builder()
-            .setting("group.min.session.timeout.ms", "1000")
-            .setting("quota.window.num", "2") // otherwise the quota allows ten seconds of it at once
-            .start();
-    private final KafkaCluster target = KafkaCluster.builder().start();
+    private final KafkaCluster source;
+    private final KafkaCluster target;
     private final SourceRecords sourceRecords = new SourceRecords();
 
+    /** Clusters of one broker each. */
     public MirrorFixture() {
+        this(builder -> builder);
+    }
+
+    /** Clusters that the caller has its say in. */
+    public MirrorFixture(UnaryOperator<KafkaCluster.Builder> change) {
+        this(change, change);
+    }
+
+    /** A source and a target that the caller has its say in. */
+    public MirrorFixture(
+            UnaryOperator<KafkaCluster.Builder> changeSource, UnaryOperator<KafkaCluster.Builder> changeTarget) {
+        source = changeSource
+                .apply(KafkaCluster.builder())
+                .setting("group.min.session.timeout.ms", "1000")
+                .setting("quota.window.num", "2") // otherwise the quota allows ten seconds of it at once
+                .start();
+        target = changeTarget.apply(KafkaCluster.builder()).start();
         // Small steps at a limited rate, so that there is time to do something midway, however fast the machine.
         List<ClientQuotaAlteration> limits = Stream.of("-0", "-1", "-2", "-0-fetcher")
                 .map(client -> new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, SLOW + client)))
@@ -96,13 +113,19 @@ public final class MirrorFixture implements AutoCloseable {
 
     /** As the other, with settings of the producer. */
     public void fill(String topic, int partitions, int records, long seed, Map<String, Object> settings) {
-        List<Future<?>> results = new ArrayList<>();
         Map<String, Object> config = new HashMap<>(source.clientConfig());
         config.putAll(settings);
         try (KafkaProducer<byte[], byte[]> producer =
                 new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
-            sourceRecords.make(topic, partitions, records, seed).forEach(record -> results.add(producer.send(record)));
+            fill(producer, topic, partitions, records, seed);
         }
+    }
+
+    /** As the others, with the caller's producer. */
+    public void fill(Producer<byte[], byte[]> producer, String topic, int partitions, int records, long seed) {
+        List<Future<?>> results = new ArrayList<>();
+        sourceRecords.make(topic, partitions, records, seed).forEach(record -> results.add(producer.send(record)));
+        producer.flush();
         for (Future<?> result : results) {
             get(result);
         }
@@ -115,6 +138,11 @@ public final class MirrorFixture implements AutoCloseable {
     /** The number of records that the target has of a topic; 0 if it lacks the topic. */
     public long mirrored(String topic) {
         return partitions(target, topic) == 0 ? 0 : sum(ends(target.admin(), topic, partitions(target, topic)));
+    }
+
+    /** The number of records that the source has of a topic. */
+    public long written(String topic) {
+        return sum(ends(source.admin(), topic, partitions(source, topic)));
     }
 
     /** The number of source records that the mirrors of a topic have committed. */
@@ -146,7 +174,10 @@ public final class MirrorFixture implements AutoCloseable {
                 throw new AssertionError("A mirror ended before " + what + ": " + mirror.output());
             });
             if (System.nanoTime() > deadline) {
-                throw new AssertionError("Not within " + PATIENCE + ": " + what);
+                throw new AssertionError("Not within " + PATIENCE + ": " + what
+                        + Stream.of(mirrors)
+                                .map(mirror -> "; a mirror printed: " + mirror.kill().output())
+                                .collect(Collectors.joining()));
             }
             LockSupport.parkNanos(10_000_000);
         }

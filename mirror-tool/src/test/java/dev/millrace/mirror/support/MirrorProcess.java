@@ -10,18 +10,20 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 
 /** {@code mirror} in a process of its own, as a user starts it. Killed on close. */
 public final class MirrorProcess implements AutoCloseable {
     private final Process process;
+    private final Queue<String> printed = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<String> output;
 
     private MirrorProcess(Process process) {
         this.process = process;
-        this.output = CompletableFuture.supplyAsync(() -> readAll(process));
+        this.output = CompletableFuture.supplyAsync(this::readAll);
     }
 
     public static MirrorProcess start(String... args) {
@@ -73,14 +75,20 @@ public final class MirrorProcess implements AutoCloseable {
         return output.join();
     }
 
+    /** Whether a line that it has printed so far contains this. */
+    public boolean hasPrinted(String text) {
+        return printed.stream().anyMatch(line -> line.contains(text));
+    }
+
     @Override
     public void close() {
         process.destroyForcibly();
     }
 
-    private static String readAll(Process process) {
+    private String readAll() {
         try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
-            return lines.lines().collect(Collectors.joining("\n"));
+            lines.lines().forEach(printed::add);
+            return String.join("\n", printed);
         } catch (UncheckedIOException | IOException e) {
             return "(closed: " + e + ")";
         }

@@ -1,0 +1,77 @@
+package dev.millrace.mirror;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.apache.kafka.common.errors.InterruptException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Repeats what a mirror needs at its start until it succeeds: a cluster that answers, a topic that matches. All steps
+ * together wait for a limited time.
+ *
+ * <p><b>Threads:</b> one.
+ */
+final class StartWait {
+    private static final Logger LOG = LoggerFactory.getLogger(StartWait.class);
+    private static final long PAUSE_MS = 1_000;
+
+    private final Duration limit;
+    private final CountDownLatch stopping;
+    private final LongSupplier nanoTime;
+    private final long startNanos;
+
+    /**
+     * @param limit zero to try each step once
+     * @param stopping opens when the mirror is to stop
+     */
+    StartWait(Duration limit, CountDownLatch stopping, LongSupplier nanoTime) {
+        this.limit = limit;
+        this.stopping = stopping;
+        this.nanoTime = nanoTime;
+        this.startNanos = nanoTime.getAsLong();
+    }
+
+    /**
+     * Returns what the step returns. Says once why it waits.
+     *
+     * @return null if the mirror is to stop
+     * @throws MirrorException what the step threw last: its time is up, or waiting does not help
+     */
+    <T> T repeat(Supplier<T> step) {
+        boolean isTold = false;
+        while (true) {
+            try {
+                return step.get();
+            } catch (MirrorException e) {
+                if (!e.isTemporary() || nanoTime.getAsLong() - startNanos >= limit.toNanos()) {
+                    throw e;
+                }
+                if (!isTold) {
+                    LOG.warn("{}. The mirror tries again, {}", e.getMessage(), limit());
+                    isTold = true;
+                }
+            }
+            if (isStopping()) {
+                return null;
+            }
+        }
+    }
+
+    private String limit() {
+        return limit.equals(MirrorPolicies.FOREVER)
+                ? "for as long as it takes"
+                : "until " + Words.count(limit.toSeconds(), "second") + " after its start (--wait-at-start)";
+    }
+
+    private boolean isStopping() {
+        try {
+            return stopping.await(PAUSE_MS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package dev.millrace.mirror;
+
+import static dev.millrace.mirror.support.MirrorFixture.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.support.MirrorFixture;
+import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.testkit.oracle.Comparison;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A mirror whose clusters are not as it needs them: it waits, says so, and goes on. In all modes, side by side. */
+@Timeout(120)
+class MirrorOutageIT {
+    private static final Duration STOP = Duration.ofSeconds(40);
+    private static final List<CopyMode> MODES = List.of(CopyMode.CONSUMER, CopyMode.RECORDS, CopyMode.BATCHES);
+    private static final int PARTITIONS = 2;
+    private static final int STEP = 20_000;
+
+    private static MirrorFixture clusters;
+
+    private final long seed = Long.getLong("millrace.seed", System.nanoTime());
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void startClusters() {
+        clusters = new MirrorFixture(source -> source, target -> target.brokers(2));
+    }
+
+    @AfterAll
+    static void stopClusters() {
+        clusters.close();
+    }
+
+    @Test
+    void shouldWaitForATargetThatIsAway() throws Exception {
+        Map<CopyMode, String> topics = topics("away");
+        String limited = topic("limited");
+        String stopped = topic("stopped");
+        try (Mirrors mirrors = new Mirrors(topics);
+                MirrorProcess impatient = clusters.mirror(limited, 1, CopyMode.BATCHES, "--wait-for-target=3s");
+                MirrorProcess terminated = clusters.mirror(stopped, 1, CopyMode.CONSUMER)) {
+            mirrors.awaitCommitted(STEP);
+            await("the others have begun", () -> clusters.committed(limited) == STEP, impatient);
+            await("the others have begun", () -> clusters.committed(stopped) == STEP, terminated);
+
+            clusters.target().kill(2);
+            clusters.target().kill(1);
+            topics.values().forEach(topic -> clusters.fill(topic, PARTITIONS, STEP, seed + 1));
+            clusters.fill(limited, PARTITIONS, STEP, seed + 1);
+            clusters.fill(stopped, PARTITIONS, STEP, seed + 1);
+            mirrors.awaitPrinted("the mirror waits");
+            terminated.terminate();
+            assertThat(impatient.awaitExit(STOP)).isEqualTo(1);
+            assertThat(terminated.awaitExit(STOP)).isEqualTo(1);
+            mirrors.assertMembers();
+            clusters.target().restart(1);
+            clusters.target().restart(2);
+
+            mirrors.awaitCommitted(2 * STEP);
+            mirrors.awaitPrinted("The target takes all records again, after ");
+            mirrors.stop();
+            assertThat(impatient.output()).contains("--wait-for-target", "the target does not answer");
+            assertThat(terminated.output()).contains("The target has not acknowledged the last records of");
+        }
+        for (String topic : topics.values()) {
+            assertThat(clusters.compare(topic)).as("%s, seed %d", topic, seed).matches(Comparison::isExact);
+        }
+        assertThat(clusters.committed(limited)).isEqualTo(STEP);
+        assertThat(clusters.committed(stopped)).isEqualTo(STEP);
+    }
+
+    @Test
+    void shouldGoOnWithTheOthersWhileOnePartitionHasNoLeader() throws Exception {
+        Map<CopyMode, String> topics = topics("leaderless");
+        topics.values()
+                .forEach(topic -> clusters.target().createTopic(topic, Map.of(0, List.of(1), 1, List.of(2)), Map.of()));
+        // What one partition gets meanwhile is more than this.
+        Path small = Files.writeString(folder.resolve("p.properties"), "buffer.memory=400000\nbatch.size=16384\n");
+        try (Mirrors mirrors = new Mirrors(topics, "--producer.config=" + small)) {
+            mirrors.awaitCommitted(STEP);
+
+            clusters.target().kill(2);
+            topics.values().forEach(topic -> clusters.fill(topic, PARTITIONS, 2 * STEP, seed + 1));
+            for (String topic : topics.values()) {
+                await("partition 0 of " + topic + " goes on", () -> committed(topic, 0) == 3 * STEP / 2);
+                assertThat(committed(topic, 1)).isEqualTo(STEP / 2);
+            }
+            mirrors.awaitPrinted(": 1 partition without a leader; the mirror waits, and goes on with all others");
+            clusters.target().restart(2);
+
+            mirrors.awaitCommitted(3 * STEP);
+            mirrors.stop();
+        }
+        for (String topic : topics.values()) {
+            assertThat(clusters.compare(topic)).as("%s, seed %d", topic, seed).matches(Comparison::isExact);
+        }
+    }
+
+    private static long committed(String topic, int partition) {
+        return clusters.positions(topic)
+                .get(new TopicPartition(topic, partition))
+                .offset();
+    }
+
+    private Map<CopyMode, String> topics(String name) {
+        Map<CopyMode, String> topics = new EnumMap<>(CopyMode.class);
+        MODES.forEach(mode -> topics.put(mode, topic(name + "-" + mode)));
+        return topics;
+    }
+
+    /** A topic on the source, with some records. */
+    private String topic(String name) {
+        clusters.source().createTopic(name, PARTITIONS, 1, Map.of());
+        clusters.fill(name, PARTITIONS, STEP, seed);
+        return name;
+    }
+
+    /** One mirror of one topic in each mode. */
+    private static final class Mirrors implements AutoCloseable {
+        private final Map<String, MirrorProcess> ofTopics = new java.util.TreeMap<>();
+
+        Mirrors(Map<CopyMode, String> topics, String... more) {
+            topics.forEach((mode, topic) -> ofTopics.put(topic, clusters.mirror(topic, 2, mode, more)));
+        }
+
+        void awaitCommitted(long records) {
+            ofTopics.forEach((topic, mirror) ->
+                    await(records + " of " + topic, () -> clusters.committed(topic) == records, mirror));
+        }
+
+        void awaitPrinted(String text) {
+            ofTopics.forEach((topic, mirror) -> await(topic + ": " + text, () -> mirror.hasPrinted(text), mirror));
+        }
+
+        void assertMembers() {
+            ofTopics.keySet()
+                    .forEach(group -> assertThat(MirrorFixture.get(clusters.source()
+                                            .admin()
+                                            .describeConsumerGroups(List.of(group))
+                                            .all())
+                                    .get(group)
+                                    .members())
+                            .as(group)
+                            .isNotEmpty());
+        }
+
+        void stop() throws InterruptedException {
+            ofTopics.values().forEach(MirrorProcess::terminate);
+            for (MirrorProcess mirror : ofTopics.values()) {
+                assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isZero();
+            }
+        }
+
+        @Override
+        public void close() {
+            ofTopics.values().forEach(MirrorProcess::close);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package dev.millrace.mirror;
+
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.apache.kafka.common.TopicPartition;
+
+/** Makes partitions of a target that are ready without a cluster. */
+final class Targets {
+    private Targets() {}
+
+    /**
+     * Partitions that are made ready in the caller's thread.
+     *
+     * @param ensure as {@link TargetPartitions.Preparation#ensure}
+     */
+    static TargetPartitions prepared(Predicate<TopicPartition> ensure, Consumer<Throwable> onFailure) {
+        TargetPartitions.Preparation preparation = new TargetPartitions.Preparation() {
+            @Override
+            public boolean ensure(TopicPartition partition) {
+                return ensure.test(partition);
+            }
+
+            @Override
+            public void forget(String topic) {}
+        };
+        return new TargetPartitions(preparation, onFailure, Runnable::run);
+    }
+}
