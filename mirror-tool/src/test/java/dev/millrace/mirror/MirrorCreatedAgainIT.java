@@ -119,7 +119,10 @@ class MirrorCreatedAgainIT {
                 .deleteTopics(List.of(partition.topic()))
                 .all());
         Await.until(
-                "it is deleted", PATIENCE, () -> MirrorFixture.partitions(clusters.source(), partition.topic()) == 0);
+                "it is deleted",
+                PATIENCE,
+                () -> !MirrorFixture.get(clusters.source().admin().listTopics().names())
+                        .contains(partition.topic()));
         create(partition.topic());
     }
 

@@ -176,7 +176,8 @@ public final class MirrorFixture implements AutoCloseable {
             if (System.nanoTime() > deadline) {
                 throw new AssertionError("Not within " + PATIENCE + ": " + what
                         + Stream.of(mirrors)
-                                .map(mirror -> "; a mirror printed: " + mirror.kill().output())
+                                .map(mirror ->
+                                        "; a mirror printed: " + mirror.kill().output())
                                 .collect(Collectors.joining()));
             }
             LockSupport.parkNanos(10_000_000);
