@@ -7,10 +7,11 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Predicate;
-import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,10 +27,11 @@ final class AckedPrefixes {
     private static final Logger LOG = LoggerFactory.getLogger(AckedPrefixes.class);
 
     private final java.util.function.Consumer<MirrorException> onFailure;
-    private final UnaryOperator<OffsetAndMetadata> withMetadata;
+    private final BiFunction<OffsetAndMetadata, Uuid, OffsetAndMetadata> withMetadata;
     private final ThreadCounters counters;
     private final MirrorObserver observer;
     private final Map<TopicPartition, AckedPrefix> owned = new HashMap<>();
+    private final Map<TopicPartition, Uuid> topicIds = new HashMap<>();
     private final List<GivenUp> givenUp = new ArrayList<>();
 
     private record GivenUp(TopicPartition partition, AckedPrefix prefix) {}
@@ -37,11 +39,11 @@ final class AckedPrefixes {
     /**
      * @param onFailure called for every record of an owned partition that could not be written, in the thread that
      *     completes it; must not block
-     * @param withMetadata returns the position as it is to be committed
+     * @param withMetadata returns the position, in the topic of this id, as it is to be committed
      */
     AckedPrefixes(
             java.util.function.Consumer<MirrorException> onFailure,
-            UnaryOperator<OffsetAndMetadata> withMetadata,
+            BiFunction<OffsetAndMetadata, Uuid, OffsetAndMetadata> withMetadata,
             ThreadCounters counters,
             MirrorObserver observer) {
         this.onFailure = onFailure;
@@ -50,8 +52,9 @@ final class AckedPrefixes {
         this.observer = observer;
     }
 
-    void add(TopicPartition partition) {
+    void add(TopicPartition partition, Uuid topicId) {
         owned.put(partition, new AckedPrefix(partition, onFailure));
+        topicIds.put(partition, topicId);
     }
 
     AckedPrefix get(TopicPartition partition) {
@@ -123,7 +126,7 @@ final class AckedPrefixes {
         for (TopicPartition partition : partitions) {
             AckedPrefix prefix = owned.get(partition);
             if (prefix != null && prefix.position() != null) {
-                positions.put(partition, withMetadata.apply(prefix.position()));
+                positions.put(partition, withMetadata.apply(prefix.position(), topicIds.get(partition)));
             }
         }
         return positions;

@@ -27,7 +27,6 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InconsistentTopicIdException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
@@ -58,6 +57,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final TargetPartitions targets;
     private final InFlightMemory memory;
     private final MirrorObserver observer;
+    private final SourceChanges changes;
     private final PartitionCopy.Target target;
     private final boolean checksCrc;
     private final Fetcher fetcher;
@@ -69,6 +69,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     private record Owned(
             TopicPartition partition,
+            SourcePositions.Start start,
             PartitionCopy copy,
             CopyWorker worker,
             InFlightMemory.Share share,
@@ -79,6 +80,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             Mirror mirror,
             Map<String, Object> consumerConfig,
             Consumer<byte[], byte[]> consumer,
+            SourceChanges changes,
             TargetPartitions targets,
             InFlightMemory memory,
             Producer<byte[], byte[]> producer,
@@ -86,6 +88,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         this(
                 mirror,
                 consumer,
+                changes,
                 targets,
                 memory,
                 new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG),
@@ -97,6 +100,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     BatchCopier(
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
+            SourceChanges changes,
             TargetPartitions targets,
             InFlightMemory memory,
             boolean checksCrc,
@@ -104,6 +108,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             Function<FetchSink, Fetcher> createFetcher) {
         this.mirror = mirror;
         this.consumer = consumer;
+        this.changes = changes;
         this.targets = targets;
         this.memory = memory;
         this.observer = mirror.observer();
@@ -144,17 +149,22 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void onOffsetReset(TopicPartition partition, long from, long to, String cause) {
-        LOG.warn("The position of {} on the source moved from {} to {}: {}", partition, from, to, cause);
         Owned moved = owned.get(partition);
-        if (moved != null) {
+        if (moved == null) {
+            return; // given up just now
+        }
+        boolean isBeginning = moved.start.isNew() && from == 0;
+        if (isBeginning || changes.gaps().onMove(partition, from, to, cause)) {
             moved.worker.execute(() -> moved.waiting.add(() -> moved.copy.resetTo(to)));
+        } else {
+            fetcher.unassign(List.of(partition)); // what was read before is still copied
         }
     }
 
     @Override
     public void onFailure(TopicPartition partitionOrNull, Throwable failure) {
         if (partitionOrNull != null && failure instanceof InconsistentTopicIdException) {
-            startAnew(partitionOrNull, failure);
+            changes.identities().askSoon(); // then the member starts the partition anew
         } else if (!(failure instanceof RetriableException)) {
             mirror.fail(MirrorException.failed(
                     "Could not read " + (partitionOrNull == null ? "from the source" : partitionOrNull.toString()),
@@ -164,40 +174,22 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         } // of a partition the fetcher has logged it
     }
 
-    /** The topic was deleted and created again: its log is another one, of which nothing is copied yet. */
-    private void startAnew(TopicPartition partition, Throwable cause) {
-        Owned replaced = owned.get(partition);
-        if (replaced != null) {
-            onOffsetReset(partition, replaced.copy.position(), 0, MirrorException.reason(cause));
-            fetcher.assign(partition, 0, Optional.empty());
-        }
-    }
-
     // ---- the consumer's thread ----
 
     @Override
-    public void add(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
-        consumer.pause(partitions);
+    public void add(Map<TopicPartition, SourcePositions.Start> partitions) {
+        consumer.pause(partitions.keySet());
         if (!mirror.isRunning()) {
             return; // assigned by a rebalance during the end; what is sent now would not be awaited or committed
         }
-        Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(Set.copyOf(partitions));
-        for (TopicPartition partition : partitions) {
-            OffsetAndMetadata known = committed.get(partition);
-            long offset;
-            if (known != null) {
-                offset = known.offset();
-            } else {
-                // Of a partition that is gone no position can be had; if it comes back, it begins at 0.
-                offset = gone.contains(partition) ? 0 : consumer.position(partition);
-            }
-            PartitionCopy copy = new PartitionCopy(partition, offset, checksCrc, target);
+        partitions.forEach((partition, start) -> {
+            PartitionCopy copy = new PartitionCopy(partition, start.offset(), checksCrc, target);
             InFlightMemory.Share share = memory.new Share();
             WaitingBatches waiting = new WaitingBatches(() -> copy.isStopped()
                     || (targets.isReady(partition) && share.hasRoom(copy.outstanding()) && copy.tryOpen()));
-            owned.put(partition, new Owned(partition, copy, workerFor(partition), share, waiting));
-            fetcher.assign(partition, offset, known == null ? Optional.empty() : known.leaderEpoch());
-        }
+            owned.put(partition, new Owned(partition, start, copy, workerFor(partition), share, waiting));
+            fetcher.assign(partition, start.offset(), start.leaderEpoch(), start.topicId());
+        });
     }
 
     /** While a former copy of the partition may still send, both have one worker, so that they do not mix. */
@@ -319,7 +311,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             Owned of = owned.get(partition);
             OffsetAndMetadata acked = of == null ? null : of.copy.ackedOrNull();
             if (acked != null) {
-                positions.put(partition, mirror.withMetadata(acked, Uuid.ZERO_UUID, Optional.empty()));
+                positions.put(partition, mirror.withMetadata(acked, of.start.topicId(), Optional.empty()));
             }
         }
         return positions;

@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -16,18 +17,25 @@ import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What a mirror asks clusters through an admin client, so that it reports what is wrong before it starts. */
 public final class Clusters {
+    private static final Logger LOG = LoggerFactory.getLogger(Clusters.class);
     private static final int ANSWER_TIMEOUT_MS = 7_000;
     private static final int SHOWN_NAMES = 5;
+    private static final int TOPICS_PER_REQUEST = 200;
 
     private Clusters() {}
 
@@ -135,6 +143,38 @@ public final class Clusters {
         return existing;
     }
 
+    /** Those of the topics that the cluster has. Asks for some hundred at a time. */
+    static Map<String, TopicDescription> describe(Admin cluster, Collection<String> topics) {
+        Map<String, TopicDescription> found = new HashMap<>();
+        for (List<String> batch : batches(topics)) {
+            cluster.describeTopics(batch).topicNameValues().forEach((topic, answer) -> {
+                try {
+                    found.put(topic, awaitUnchecked(answer));
+                } catch (UnknownTopicOrPartitionException e) {
+                    LOG.debug("The cluster does not have topic {}", topic);
+                }
+            });
+        }
+        return found;
+    }
+
+    /** The ids of those of the topics that the cluster has; zero if it gives none. */
+    static Map<String, Uuid> topicIds(Admin cluster, Collection<String> topics) {
+        Map<String, Uuid> ids = new HashMap<>();
+        describe(cluster, topics).forEach((topic, description) -> ids.put(topic, description.topicId()));
+        return ids;
+    }
+
+    /** The elements in order, in lists that one request may have. */
+    static <T> List<List<T>> batches(Collection<T> all) {
+        List<T> list = List.copyOf(all);
+        List<List<T>> batches = new ArrayList<>();
+        for (int start = 0; start < list.size(); start += TOPICS_PER_REQUEST) {
+            batches.add(list.subList(start, Math.min(list.size(), start + TOPICS_PER_REQUEST)));
+        }
+        return batches;
+    }
+
     private static List<TopicPartition> partitions(String topic, int count) {
         return IntStream.range(0, count)
                 .mapToObj(partition -> new TopicPartition(topic, partition))
@@ -150,6 +190,19 @@ public final class Clusters {
     static Config topicConfig(Admin cluster, String topic) throws ExecutionException {
         ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
         return await(cluster.describeConfigs(List.of(resource)).values().get(resource));
+    }
+
+    /** As {@link #topicConfig}, asked for in one request. */
+    static Map<String, KafkaFuture<Config>> topicConfigs(Admin cluster, Collection<String> topics) {
+        Map<String, KafkaFuture<Config>> configs = new HashMap<>();
+        if (!topics.isEmpty()) {
+            cluster.describeConfigs(topics.stream()
+                            .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
+                            .toList())
+                    .values()
+                    .forEach((resource, config) -> configs.put(resource.name(), config));
+        }
+        return configs;
     }
 
     /** Waits for a cluster's answer. For callers that go on when the cluster refuses; the cause says why. */

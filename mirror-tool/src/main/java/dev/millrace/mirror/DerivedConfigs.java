@@ -25,6 +25,13 @@ public final class DerivedConfigs {
         return config;
     }
 
+    /** The configuration of a consumer that throws when the source no longer has its position, instead of moving it. */
+    static Map<String, Object> withoutReset(Map<String, Object> consumer) {
+        Map<String, Object> config = new HashMap<>(consumer);
+        config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+        return config;
+    }
+
     /** The configuration of the fetcher that reads for a consumer. */
     static Map<String, Object> fetcher(Map<String, Object> consumer) {
         Map<String, Object> config = new HashMap<>(consumer);

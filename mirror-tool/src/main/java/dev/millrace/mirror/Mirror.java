@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -96,7 +97,13 @@ public final class Mirror {
             Map<String, Object> consumer = prepareGroup(source, target, targetId);
             observer.onStarted(topics);
             opposite.watch(this::fail);
-            runWithTarget(consumer, new TargetTopics(source, target), target);
+            try (SourceGaps gaps = new SourceGaps(config.policies().onGap());
+                    TopicIdentities identities = new TopicIdentities(names -> Clusters.topicIds(source, names))) {
+                gaps.showInJmx(consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
+                identities.watch();
+                TargetTopics targetTopics = new TargetTopics(source, target);
+                runWithTarget(consumer, new SourceChanges(gaps, identities), targetTopics, topics, target);
+            }
         }
     }
 
@@ -109,7 +116,12 @@ public final class Mirror {
         return MirrorGroup.withGroup(config.consumer(), group);
     }
 
-    private void runWithTarget(Map<String, Object> consumer, TargetTopics topics, Admin target) {
+    private void runWithTarget(
+            Map<String, Object> consumer,
+            SourceChanges changes,
+            TargetTopics topics,
+            Set<String> matching,
+            Admin target) {
         ScheduledExecutorService preparing = Timers.daemon("mirror-target");
         ScheduledExecutorService watching = Timers.daemon("mirror-watch");
         try {
@@ -118,31 +130,50 @@ public final class Mirror {
                     new TargetDiagnosis(target, partitions)::findCause,
                     config.policies().waitForTarget(),
                     this::fail);
+            // All together, before members ask for theirs; what fails is tried again, and told, when a member has it.
+            preparing.execute(() -> topics.prepare(matching));
             Timers.repeat(preparing, partitions::prepareWanted, this::fail);
             Timers.repeat(watching, () -> watch.look(System.nanoTime()), this::fail);
-            runThreads(consumer, partitions, watch, target);
+            runThreads(consumer, new Parts(changes, partitions, watch, topicLimits(target)));
         } finally {
             preparing.shutdownNow();
             watching.shutdownNow();
         }
     }
 
-    private void runThreads(
-            Map<String, Object> consumer, TargetPartitions partitions, TargetWatch watch, Admin target) {
+    /** What all members of the group share. */
+    private record Parts(SourceChanges changes, TargetPartitions partitions, TargetWatch watch, TopicLimits limits) {}
+
+    private MirrorThread createMember(
+            Map<String, Object> own, Parts parts, InFlightMemory memory, Producer<byte[], byte[]> producer) {
+        boolean isFetching = config.mode().isFetching();
+        KafkaConsumer<byte[], byte[]> member = new KafkaConsumer<>(isFetching ? own : DerivedConfigs.withoutReset(own));
+        ResetPolicy policy =
+                ResetPolicy.of(own.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
+        SourceChanges changes = parts.changes();
+        TargetPartitions partitions = parts.partitions();
+        SourcePositions positions = new SourcePositions(member, policy, changes.identities());
+        PartitionCopier copier;
+        if (isFetching) {
+            copier = new BatchCopier(this, own, member, changes, partitions, memory, producer, parts.limits());
+        } else {
+            ConsumerPositions moves = new ConsumerPositions(member, positions, changes.gaps());
+            copier = new RecordCopier(
+                    this, member, moves, partitions, memory, observer, observer.createSender(producer));
+        }
+        GivenUpRecords givenUp = new GivenUpRecords(config.producerKind(), producer);
+        return new MirrorThread(this, member, positions, partitions, parts.watch(), copier, givenUp);
+    }
+
+    private void runThreads(Map<String, Object> consumer, Parts parts) {
         Producer<byte[], byte[]> producer = config.producerKind().create(config.producer());
         InFlightMemory memory =
                 new InFlightMemory(new ProducerConfig(config.producer()).getLong(ProducerConfig.BUFFER_MEMORY_CONFIG));
-        GivenUpRecords givenUp = new GivenUpRecords(config.producerKind(), producer);
         List<MirrorThread> mirrors = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try {
             for (int i = 0; i < members(); i++) {
-                Map<String, Object> own = DerivedConfigs.numbered(consumer, i);
-                KafkaConsumer<byte[], byte[]> member = new KafkaConsumer<>(own);
-                PartitionCopier copier = config.mode().isFetching()
-                        ? new BatchCopier(this, own, member, partitions, memory, producer, topicLimits(target))
-                        : new RecordCopier(this, member, partitions, memory, observer, observer.createSender(producer));
-                mirrors.add(new MirrorThread(this, member, partitions, watch, copier, givenUp));
+                mirrors.add(createMember(DerivedConfigs.numbered(consumer, i), parts, memory, producer));
             }
             for (MirrorThread mirror : mirrors) {
                 Thread thread = new Thread(mirror, "mirror-" + threads.size());

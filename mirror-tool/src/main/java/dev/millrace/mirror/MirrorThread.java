@@ -20,6 +20,7 @@ import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
@@ -62,6 +63,7 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
 
     private final Mirror mirror;
     private final Consumer<byte[], byte[]> consumer;
+    private final SourcePositions positions;
     private final TargetPartitions target;
     private final TargetWatch watch;
     private final PartitionCopier copier;
@@ -74,12 +76,14 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
     MirrorThread(
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
+            SourcePositions positions,
             TargetPartitions target,
             TargetWatch watch,
             PartitionCopier copier,
             GivenUpRecords givenUp) {
         this.mirror = mirror;
         this.consumer = consumer;
+        this.positions = positions;
         this.target = target;
         this.watch = watch;
         this.copier = copier;
@@ -94,12 +98,13 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         try {
             consumer.subscribe(mirror.topics(), this);
             while (mirror.isRunning()) {
-                copier.forward(consumer.poll(copier.pollTimeout()));
+                forwardNext();
                 copier.advance();
                 long now = System.nanoTime();
                 if (now - lastCommitNanos > COMMIT_INTERVAL_NANOS) {
                     lastCommitNanos = now;
                     commits.commitInBackground(copier.positions(copier.partitions()));
+                    startAnew(positions.replaced(copier.partitions()));
                     copier.measureLag(now);
                     watch.report(this, copier.waiting());
                 }
@@ -113,10 +118,32 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         }
     }
 
+    private void forwardNext() {
+        try {
+            copier.forward(consumer.poll(copier.pollTimeout()));
+        } catch (OffsetOutOfRangeException lost) {
+            Set<TopicPartition> replaced = positions.askForReplaced(lost.partitions());
+            if (replaced.isEmpty()) {
+                copier.onOutOfRange(lost);
+            } else {
+                startAnew(replaced); // The next poll throws for the others, if there are any.
+            }
+        }
+    }
+
+    /** Copies from the beginning what was deleted from the source and created anew. */
+    private void startAnew(Set<TopicPartition> replaced) {
+        if (!replaced.isEmpty()) {
+            giveUp(replaced);
+            copier.add(positions.beginAnew(replaced));
+            target.prepare(replaced);
+        }
+    }
+
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
         Set<TopicPartition> gone = partitions.isEmpty() ? Set.of() : source.findMissing(partitions);
-        copier.add(partitions, gone);
+        copier.add(mirror.isRunning() ? positions.find(partitions, gone) : positions.nowhere(partitions));
         target.prepare(partitions);
         warnOfGone(gone);
     }

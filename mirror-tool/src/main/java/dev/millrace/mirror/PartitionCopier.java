@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -20,12 +21,13 @@ interface PartitionCopier {
     /** How often {@link #await} looks. */
     long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /**
-     * Begins to copy partitions from the group's position on, or from where {@code auto.offset.reset} says.
-     *
-     * @param gone those of the partitions that the source no longer has; the target may lack them
-     */
-    void add(Collection<TopicPartition> partitions, Set<TopicPartition> gone);
+    /** Begins to copy partitions. */
+    void add(Map<TopicPartition, SourcePositions.Start> partitions);
+
+    /** Takes what a poll threw because the source no longer has positions of the consumer. */
+    default void onOutOfRange(OffsetOutOfRangeException thrown) {
+        throw thrown;
+    }
 
     /** Takes what the consumer returned. */
     void forward(ConsumerRecords<byte[], byte[]> polled);

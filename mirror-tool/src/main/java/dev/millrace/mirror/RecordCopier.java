@@ -12,6 +12,7 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -34,6 +35,7 @@ final class RecordCopier implements PartitionCopier {
 
     private final Mirror mirror;
     private final Consumer<byte[], byte[]> consumer;
+    private final ConsumerPositions positions;
     private final TargetPartitions target;
     private final InFlightMemory memory;
     private final MirrorObserver observer;
@@ -46,18 +48,23 @@ final class RecordCopier implements PartitionCopier {
     /** By this copier. */
     private final Set<TopicPartition> paused = new HashSet<>();
 
+    /** Partitions with a gap after which the mirror is not to go on. */
+    private final Set<TopicPartition> stopped = new HashSet<>();
+
     private boolean isRefused;
 
     /** @param sender of this thread alone */
     RecordCopier(
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
+            ConsumerPositions positions,
             TargetPartitions target,
             InFlightMemory memory,
             MirrorObserver observer,
             MirrorObserver.Sender sender) {
         this.mirror = mirror;
         this.consumer = consumer;
+        this.positions = positions;
         this.target = target;
         this.memory = memory;
         this.observer = observer;
@@ -68,15 +75,27 @@ final class RecordCopier implements PartitionCopier {
         this.lag = new SourceLag(consumer, now);
     }
 
-    private OffsetAndMetadata withMetadata(OffsetAndMetadata position) {
-        return mirror.withMetadata(position, Uuid.ZERO_UUID, Optional.empty());
+    private OffsetAndMetadata withMetadata(OffsetAndMetadata position, Uuid topicId) {
+        return mirror.withMetadata(position, topicId, Optional.empty());
     }
 
     @Override
-    public void add(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
-        partitions.forEach(partition -> {
-            prefixes.add(partition);
+    public void add(Map<TopicPartition, SourcePositions.Start> partitions) {
+        positions.seek(partitions);
+        consumer.resume(partitions.keySet()); // One that was stopped after a gap may begin anew.
+        partitions.forEach((partition, start) -> {
+            prefixes.add(partition, start.topicId());
             shares.put(partition, memory.new Share());
+        });
+    }
+
+    @Override
+    public void onOutOfRange(OffsetOutOfRangeException thrown) {
+        ConsumerPositions.Recovery recovery = positions.recover(thrown);
+        stopped.addAll(recovery.stopped());
+        recovery.moved().forEach((partition, to) -> {
+            // A page of no records moves the position as soon as all before is acknowledged.
+            AckedPrefix.Page unused = prefixes.get(partition).addPage(0, to);
         });
     }
 
@@ -89,6 +108,7 @@ final class RecordCopier implements PartitionCopier {
         // A consumer interceptor may have removed the next positions.
         Set<TopicPartition> partitions = new HashSet<>(polled.nextOffsets().keySet());
         partitions.addAll(polled.partitions());
+        partitions.removeAll(stopped);
         for (TopicPartition partition : partitions) {
             List<ConsumerRecord<byte[], byte[]>> records = polled.records(partition);
             AckedPrefix.Page page = prefixes.get(partition)
@@ -171,6 +191,7 @@ final class RecordCopier implements PartitionCopier {
         Set<TopicPartition> resumed = new HashSet<>(paused);
         resumed.removeAll(Set.copyOf(waiting));
         resumed.retainAll(consumer.assignment());
+        resumed.removeAll(stopped);
         consumer.resume(resumed);
         consumer.pause(waiting);
         paused.clear();
@@ -235,6 +256,7 @@ final class RecordCopier implements PartitionCopier {
             }
         });
         prefixes.giveUp(partitions);
+        stopped.removeAll(partitions);
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -35,6 +36,11 @@ final class TargetPartitions {
          * @throws MirrorException when a cluster refuses or does not answer; see {@link MirrorException#isTemporary}
          */
         boolean ensure(TopicPartition partition);
+
+        /** Does for many topics, in few requests, what {@link #ensure} does for one. Returns why it failed for some. */
+        default Map<String, MirrorException> prepare(Collection<String> topics) {
+            return Map.of();
+        }
 
         /** What is known of the topic on the target may be wrong. */
         void forget(String topic);
@@ -83,11 +89,34 @@ final class TargetPartitions {
 
     /** Tries all that is wanted, a topic that fails once. To be called by the executor's thread, about once a second. */
     void prepareWanted() {
+        if (wanted.isEmpty()) {
+            return;
+        }
         Set<String> failed = new HashSet<>();
+        try {
+            preparation.prepare(topics(wanted)).forEach((topic, failure) -> {
+                failed.add(topic);
+                onFailure(topic, failure);
+            });
+        } catch (RuntimeException | Error e) {
+            onFailure.accept(e);
+            return;
+        }
         for (TopicPartition partition : List.copyOf(wanted)) {
             if (!failed.contains(partition.topic()) && !tryPrepare(partition)) {
                 failed.add(partition.topic());
             }
+        }
+    }
+
+    private static Set<String> topics(Collection<TopicPartition> partitions) {
+        return partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
+    }
+
+    private void onFailure(String topic, MirrorException failure) {
+        problems.put(topic, failure.getMessage());
+        if (!failure.isTemporary()) {
+            onFailure.accept(failure);
         }
     }
 
@@ -100,10 +129,7 @@ final class TargetPartitions {
             }
             return true;
         } catch (MirrorException e) {
-            problems.put(partition.topic(), e.getMessage());
-            if (!e.isTemporary()) {
-                onFailure.accept(e);
-            }
+            onFailure(partition.topic(), e);
             return false;
         } catch (RuntimeException | Error e) {
             onFailure.accept(e);

@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.record.TimestampType;
 
 /** Which settings of a source topic its copy gets, and which of them it must have. */
 final class TopicSettings {
@@ -63,6 +64,12 @@ final class TopicSettings {
                         .map(String::strip)
                         .filter(policy -> !policy.isEmpty())
                         .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** Whether the brokers replace the timestamps of the topic's records by the time of their writing. */
+    static boolean isStampedByBroker(Config topic) {
+        ConfigEntry entry = topic.get(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG);
+        return entry != null && TimestampType.LOG_APPEND_TIME.toString().equals(entry.value());
     }
 
     private static Stream<ConfigEntry> setOnTopic(Config topic) {

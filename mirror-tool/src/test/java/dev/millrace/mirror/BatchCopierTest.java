@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.fetch.FakeFetch;
 import dev.millrace.mirror.fetch.Fetcher;
+import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.pass.BatchMaker;
 import dev.millrace.mirror.pass.OpenDecision;
 import dev.millrace.mirror.pass.PassMode;
@@ -13,12 +14,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InconsistentTopicIdException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -29,6 +32,8 @@ import org.junit.jupiter.api.Test;
 class BatchCopierTest {
     private static final TopicPartition TP = new TopicPartition("orders", 0);
     private static final TopicPartition OTHER = new TopicPartition("orders", 1);
+    private static final Uuid ID = new Uuid(0, 7);
+    private static final Uuid OTHER_ID = new Uuid(0, 8);
     private static final long TIMEOUT_S = 60;
 
     private final FakeFetch fetch = new FakeFetch();
@@ -39,10 +44,14 @@ class BatchCopierTest {
             new MirrorConfig(Pattern.compile("orders"), 3, CopyMode.BATCHES, ProducerKind.MILLRACE, Map.of(), Map.of()),
             new MirrorObserver() {});
     private final TargetPartitions targets = Targets.prepared(partition -> true, mirror::fail);
+    private final Map<String, Uuid> sourceIds = new ConcurrentHashMap<>(Map.of("orders", ID));
+    private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(sourceIds));
+    private final SourcePositions positions = new SourcePositions(consumer, ResetPolicy.of("earliest"), identities);
     private Fetcher fetcher;
     private final BatchCopier copier = new BatchCopier(
             mirror,
             consumer,
+            new SourceChanges(new SourceGaps(GapPolicy.GO_ON), identities),
             targets,
             new InFlightMemory(1 << 20),
             true,
@@ -60,11 +69,12 @@ class BatchCopierTest {
     @AfterEach
     void close() {
         copier.close();
+        identities.close();
     }
 
     @Test
     void shouldCommitWhatTheTargetHasAcknowledgedOfEachPartition() {
-        copier.add(List.of(TP, OTHER), Set.of());
+        add(TP, OTHER);
         deliver(TP, 0, 3);
         deliver(OTHER, 0, 2);
         awaitWritten(target, "0-2");
@@ -86,7 +96,7 @@ class BatchCopierTest {
     void shouldCopyNothingThatIsAssignedWhileTheMirrorStops() {
         mirror.stop();
 
-        copier.add(List.of(TP), Set.of());
+        add(TP);
         deliver(TP, 0, 1);
 
         assertThat(copier.partitions()).isEmpty();
@@ -104,12 +114,12 @@ class BatchCopierTest {
             blocked.countDown();
             await(goOn);
         });
-        copier.add(List.of(TP), Set.of());
+        add(TP);
         deliver(TP, 0, 3);
         await(blocked);
 
         copier.giveUp(List.of(TP));
-        copier.add(List.of(TP, OTHER), Set.of());
+        add(TP, OTHER);
         deliver(TP, 0, 2);
         deliver(OTHER, 0, 1);
         awaitWritten(otherTarget, "0-0"); // another worker, which is not blocked
@@ -121,28 +131,30 @@ class BatchCopierTest {
 
     @Test
     void shouldStartAnewWhenTheTopicWasDeletedAndCreatedAgain() {
-        copier.add(List.of(TP), Set.of());
+        add(TP);
         deliver(TP, 0, 5);
         awaitWritten(target, "0-4");
         target.acknowledgeAll();
 
-        copier.onFailure(TP, new InconsistentTopicIdException("another id"));
+        replaceTopic();
         deliver(TP, 0, 2);
         awaitWritten(target, "0-4", "0-1");
         target.acknowledgeAll();
         copier.stopReading(List.of(TP));
 
         assertThat(copier.await(List.of(TP), deadline())).isEmpty();
-        assertThat(copier.positions(Set.of(TP)).get(TP).offset()).isEqualTo(2);
+        OffsetAndMetadata position = copier.positions(Set.of(TP)).get(TP);
+        assertThat(position.offset()).isEqualTo(2);
+        assertThat(CommitMetadata.of(position).topicId()).isEqualTo(OTHER_ID);
         assertThat(mirror.failure()).isNull();
     }
 
     @Test
     void shouldFetchATopicThatWasCreatedAgainFromItsBeginning() {
         consumer.commitSync(Map.of(TP, new OffsetAndMetadata(70)));
-        copier.add(List.of(TP), Set.of());
+        add(TP);
 
-        copier.onFailure(TP, new InconsistentTopicIdException("another id"));
+        replaceTopic();
         copier.stopReading(List.of(OTHER)); // returns after what was asked before it is done
 
         assertThat(fetcher.position(TP)).isEqualTo(OptionalLong.of(0));
@@ -152,7 +164,7 @@ class BatchCopierTest {
     void shouldBeginWhereTheGroupHasCommitted() {
         consumer.commitSync(Map.of(TP, new OffsetAndMetadata(70)));
 
-        copier.add(List.of(TP, OTHER), Set.of());
+        add(TP, OTHER);
         copier.stopReading(List.of());
 
         assertThat(fetcher.position(TP)).isEqualTo(OptionalLong.of(70));
@@ -172,7 +184,7 @@ class BatchCopierTest {
 
     @Test
     void shouldFailWithThePartitionAndOffsetOfABatchThatCannotBeWritten() {
-        copier.add(List.of(TP), Set.of());
+        add(TP);
         deliver(TP, 0, 3);
         deliver(TP, 3, 1);
         awaitWritten(target, "0-2", "3-3");
@@ -187,7 +199,7 @@ class BatchCopierTest {
 
     @Test
     void shouldCountTheFailureOfAPartitionThatWasGivenUpAsDroppedOnly() {
-        copier.add(List.of(TP), Set.of());
+        add(TP);
         deliver(TP, 0, 3);
         awaitWritten(target, "0-2");
         copier.stopReading(List.of(TP));
@@ -201,6 +213,19 @@ class BatchCopierTest {
 
         assertThat(mirror.failure()).isNull();
         assertThat(copier.totals().acked()).isZero();
+    }
+
+    /** What the fetcher tells, and what the member's thread does then. */
+    private void replaceTopic() {
+        sourceIds.put("orders", OTHER_ID);
+        copier.onFailure(TP, new InconsistentTopicIdException("another id"));
+        awaitTrue(() -> !positions.replaced(List.of(TP)).isEmpty());
+        copier.giveUp(List.of(TP));
+        copier.add(positions.beginAnew(List.of(TP)));
+    }
+
+    private void add(TopicPartition... partitions) {
+        copier.add(positions.find(List.of(partitions), Set.of()));
     }
 
     private void deliver(TopicPartition partition, long offset, int records) {

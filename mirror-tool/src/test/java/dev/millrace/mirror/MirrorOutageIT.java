@@ -86,20 +86,23 @@ class MirrorOutageIT {
     void shouldGoOnWithTheOthersWhileOnePartitionHasNoLeader() throws Exception {
         Map<CopyMode, String> topics = topics("leaderless");
         topics.values()
-                .forEach(topic -> clusters.target()
-                        .createTopic(
-                                topic, Map.of(0, List.of(1, 2), 1, List.of(2)), Map.of())); // 0 loses a follower only
+                .forEach(topic -> clusters.target().createTopic(topic, Map.of(0, List.of(1), 1, List.of(2)), Map.of()));
+        String replicated = topic("replicated");
+        clusters.target().createTopic(replicated, Map.of(0, List.of(1, 2), 1, List.of(1, 2)), Map.of());
         // What one partition gets meanwhile is more than this.
         Path small = Files.writeString(folder.resolve("p.properties"), "buffer.memory=400000\nbatch.size=16384\n");
-        try (Mirrors mirrors = new Mirrors(topics, "--producer.config=" + small)) {
+        try (Mirrors mirrors = new Mirrors(topics, "--producer.config=" + small);
+                MirrorProcess toLeaders = clusters.mirror(replicated, 1, CopyMode.BATCHES)) {
             mirrors.awaitCommitted(STEP);
 
             clusters.target().kill(2);
+            clusters.fill(replicated, PARTITIONS, STEP, seed + 1);
             topics.values().forEach(topic -> clusters.fill(topic, PARTITIONS, 2 * STEP, seed + 1));
             for (String topic : topics.values()) {
                 await("partition 0 of " + topic + " goes on", () -> committed(topic, 0) == 3 * STEP / 2);
                 assertThat(committed(topic, 1)).isEqualTo(STEP / 2);
             }
+            await("followers are missed by nobody", () -> clusters.committed(replicated) == 2 * STEP, toLeaders);
             mirrors.awaitPrinted(": 1 partition without a leader; the mirror waits, and goes on with all others");
             clusters.target().restart(2);
 

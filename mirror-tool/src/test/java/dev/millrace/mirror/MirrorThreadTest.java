@@ -2,20 +2,24 @@ package dev.millrace.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.support.FakeSourceConsumer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.LogTruncationException;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -37,6 +41,7 @@ class MirrorThreadTest {
     private final Map<TopicPartition, OffsetAndMetadata> committed = consumer.committedOffsets();
     private final Map<TopicPartition, List<Callback>> sent = new HashMap<>();
     private final List<TopicPartition> ensured = new ArrayList<>();
+    private final SourceGaps gaps = new SourceGaps(GapPolicy.GO_ON);
     private TargetPartitions target;
     private final Mirror mirror = mirror(1);
     private final MirrorThread thread = thread(mirror, consumer);
@@ -463,6 +468,56 @@ class MirrorThreadTest {
         assertThat(committed.get(FIRST).offset()).isEqualTo(5);
     }
 
+    @Test
+    void shouldGoOnWhereTheLogWasTruncatedAndCommitThat() {
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST);
+            consumer.add(FIRST, 5);
+        });
+        consumer.schedulePollTask(() -> {
+            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            consumer.setPollException(new LogTruncationException(
+                    "truncated", Map.of(FIRST, 5L), Map.of(FIRST, new OffsetAndMetadata(3, Optional.of(2), ""))));
+        });
+        consumer.schedulePollTask(() -> {
+            assertThat(consumer.position(FIRST)).isEqualTo(3);
+            mirror.stop();
+        });
+
+        thread.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(committed.get(FIRST).offset()).isEqualTo(3);
+        assertThat(gaps.getTruncations()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldStopAPartitionWithAGapWhereThatIsThePolicyAndCopyTheOthers() {
+        SourceGaps strict = new SourceGaps(GapPolicy.STOP_PARTITION);
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST, SECOND);
+            consumer.add(FIRST, 2);
+            consumer.add(SECOND, 2);
+        });
+        consumer.schedulePollTask(() -> {
+            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            consumer.updateBeginningOffsets(Map.of(FIRST, 8L));
+            consumer.setPollException(new OffsetOutOfRangeException(Map.of(FIRST, 2L)));
+        });
+        consumer.schedulePollTask(() -> {
+            assertThat(consumer.paused()).containsExactly(FIRST);
+            sent.get(SECOND).forEach(MirrorThreadTest::acknowledge);
+            mirror.stop();
+        });
+
+        thread(mirror, consumer, ensured::add, this::send, strict).run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(committed.get(FIRST).offset()).isEqualTo(2);
+        assertThat(committed.get(SECOND).offset()).isEqualTo(2);
+        assertThat(strict.getPartitionsStopped()).isEqualTo(1);
+    }
+
     private static Mirror mirror(int threads) {
         return new Mirror(
                 new MirrorConfig(
@@ -475,11 +530,30 @@ class MirrorThreadTest {
             MockConsumer<byte[], byte[]> consumer,
             Predicate<TopicPartition> ensure,
             MirrorObserver.Sender sender) {
+        return thread(mirror, consumer, ensure, sender, gaps);
+    }
+
+    private MirrorThread thread(
+            Mirror mirror,
+            MockConsumer<byte[], byte[]> consumer,
+            Predicate<TopicPartition> ensure,
+            MirrorObserver.Sender sender,
+            SourceGaps toldOf) {
         target = Targets.prepared(ensure, mirror::fail);
         InFlightMemory memory = new InFlightMemory(1 << 20);
-        PartitionCopier copier = new RecordCopier(mirror, consumer, target, memory, new MirrorObserver() {}, sender);
+        SourcePositions positions =
+                new SourcePositions(consumer, ResetPolicy.of("earliest"), new TopicIdentities(names -> Map.of()));
+        PartitionCopier copier = new RecordCopier(
+                mirror,
+                consumer,
+                new ConsumerPositions(consumer, positions, toldOf),
+                target,
+                memory,
+                new MirrorObserver() {},
+                sender);
         TargetWatch watch = new TargetWatch(stalled -> "", MirrorPolicies.FOREVER, mirror::fail);
-        return new MirrorThread(mirror, consumer, target, watch, copier, new GivenUpRecords(ProducerKind.STOCK, null));
+        GivenUpRecords givenUp = new GivenUpRecords(ProducerKind.STOCK, null);
+        return new MirrorThread(mirror, consumer, positions, target, watch, copier, givenUp);
     }
 
     private MirrorThread thread(Mirror mirror, MockConsumer<byte[], byte[]> consumer) {

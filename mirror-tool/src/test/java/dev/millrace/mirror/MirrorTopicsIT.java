@@ -10,9 +10,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -65,13 +70,40 @@ class MirrorTopicsIT {
     void shouldLeaveAnExistingTopicAsItIsAndWarnWhenItDeletesByOtherRules() throws Exception {
         String topic = "existing";
         clusters.source().createTopic(topic, 2, 1, Map.of("cleanup.policy", "compact"));
-        clusters.target().createTopic(topic, 2, 1, Map.of("segment.bytes", "2000000"));
+        clusters.target()
+                .createTopic(
+                        topic, 2, 1, Map.of("segment.bytes", "2000000", "message.timestamp.type", "LogAppendTime"));
 
         String output = mirrorUntilCommitted(topic, 2, 1_000);
 
         assertThat(TopicSettings.toCopy(Clusters.topicConfig(clusters.target().admin(), topic)))
                 .isEqualTo(Map.of("segment.bytes", "2000000"));
         assertThat(output).containsOnlyOnce("existing has cleanup.policy [compact] on the source, but [delete]");
+        assertThat(output).containsOnlyOnce("message.timestamp.type is LogAppendTime, in 1 topic: [existing]");
+    }
+
+    @Test
+    void shouldCreateManyTopicsInFewRequestsAndNameTheOneThatIsRefused() throws Exception {
+        List<String> topics = IntStream.range(0, 450).mapToObj(i -> "many." + i).toList();
+        MirrorFixture.get(clusters.source()
+                .admin()
+                .createTopics(topics.stream()
+                        .map(topic -> new NewTopic(topic, 1, (short) 1))
+                        .toList())
+                .all());
+        clusters.target().createTopic("many_7", 1, 1, Map.of()); // collides with many.7
+
+        try (MirrorProcess mirror = clusters.mirror("many[.].*", 4, ProducerKind.MILLRACE)) {
+            assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
+            assertThat(mirror.output())
+                    .contains("Could not make topic many.7 ready on the target")
+                    .contains("Created 200 topics on the target");
+        }
+
+        Set<String> created = new TreeSet<>(
+                MirrorFixture.get(clusters.target().admin().listTopics().names()));
+        created.removeIf(topic -> !topic.startsWith("many."));
+        assertThat(created).hasSize(topics.size() - 1).doesNotContain("many.7");
     }
 
     @Test

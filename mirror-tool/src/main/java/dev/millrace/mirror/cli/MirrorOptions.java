@@ -1,6 +1,7 @@
 package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.CopyMode;
+import dev.millrace.mirror.GapPolicy;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.MirrorPolicies;
@@ -111,6 +112,24 @@ public final class MirrorOptions {
                     + " 0: it ends if they do not. Default: ${DEFAULT-VALUE}.")
     private Duration waitAtStart;
 
+    @Option(
+            names = "--on-gap",
+            paramLabel = "go-on|stop-partition",
+            converter = GapPolicyParser.class,
+            defaultValue = "go-on",
+            order = 14,
+            description = "What to do with a partition of which the source no longer has the next records, because its"
+                    + " retention was shorter than the mirror was stopped, or its log was truncated. Either is told and"
+                    + " counted. Default: ${DEFAULT-VALUE}.")
+    private GapPolicy onGap;
+
+    static final class GapPolicyParser implements ITypeConverter<GapPolicy> {
+        @Override
+        public GapPolicy convert(String text) {
+            return OptionValues.parse(GapPolicy.values(), text);
+        }
+    }
+
     static final class DurationParser implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {
@@ -152,7 +171,7 @@ public final class MirrorOptions {
                 producerKind,
                 ClientConfigs.consumer(consumerConfig, source, group),
                 ClientConfigs.producer(producerConfig, target),
-                new MirrorPolicies(waitForTarget, waitAtStart));
+                new MirrorPolicies(onGap, waitForTarget, waitAtStart));
         if (mode.isFetching()) {
             requireNoInterceptors("--consumer.config " + consumerConfig, config.consumer());
             requireNoInterceptors("--producer.config " + producerConfig, config.producer());

@@ -38,12 +38,12 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--status",
             paramLabel = "SECONDS",
-            order = 10,
+            order = 20,
             description = "Time between two lines that show the progress; on a terminal the line is rewritten."
                     + " 0: no such lines. Default: 1 on a terminal, else 30.")
     private Integer status;
 
-    @Option(names = "--verbose", order = 11, description = "Log all that the Kafka clients do, and stack traces.")
+    @Option(names = "--verbose", order = 21, description = "Log all that the Kafka clients do, and stack traces.")
     private boolean verbose;
 
     private final Consumer<Runnable> runOnSignal;

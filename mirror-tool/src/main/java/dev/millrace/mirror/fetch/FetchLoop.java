@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -104,12 +105,13 @@ public final class FetchLoop {
     }
 
     /** Fetches a partition from this offset on, also if it is assigned already. */
-    void assign(TopicPartition tp, long offset, OptionalInt leaderEpoch) {
+    void assign(TopicPartition tp, long offset, OptionalInt leaderEpoch, Uuid topicId) {
         unassign(tp);
         FetchPartition partition = new FetchPartition(tp, offset, leaderEpoch.orElse(FetchPartition.NONE), released -> {
             resumed.add(released);
             link.wakeup();
         });
+        partition.topicId = topicId;
         partition.lastDataMs = clock.nowMs();
         partitions.put(tp, partition);
         if (partitionsOfTopic.merge(tp.topic(), 1, Integer::sum) == 1

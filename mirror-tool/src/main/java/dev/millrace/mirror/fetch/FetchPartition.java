@@ -39,8 +39,8 @@ final class FetchPartition {
     /** The policy's timestamp is after the last record. */
     boolean resetsToEnd;
 
-    /** Null until the topic is known. */
-    Uuid topicId;
+    /** Zero until it is known. */
+    Uuid topicId = Uuid.ZERO_UUID;
 
     /** The leader epoch of the last fetched batch, or of the start; -1 if unknown. */
     int offsetEpoch;

@@ -21,9 +21,9 @@ public interface FetchSink {
      * A partition cannot be fetched; null if this concerns all of them.
      *
      * <p>A {@link org.apache.kafka.common.errors.RetriableException} is told once, and the fetcher goes on trying. Any
-     * other stops the partition until it is assigned again, and so does {@link
-     * org.apache.kafka.common.errors.InconsistentTopicIdException}, although Kafka calls it retriable: the topic was
-     * deleted and created again, so the position means nothing. With null, any but an {@code ApiException} has ended the
+     * other stops the partition until it is assigned again. With {@link
+     * org.apache.kafka.common.errors.InconsistentTopicIdException} the topic was deleted and created again, so the
+     * position means nothing; unless metadata takes it back, the partition waits to be assigned anew. With null, any but an {@code ApiException} has ended the
      * fetch thread.
      */
     void onFailure(TopicPartition partitionOrNull, Throwable failure);

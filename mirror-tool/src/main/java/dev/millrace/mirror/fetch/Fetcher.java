@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -66,8 +67,17 @@ public final class Fetcher implements AutoCloseable {
      * @param leaderEpoch of the record before the offset; with it, a truncation of the log is noticed (KIP-320)
      */
     public void assign(TopicPartition partition, long offset, Optional<Integer> leaderEpoch) {
+        assign(partition, offset, leaderEpoch, Uuid.ZERO_UUID);
+    }
+
+    /**
+     * As the other, of the topic with this id.
+     *
+     * @param topicId with zero, of the topic that has the name when its partitions are looked for
+     */
+    public void assign(TopicPartition partition, long offset, Optional<Integer> leaderEpoch, Uuid topicId) {
         OptionalInt epoch = leaderEpoch.map(OptionalInt::of).orElseGet(OptionalInt::empty);
-        execute(() -> loop.assign(partition, offset, epoch));
+        execute(() -> loop.assign(partition, offset, epoch, topicId));
     }
 
     /** Fetches these partitions no more. After it returns, nothing more of them is delivered. */

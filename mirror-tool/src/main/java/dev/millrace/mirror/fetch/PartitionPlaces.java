@@ -76,10 +76,7 @@ final class PartitionPlaces {
             return;
         }
         if (isOtherTopic(partition, topic)) {
-            stop(
-                    partition,
-                    new InconsistentTopicIdException("Topic " + tp.topic() + " was deleted and created again: it"
-                            + " has id " + topic.id() + " instead of " + partition.topicId));
+            awaitTopic(partition, topic);
             return;
         }
         int epoch = topic.leaderEpoch(tp.partition());
@@ -108,9 +105,20 @@ final class PartitionPlaces {
         }
     }
 
+    /** The topic was replaced, or the image is older than the id that was assigned; metadata that comes tells. */
+    private void awaitTopic(FetchPartition partition, TopicImage topic) {
+        leave(partition);
+        checks.remove(partition);
+        metadata.request();
+        failures.tellOnce(
+                partition,
+                new InconsistentTopicIdException("Topic " + topic.name() + " has id " + topic.id() + " instead of "
+                        + partition.topicId + ": it was deleted and created again"));
+    }
+
     /** The first id that is known is that of the topic to fetch; brokers before 2.8 have none. */
     private static boolean isOtherTopic(FetchPartition partition, TopicImage topic) {
-        if (partition.topicId == null || partition.topicId.equals(Uuid.ZERO_UUID)) {
+        if (partition.topicId.equals(Uuid.ZERO_UUID)) {
             partition.topicId = topic.id();
         }
         return !topic.id().equals(Uuid.ZERO_UUID) && !topic.id().equals(partition.topicId);

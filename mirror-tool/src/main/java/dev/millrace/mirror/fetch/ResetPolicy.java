@@ -12,13 +12,13 @@ import org.apache.kafka.common.config.ConfigException;
  * @param timestamp what to ask {@code ListOffsets} for; a special, negative one for the log's ends
  * @param age for {@code by_duration}: how far back to go, instead of a timestamp
  */
-record ResetPolicy(String name, long timestamp, Optional<Duration> age) {
+public record ResetPolicy(String name, long timestamp, Optional<Duration> age) {
     static final long LATEST = -1;
     static final long EARLIEST = -2;
     private static final long NOWHERE = Long.MIN_VALUE;
     private static final String BY_DURATION = "by_duration:";
 
-    static ResetPolicy of(String value) {
+    public static ResetPolicy of(String value) {
         String name = value.toLowerCase(Locale.ROOT);
         if (name.startsWith(BY_DURATION)) {
             Duration age = Duration.parse(value.substring(BY_DURATION.length()));
@@ -37,12 +37,17 @@ record ResetPolicy(String name, long timestamp, Optional<Duration> age) {
     }
 
     /** Whether positions may be moved at all. */
-    boolean isAllowed() {
+    public boolean isAllowed() {
         return age.isPresent() || timestamp != NOWHERE;
     }
 
+    /** Whether positions are moved to the beginning of the log. */
+    public boolean isEarliest() {
+        return timestamp == EARLIEST;
+    }
+
     /** What to ask for at the wall clock's time {@code wallMs}. */
-    long timestampAt(long wallMs) {
+    public long timestampAt(long wallMs) {
         return age.map(duration -> Math.max(0, wallMs - duration.toMillis())).orElse(timestamp);
     }
 }

@@ -55,7 +55,7 @@ final class FetchFixture implements FetchSink {
         java.util.Arrays.fill(epochs, 1);
         link.describe("t", TOPIC_ID, leaders, epochs);
         for (int p = 0; p < leaders.length; p++) {
-            loop.assign(tp(p), offset, OptionalInt.empty());
+            loop.assign(tp(p), offset, OptionalInt.empty(), Uuid.ZERO_UUID);
         }
         settle();
     }

@@ -78,7 +78,7 @@ class FetchLoopTest {
     @Test
     void shouldNotHandOutWhatWasAskedForBeforeAPartitionWasAssignedElsewhere() {
         fixture.assign(0, 1);
-        fixture.loop.assign(tp(0), 70, OptionalInt.empty());
+        fixture.loop.assign(tp(0), 70, OptionalInt.empty(), Uuid.ZERO_UUID);
 
         assertThat(fixture.deliver(1, 0, 5, 100)).isNull();
         assertThat(link.takeFetch(1).slot(tp(0)).sentOffset()).isEqualTo(70);
@@ -173,6 +173,24 @@ class FetchLoopTest {
         assertThat(fixture.failures).hasSize(1);
         assertThat(fixture.failures.get(0).cause()).isInstanceOf(InconsistentTopicIdException.class);
         assertThat(link.fetches).isEmpty();
+    }
+
+    @Test
+    void shouldWaitForMetadataOfTheTopicThatWasAssigned() {
+        fixture.assign(0, 1);
+        Uuid newId = new Uuid(3, 4);
+        fixture.loop.assign(tp(0), 0, OptionalInt.empty(), newId); // metadata is older than that
+        fixture.elapse(1_000);
+        assertThat(fixture.failures).hasSize(1);
+        assertThat(fixture.failures.get(0).cause()).isInstanceOf(InconsistentTopicIdException.class);
+
+        link.describe("t", newId, new int[] {1}, new int[] {1});
+        fixture.elapse(2_000);
+
+        ScriptedFetchLink.Fetch ofOld = link.takeFetch(1);
+        link.answer(ofOld);
+        fixture.settle();
+        assertThat(link.takeFetch(1).session().slot(tp(0), newId).sentOffset()).isZero();
     }
 
     @Test

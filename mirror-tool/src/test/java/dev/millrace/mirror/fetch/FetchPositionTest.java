@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import org.apache.kafka.clients.consumer.LogTruncationException;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.FencedLeaderEpochException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
@@ -106,7 +107,7 @@ class FetchPositionTest {
         fixture.assign(40, 1);
         refuseOffset();
         ScriptedFetchLink.Ask ask = link.takeAsk();
-        fixture.loop.assign(tp(0), 60, OptionalInt.empty());
+        fixture.loop.assign(tp(0), 60, OptionalInt.empty(), Uuid.ZERO_UUID);
 
         answer(ask, 25, -1);
 
@@ -117,7 +118,7 @@ class FetchPositionTest {
     @Test
     void shouldAskTheLeaderFirstWhenTheStartHasALeaderEpoch() {
         link.describe("t", TOPIC_ID, new int[] {1}, new int[] {7});
-        fixture.loop.assign(tp(0), 40, OptionalInt.of(5));
+        fixture.loop.assign(tp(0), 40, OptionalInt.of(5), Uuid.ZERO_UUID);
         fixture.settle();
 
         assertThat(link.fetches).isEmpty();
@@ -207,7 +208,7 @@ class FetchPositionTest {
 
     private void startAfterChangeOfLeader() {
         link.describe("t", TOPIC_ID, new int[] {1}, new int[] {7});
-        fixture.loop.assign(tp(0), 40, OptionalInt.of(5));
+        fixture.loop.assign(tp(0), 40, OptionalInt.of(5), Uuid.ZERO_UUID);
         fixture.settle();
     }
 

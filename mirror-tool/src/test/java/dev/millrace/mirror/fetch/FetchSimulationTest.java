@@ -13,6 +13,7 @@ import java.util.OptionalInt;
 import java.util.Random;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.metrics.Metrics;
 import org.junit.jupiter.api.Test;
 
@@ -118,7 +119,7 @@ class FetchSimulationTest {
                 epochs[p] = last == null ? -1 : last.epoch();
             }
             OptionalInt epoch = ends[p] == 0 ? OptionalInt.empty() : OptionalInt.of(epochs[p]);
-            loop.assign(new TopicPartition(SimulatedSource.TOPIC, p), ends[p], epoch);
+            loop.assign(new TopicPartition(SimulatedSource.TOPIC, p), ends[p], epoch, Uuid.ZERO_UUID);
         }
 
         private void unassign(int p) {

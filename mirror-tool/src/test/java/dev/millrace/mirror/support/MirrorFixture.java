@@ -174,7 +174,11 @@ public final class MirrorFixture implements AutoCloseable {
                 throw new AssertionError("A mirror ended before " + what + ": " + mirror.output());
             });
             if (System.nanoTime() > deadline) {
-                throw new AssertionError("Not within " + PATIENCE + ": " + what);
+                throw new AssertionError("Not within " + PATIENCE + ": " + what
+                        + Stream.of(mirrors)
+                                .map(mirror ->
+                                        "; a mirror printed: " + mirror.kill().output())
+                                .collect(Collectors.joining()));
             }
             LockSupport.parkNanos(10_000_000);
         }

@@ -1,0 +1,180 @@
+package dev.millrace.mirror;
+
+import dev.millrace.mirror.fetch.ResetPolicy;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where a member begins to read each of its partitions. Progress belongs to a topic's id: an offset that was committed
+ * for a topic that was deleted since means nothing in the one that has its name now, which is read from offset 0.
+ *
+ * <p><b>Threads:</b> that of the consumer.
+ */
+final class SourcePositions {
+    private static final Logger LOG = LoggerFactory.getLogger(SourcePositions.class);
+
+    private final Consumer<?, ?> consumer;
+    private final ResetPolicy policy;
+    private final TopicIdentities identities;
+    private final Map<TopicPartition, Uuid> ids = new HashMap<>();
+
+    /**
+     * Where a partition begins.
+     *
+     * @param offset of the first record to read
+     * @param leaderEpoch of the record before it, if known
+     * @param topicId zero if unknown
+     * @param isNew nothing of it has been copied yet; then offset 0 means where its log begins
+     */
+    record Start(long offset, Optional<Integer> leaderEpoch, Uuid topicId, boolean isNew) {}
+
+    /** @param policy the user's {@code auto.offset.reset} */
+    SourcePositions(Consumer<?, ?> consumer, ResetPolicy policy, TopicIdentities identities) {
+        this.consumer = consumer;
+        this.policy = policy;
+        this.identities = identities;
+    }
+
+    /**
+     * Where to begin with partitions that are assigned: where the group has committed, or by the policy.
+     *
+     * @param gone those of the partitions that the source no longer has; if one comes back, it begins at 0
+     */
+    Map<TopicPartition, Start> find(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
+        Map<String, Uuid> current = identities.ask(topics(partitions));
+        Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(Set.copyOf(partitions));
+        Map<TopicPartition, Start> starts = new HashMap<>();
+        Map<TopicPartition, Uuid> replaced = new HashMap<>();
+        Set<TopicPartition> uncommitted = new HashSet<>();
+        for (TopicPartition partition : partitions) {
+            Uuid id = current.getOrDefault(partition.topic(), Uuid.ZERO_UUID);
+            ids.put(partition, id);
+            OffsetAndMetadata offset = committed.get(partition);
+            if (offset == null) {
+                uncommitted.add(partition);
+            } else if (TopicIdentities.differ(CommitMetadata.of(offset).topicId(), id)) {
+                replaced.put(partition, CommitMetadata.of(offset).topicId());
+                starts.put(partition, new Start(0, Optional.empty(), id, false));
+            } else {
+                starts.put(partition, new Start(offset.offset(), offset.leaderEpoch(), id, false));
+            }
+        }
+        tellOfReplaced(replaced);
+        starts.putAll(starts(uncommitted, gone));
+        return starts;
+    }
+
+    private Map<TopicPartition, Start> starts(Collection<TopicPartition> uncommitted, Set<TopicPartition> gone) {
+        Map<TopicPartition, Start> starts = new HashMap<>();
+        Set<TopicPartition> asked = new HashSet<>();
+        for (TopicPartition partition : uncommitted) {
+            if (gone.contains(partition) || policy.isEarliest()) {
+                starts.put(partition, new Start(0, Optional.empty(), ids.get(partition), true));
+            } else {
+                asked.add(partition);
+            }
+        }
+        if (!asked.isEmpty()) {
+            resets(asked)
+                    .forEach((partition, offset) ->
+                            starts.put(partition, new Start(offset, Optional.empty(), ids.get(partition), true)));
+        }
+        return starts;
+    }
+
+    /** Positions for partitions of which nothing is to be read. */
+    Map<TopicPartition, Start> nowhere(Collection<TopicPartition> partitions) {
+        return partitions.stream()
+                .collect(Collectors.toMap(
+                        partition -> partition, partition -> new Start(0, Optional.empty(), Uuid.ZERO_UUID, true)));
+    }
+
+    /**
+     * Where {@code auto.offset.reset} puts partitions now.
+     *
+     * @throws NoOffsetForPartitionException if that is nowhere
+     */
+    Map<TopicPartition, Long> resets(Collection<TopicPartition> partitions) {
+        if (!policy.isAllowed()) {
+            throw new NoOffsetForPartitionException(partitions);
+        }
+        if (policy.isEarliest()) {
+            return consumer.beginningOffsets(partitions);
+        }
+        Map<TopicPartition, Long> offsets = new HashMap<>(consumer.endOffsets(partitions));
+        policy.age().ifPresent(age -> {
+            long timestamp = policy.timestampAt(System.currentTimeMillis());
+            Map<TopicPartition, Long> wanted =
+                    partitions.stream().collect(Collectors.toMap(partition -> partition, partition -> timestamp));
+            for (Map.Entry<TopicPartition, OffsetAndTimestamp> found :
+                    consumer.offsetsForTimes(wanted).entrySet()) {
+                if (found.getValue() != null) { // null: no record is that young
+                    offsets.put(found.getKey(), found.getValue().offset());
+                }
+            }
+        });
+        return offsets;
+    }
+
+    /** Those of the partitions whose topic has another id than at their start, as far as the source has told. */
+    Set<TopicPartition> replaced(Collection<TopicPartition> partitions) {
+        return partitions.stream()
+                .filter(partition -> ids.containsKey(partition)
+                        && TopicIdentities.differ(ids.get(partition), identities.of(partition.topic())))
+                .collect(Collectors.toSet());
+    }
+
+    /** As the other, after the source has been asked. */
+    Set<TopicPartition> askForReplaced(Collection<TopicPartition> partitions) {
+        identities.ask(topics(partitions));
+        return replaced(partitions);
+    }
+
+    /** Where {@link #replaced} partitions begin; tells of them. */
+    Map<TopicPartition, Start> beginAnew(Collection<TopicPartition> partitions) {
+        Map<TopicPartition, Uuid> former = new HashMap<>();
+        Map<TopicPartition, Start> starts = new HashMap<>();
+        for (TopicPartition partition : partitions) {
+            Uuid id = identities.of(partition.topic());
+            former.put(partition, ids.put(partition, id));
+            starts.put(partition, new Start(0, Optional.empty(), id, false));
+        }
+        tellOfReplaced(former);
+        return starts;
+    }
+
+    /** @param former the id that the topic of each had */
+    private void tellOfReplaced(Map<TopicPartition, Uuid> former) {
+        for (String topic : new TreeSet<>(topics(former.keySet()))) {
+            Map<Integer, Uuid> partitions = former.entrySet().stream()
+                    .filter(entry -> entry.getKey().topic().equals(topic))
+                    .collect(Collectors.toMap(entry -> entry.getKey().partition(), Map.Entry::getValue));
+            LOG.warn(
+                    "Topic {} was deleted and created anew on the source (its id was {}, and is {}); the new one is"
+                            + " mirrored from offset 0, partitions {}, and the progress in the former one is not used",
+                    topic,
+                    partitions.values().iterator().next(),
+                    ids.get(new TopicPartition(
+                            topic, partitions.keySet().iterator().next())),
+                    new TreeSet<>(partitions.keySet()));
+        }
+    }
+
+    private static Set<String> topics(Collection<TopicPartition> partitions) {
+        return partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
+    }
+}

@@ -1,0 +1,91 @@
+package dev.millrace.mirror;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Uuid;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The ids of the source's topics, by which a topic that was deleted and created anew is known from its predecessor of
+ * the same name. Sources before Kafka 2.8 have no ids; there the name alone counts.
+ *
+ * <p><b>Threads:</b> any; the topics that were asked for once are asked for again, at intervals, by a daemon thread.
+ */
+final class TopicIdentities implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(TopicIdentities.class);
+    /** Where fetching itself does not tell, records of a new topic are read at the old position for so long. */
+    private static final Duration INTERVAL = Duration.ofSeconds(15);
+
+    private final Function<Collection<String>, Map<String, Uuid>> source;
+    private final Map<String, Uuid> known = new ConcurrentHashMap<>();
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread thread = new Thread(task, "mirror-topic-ids");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /** @param source asks for the ids of topics, and leaves out those that do not exist */
+    TopicIdentities(Function<Collection<String>, Map<String, Uuid>> source) {
+        this.source = source;
+    }
+
+    /** Asks for the known topics again at intervals, until closed. */
+    void watch() {
+        timer.scheduleWithFixedDelay(this::askAgain, INTERVAL.toMillis(), INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** Has the known topics asked for soon, by the other thread; once closed, does nothing. */
+    void askSoon() {
+        try {
+            timer.execute(this::askAgain);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("The mirror ends, and asks for no topic ids any more");
+        }
+    }
+
+    private void askAgain() {
+        try {
+            ask(Set.copyOf(known.keySet()));
+        } catch (KafkaException e) {
+            LOG.debug("Could not ask the source for topic ids, will try again: {}", MirrorException.reason(e));
+        }
+    }
+
+    /**
+     * Asks the source. Blocks until it answers.
+     *
+     * @return ids of the topics that exist; zero of one that has none
+     * @throws KafkaException if the source refuses or does not answer
+     */
+    Map<String, Uuid> ask(Collection<String> topics) {
+        Map<String, Uuid> answer = new HashMap<>(source.apply(topics));
+        known.putAll(answer);
+        return answer;
+    }
+
+    /** The id in the last answer that had the topic; zero if there is none. */
+    Uuid of(String topic) {
+        return known.getOrDefault(topic, Uuid.ZERO_UUID);
+    }
+
+    @Override
+    public void close() {
+        timer.shutdownNow();
+    }
+
+    /** Whether these are the ids of two different topics; an unknown id may be of any. */
+    static boolean differ(Uuid one, Uuid other) {
+        return !one.equals(Uuid.ZERO_UUID) && !other.equals(Uuid.ZERO_UUID) && !one.equals(other);
+    }
+}

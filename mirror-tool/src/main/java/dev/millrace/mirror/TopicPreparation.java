@@ -1,0 +1,243 @@
+package dev.millrace.mirror;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ListOffsetsResult;
+import org.apache.kafka.clients.admin.NewPartitions;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InvalidConfigurationException;
+import org.apache.kafka.common.errors.InvalidPartitionsException;
+import org.apache.kafka.common.errors.PolicyViolationException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes some topics ready on the target, as many as a request may have: creates those that are missing, adds partitions,
+ * and waits for leaders. A topic that fails does not keep the others from being made ready.
+ *
+ * <p><b>Threads:</b> one, for one use.
+ */
+final class TopicPreparation {
+    private static final Logger LOG = LoggerFactory.getLogger(TopicPreparation.class);
+    /** More than these are only counted. */
+    private static final int TOLD_ONE_BY_ONE = 20;
+
+    private final Admin source;
+    private final Admin target;
+    private final Map<String, MirrorException> failures = new TreeMap<>();
+    private final Map<String, Integer> ready = new HashMap<>();
+    private final List<String> created = new ArrayList<>();
+
+    TopicPreparation(Admin source, Admin target) {
+        this.source = source;
+        this.target = target;
+    }
+
+    /** Topics that are ready, with the number of their partitions on the target. */
+    Map<String, Integer> ready() {
+        return ready;
+    }
+
+    /** Why each of the others is not, except for those that the source lacks. */
+    Map<String, MirrorException> failures() {
+        return failures;
+    }
+
+    /** Whether nothing could be done for now: a cluster does not answer. */
+    boolean isUnavailable() {
+        return ready.isEmpty()
+                && !failures.isEmpty()
+                && failures.values().stream().allMatch(MirrorException::isTemporary);
+    }
+
+    List<String> created() {
+        return created;
+    }
+
+    /** Blocks for as long as the clusters take to answer, up to the time-outs of their clients. */
+    void run(Collection<String> topics) {
+        Map<String, Integer> wanted = countPartitions(source, topics);
+        Map<String, Integer> present = countPartitions(target, wanted.keySet());
+        wanted.keySet().removeAll(failures.keySet());
+        Map<String, Integer> missing = new HashMap<>(wanted);
+        missing.keySet().removeAll(present.keySet());
+        create(missing);
+        present.keySet().retainAll(wanted.keySet());
+        Map<String, Integer> smaller = new HashMap<>(present);
+        smaller.entrySet().removeIf(topic -> topic.getValue() >= wanted.get(topic.getKey()));
+        grow(smaller, wanted);
+        awaitLeaders(missing);
+        smaller.keySet().forEach(topic -> smaller.put(topic, wanted.get(topic)));
+        awaitLeaders(smaller);
+        wanted.forEach((topic, count) -> {
+            if (!failures.containsKey(topic)) {
+                ready.put(topic, Math.max(count, present.getOrDefault(topic, 0)));
+            }
+        });
+    }
+
+    /** Of the topics that the cluster has. */
+    private Map<String, Integer> countPartitions(Admin cluster, Collection<String> topics) {
+        Map<String, Integer> counts = new HashMap<>();
+        if (topics.isEmpty()) {
+            return counts;
+        }
+        cluster.describeTopics(topics).topicNameValues().forEach((topic, answer) -> {
+            try {
+                TopicDescription description = Clusters.await(answer);
+                counts.put(topic, description.partitions().size());
+            } catch (ExecutionException e) {
+                if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
+                    fail(topic, e.getCause());
+                }
+            }
+        });
+        return counts;
+    }
+
+    private void create(Map<String, Integer> missing) {
+        Map<String, Config> settings = readSettings(missing.keySet());
+        List<NewTopic> topics = new ArrayList<>();
+        settings.forEach(
+                (topic, config) -> topics.add(new NewTopic(topic, Optional.of(missing.get(topic)), Optional.empty())
+                        .configs(TopicSettings.toCopy(config))));
+        if (topics.isEmpty()) {
+            return;
+        }
+        target.createTopics(topics).values().forEach((topic, answer) -> {
+            try {
+                onCreated(topic, missing.get(topic), settings.get(topic), create(topic, answer, missing, settings));
+            } catch (MirrorException e) {
+                failures.put(topic, e);
+            } catch (ExecutionException e) {
+                if (!(e.getCause() instanceof TopicExistsException)) {
+                    fail(topic, e.getCause());
+                } // Another mirror created it first, with the same partitions.
+            }
+        });
+        if (created.size() > TOLD_ONE_BY_ONE) {
+            LOG.info(
+                    "Created {} on the target, with the partitions and settings of the source",
+                    Words.count(created.size(), "topic"));
+        }
+    }
+
+    /** Takes the answer to a creation; what was refused because of its form is tried in others. */
+    private Map<String, String> create(
+            String topic, KafkaFuture<Void> answer, Map<String, Integer> counts, Map<String, Config> settings)
+            throws ExecutionException {
+        Map<String, String> wanted = TopicSettings.toCopy(settings.get(topic));
+        try {
+            Clusters.await(answer);
+            return wanted;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof InvalidConfigurationException
+                    || e.getCause() instanceof PolicyViolationException
+                    || e.getCause() instanceof UnsupportedVersionException) {
+                return new TopicCreator(target).create(topic, counts.get(topic), wanted);
+            }
+            throw e;
+        }
+    }
+
+    private void onCreated(String topic, int partitions, Config settings, Map<String, String> taken) {
+        created.add(topic);
+        if (created.size() <= TOLD_ONE_BY_ONE) {
+            LOG.info(
+                    "Created topic {} on the target, {}, with {}; left to the target: {}",
+                    topic,
+                    Words.count(partitions, "partition"),
+                    taken,
+                    TopicSettings.toLeave(settings));
+        }
+    }
+
+    private Map<String, Config> readSettings(Collection<String> topics) {
+        Map<String, Config> settings = new HashMap<>();
+        Clusters.topicConfigs(source, topics).forEach((topic, answer) -> {
+            try {
+                settings.put(topic, Clusters.await(answer));
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof TopicAuthorizationException) {
+                    failures.put(
+                            topic,
+                            MirrorException.failed("Topic " + topic + " is missing on the target, and the mirror may"
+                                    + " not read its settings on the source; allow DescribeConfigs there, or create the"
+                                    + " topic yourself"));
+                } else {
+                    fail(topic, e.getCause());
+                }
+            }
+        });
+        return settings;
+    }
+
+    private void grow(Map<String, Integer> present, Map<String, Integer> wanted) {
+        Map<String, NewPartitions> more = new HashMap<>();
+        present.keySet().forEach(topic -> more.put(topic, NewPartitions.increaseTo(wanted.get(topic))));
+        if (more.isEmpty()) {
+            return;
+        }
+        target.createPartitions(more).values().forEach((topic, answer) -> {
+            int from = present.get(topic);
+            int to = wanted.get(topic);
+            try {
+                Clusters.await(answer);
+                LOG.info("Topic {} on the target grew from {} to {} partitions, like the source", topic, from, to);
+            } catch (ExecutionException e) {
+                int now = countPartitions(target, List.of(topic)).getOrDefault(topic, from);
+                if (!(e.getCause() instanceof InvalidPartitionsException) || now < to) {
+                    fail(topic, e.getCause());
+                } // Another mirror added them first.
+            }
+        });
+    }
+
+    /**
+     * A leader that is not ready may refuse a producer's first batch and accept the second, and then the stock
+     * producer's idempotence fails (KAFKA-15591).
+     */
+    private void awaitLeaders(Map<String, Integer> counts) {
+        Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
+        counts.forEach((topic, count) -> {
+            if (failures.containsKey(topic)) {
+                return;
+            }
+            for (int partition = 0; partition < count; partition++) {
+                ends.put(new TopicPartition(topic, partition), OffsetSpec.latest());
+            }
+        });
+        if (ends.isEmpty()) {
+            return;
+        }
+        ListOffsetsResult answers = target.listOffsets(ends);
+        for (TopicPartition partition : ends.keySet()) {
+            try {
+                Clusters.await(answers.partitionResult(partition));
+            } catch (ExecutionException e) {
+                fail(partition.topic(), e.getCause());
+            }
+        }
+    }
+
+    private void fail(String topic, Throwable cause) {
+        failures.putIfAbsent(
+                topic, MirrorException.failed("Could not make topic " + topic + " ready on the target", cause));
+    }
+}

@@ -1,0 +1,143 @@
+package dev.millrace.mirror;
+
+import static dev.millrace.mirror.support.MirrorFixture.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.support.MirrorFixture;
+import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.Numbered;
+import dev.millrace.testkit.cluster.KafkaCluster;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The source has lost records that the mirror was to read, or has read. */
+@Timeout(120)
+class MirrorGapsIT {
+    private static final Duration STOP = Duration.ofSeconds(40);
+
+    private static MirrorFixture clusters;
+
+    @BeforeAll
+    static void startClusters() {
+        clusters = new MirrorFixture();
+    }
+
+    @AfterAll
+    static void stopClusters() {
+        clusters.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"CONSUMER", "BATCHES"})
+    void shouldTellWhichRecordsWereDeletedWhileItWasStoppedAndDoWhatThePolicySays(CopyMode mode) throws Exception {
+        String topic = "overtaken-" + mode;
+        TopicPartition first = new TopicPartition(topic, 0);
+        TopicPartition second = new TopicPartition(topic, 1);
+        clusters.source().createTopic(topic, 2, 1, Map.of());
+        writeToBoth(first, second, 0, 40);
+        mirrorUntilCommitted(mode, 40, first, second);
+        writeToBoth(first, second, 40, 100);
+        deleteBefore(first, 60);
+        String gap = "Gap in topic " + topic + " partition 0: the source no longer has offsets 40 to 59, 20 records";
+
+        String stopped = mirrorUntilCommitted(mode, 100, second, "--on-gap=stop-partition");
+        assertThat(stopped).containsOnlyOnce(gap).contains("stops this partition at offset 40");
+        assertThat(clusters.positions(topic).get(first).offset()).isEqualTo(40);
+        assertThat(Numbered.read(clusters.target(), first)).isEqualTo(Numbered.values("r", 0, 40));
+        assertThat(Numbered.read(clusters.target(), second)).isEqualTo(Numbered.values("r", 0, 100));
+
+        String wentOn = mirrorUntilCommitted(mode, 100, first);
+        assertThat(wentOn).containsOnlyOnce(gap).contains("goes on at offset 60");
+        List<String> allButTheGap = new ArrayList<>(Numbered.values("r", 0, 40));
+        allButTheGap.addAll(Numbered.values("r", 60, 100));
+        assertThat(Numbered.read(clusters.target(), first)).isEqualTo(allButTheGap);
+        assertThat(Numbered.read(clusters.target(), second)).isEqualTo(Numbered.values("r", 0, 100));
+    }
+
+    /** The log has grown beyond the old position again, so only the leader epoch of that position tells. */
+    @ParameterizedTest
+    @EnumSource(names = {"CONSUMER", "BATCHES"})
+    void shouldGoBackToWhereTheLogWasTruncatedAndTellIt(CopyMode mode) throws Exception {
+        String topic = "truncated-" + mode;
+        TopicPartition partition = new TopicPartition(topic, 0);
+        KafkaCluster source = clusters.source();
+        source.createTopic(topic, 1, 1, Map.of());
+        List<String> all = new ArrayList<>(Numbered.values("lost", 100, 200)); // of equal length
+        Numbered.write(source, partition, all);
+        mirrorUntilCommitted(mode, 100, partition);
+
+        keepInLog(partition, 60, 100);
+        List<String> later = Numbered.values("later", 0, 70);
+        Numbered.write(source, partition, later);
+        String output = mirrorUntilCommitted(mode, 130, partition);
+
+        assertThat(output)
+                .containsOnlyOnce("Topic " + topic + " partition 0 was truncated on the source")
+                .contains("goes on at offset 60");
+        all.addAll(later);
+        assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(all);
+    }
+
+    private static void writeToBoth(TopicPartition first, TopicPartition second, int from, int to) {
+        Numbered.write(clusters.source(), first, Numbered.values("r", from, to));
+        Numbered.write(clusters.source(), second, Numbered.values("r", from, to));
+    }
+
+    private static void deleteBefore(TopicPartition partition, long offset) {
+        MirrorFixture.get(clusters.source()
+                .admin()
+                .deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(offset)))
+                .all());
+    }
+
+    /** Crashes the source's broker, after which its log has only the first records, all of which are of one size. */
+    private static void keepInLog(TopicPartition partition, int records, int of) throws IOException {
+        Path folder = Path.of(MirrorFixture.get(
+                        clusters.source().admin().describeLogDirs(List.of(1)).allDescriptions())
+                .get(1)
+                .keySet()
+                .iterator()
+                .next());
+        clusters.source().kill(1);
+        Path segment = folder.resolve(partition.toString()).resolve("00000000000000000000.log");
+        try (RandomAccessFile log = new RandomAccessFile(segment.toFile(), "rw")) {
+            log.setLength(log.length() / of * records);
+        }
+        clusters.source().restart(1);
+    }
+
+    private static void mirrorUntilCommitted(CopyMode mode, long offset, TopicPartition one, TopicPartition other)
+            throws Exception {
+        try (MirrorProcess mirror = clusters.mirror(one.topic(), 1, mode)) {
+            await("it is committed", () -> isCommitted(one, offset) && isCommitted(other, offset), mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+    }
+
+    /** Returns what the mirror printed. */
+    private static String mirrorUntilCommitted(CopyMode mode, long offset, TopicPartition partition, String... more)
+            throws Exception {
+        try (MirrorProcess mirror = clusters.mirror(partition.topic(), 1, mode, more)) {
+            await("it is committed", () -> isCommitted(partition, offset), mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+            return mirror.output();
+        }
+    }
+
+    private static boolean isCommitted(TopicPartition partition, long offset) {
+        var committed = clusters.positions(partition.topic()).get(partition);
+        return committed != null && committed.offset() == offset;
+    }
+}

@@ -1,0 +1,108 @@
+package dev.millrace.mirror;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.mirror.SourcePositions.Start;
+import dev.millrace.mirror.fetch.ResetPolicy;
+import dev.millrace.mirror.support.FakeSourceConsumer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SourcePositionsTest {
+    private static final TopicPartition TP = new TopicPartition("orders", 0);
+    private static final TopicPartition OTHER = new TopicPartition("orders", 1);
+    private static final Uuid ID = new Uuid(0, 7);
+    private static final Uuid NEW_ID = new Uuid(0, 8);
+
+    private final FakeSourceConsumer consumer = new FakeSourceConsumer(new AtomicBoolean(), "orders");
+    private final Map<String, Uuid> source = new HashMap<>(Map.of("orders", ID));
+    private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(source));
+
+    SourcePositionsTest() {
+        consumer.subscribe(Set.of("orders"));
+        consumer.assign(TP, OTHER);
+    }
+
+    @AfterEach
+    void close() {
+        identities.close();
+    }
+
+    @Test
+    void shouldBeginWhereTheSameTopicWasCommitted() {
+        commit(TP, new OffsetAndMetadata(70, Optional.of(5), metadata(ID)));
+        commit(OTHER, new OffsetAndMetadata(9, metadata(Uuid.ZERO_UUID))); // by an earlier version
+
+        assertThat(find("earliest"))
+                .containsEntry(TP, new Start(70, Optional.of(5), ID, false))
+                .containsEntry(OTHER, new Start(9, Optional.empty(), ID, false));
+    }
+
+    @Test
+    void shouldNotUseTheProgressInATopicThatWasDeleted() {
+        commit(TP, new OffsetAndMetadata(70, Optional.of(5), metadata(ID)));
+        source.put("orders", NEW_ID);
+        consumer.updateEndOffsets(Map.of(OTHER, 50L));
+
+        assertThat(find("latest")).containsEntry(TP, new Start(0, Optional.empty(), NEW_ID, false));
+    }
+
+    @Test
+    void shouldBeginAnewWhenTheTopicIsReplacedWhileItIsCopied() {
+        SourcePositions positions = positions("earliest");
+        Map<TopicPartition, Start> unused = positions.find(List.of(TP), Set.of());
+        assertThat(positions.askForReplaced(List.of(TP))).isEmpty();
+        source.put("orders", NEW_ID);
+
+        assertThat(positions.askForReplaced(List.of(TP, OTHER))).containsExactly(TP);
+        assertThat(positions.beginAnew(List.of(TP))).containsEntry(TP, new Start(0, Optional.empty(), NEW_ID, false));
+        assertThat(positions.replaced(List.of(TP))).isEmpty();
+    }
+
+    @Test
+    void shouldNotTakeASilentSourceForAReplacedTopic() {
+        SourcePositions positions = positions("earliest");
+        Map<TopicPartition, Start> unused = positions.find(List.of(TP), Set.of());
+
+        source.clear(); // deleted, or without a broker that knows it
+        assertThat(positions.askForReplaced(List.of(TP))).isEmpty();
+        source.put("orders", Uuid.ZERO_UUID); // a broker that knows no ids
+        assertThat(positions.askForReplaced(List.of(TP))).isEmpty();
+    }
+
+    @Test
+    void shouldBeginByThePolicyWhereNothingIsCommitted() {
+        consumer.updateEndOffsets(Map.of(TP, 40L, OTHER, 50L));
+
+        assertThat(find("earliest")).containsEntry(TP, new Start(0, Optional.empty(), ID, true));
+        assertThat(find("latest")).containsEntry(TP, new Start(40, Optional.empty(), ID, true));
+        assertThatThrownBy(() -> find("none")).isInstanceOf(NoOffsetForPartitionException.class);
+    }
+
+    private Map<TopicPartition, Start> find(String policy) {
+        return positions(policy).find(List.of(TP, OTHER), Set.of());
+    }
+
+    private SourcePositions positions(String policy) {
+        return new SourcePositions(consumer, ResetPolicy.of(policy), identities);
+    }
+
+    private void commit(TopicPartition partition, OffsetAndMetadata offset) {
+        consumer.commitSync(Map.of(partition, offset));
+    }
+
+    private static String metadata(Uuid id) {
+        return new CommitMetadata(MirrorGroup.mark("cluster-1"), id, Optional.empty()).toString();
+    }
+}
