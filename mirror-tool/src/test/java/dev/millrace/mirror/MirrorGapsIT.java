@@ -74,18 +74,19 @@ class MirrorGapsIT {
         TopicPartition partition = new TopicPartition(topic, 0);
         KafkaCluster source = clusters.source();
         source.createTopic(topic, 1, 1, Map.of());
-        List<String> all = new ArrayList<>(Numbered.values("lost", 100, 200)); // of equal length
+        List<String> all = new ArrayList<>(Numbered.values("old", 0, 100));
         Numbered.write(source, partition, all);
         mirrorUntilCommitted(mode, 100, partition);
 
-        keepInLog(partition, 60, 100);
+        int end = truncate(partition);
         List<String> later = Numbered.values("later", 0, 70);
         Numbered.write(source, partition, later);
-        String output = mirrorUntilCommitted(mode, 130, partition);
+        String output = mirrorUntilCommitted(mode, end + 70, partition);
 
+        assertThat(end).isBetween(31, 99); // So that the log has grown beyond the old position.
         assertThat(output)
                 .containsOnlyOnce("Topic " + topic + " partition 0 was truncated on the source")
-                .contains("goes on at offset 60");
+                .contains("goes on at offset " + end + ".");
         all.addAll(later);
         assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(all);
     }
@@ -102,8 +103,8 @@ class MirrorGapsIT {
                 .all());
     }
 
-    /** Crashes the source's broker, after which its log has only the first records, all of which are of one size. */
-    private static void keepInLog(TopicPartition partition, int records, int of) throws IOException {
+    /** Crashes the source's broker, after which its log has only about the first two thirds. Returns where it ends. */
+    private static int truncate(TopicPartition partition) throws IOException {
         Path folder = Path.of(MirrorFixture.get(
                         clusters.source().admin().describeLogDirs(List.of(1)).allDescriptions())
                 .get(1)
@@ -113,9 +114,10 @@ class MirrorGapsIT {
         clusters.source().kill(1);
         Path segment = folder.resolve(partition.toString()).resolve("00000000000000000000.log");
         try (RandomAccessFile log = new RandomAccessFile(segment.toFile(), "rw")) {
-            log.setLength(log.length() / of * records);
+            log.setLength(log.length() / 3 * 2);
         }
         clusters.source().restart(1);
+        return Numbered.read(clusters.source(), partition).size();
     }
 
     private static void mirrorUntilCommitted(CopyMode mode, long offset, TopicPartition one, TopicPartition other)
