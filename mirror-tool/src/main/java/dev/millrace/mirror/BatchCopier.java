@@ -245,8 +245,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         Throwable failure = next.copy.failureOrNull();
         if (failure != null && !(failure instanceof GivenUpException)) {
             mirror.fail(MirrorException.failed(
-                    "Could not write topic " + next.partition.topic() + " partition " + next.partition.partition()
-                            + " from offset " + next.copy.ackedPosition() + " on",
+                    "Could not write " + next.partition.topic() + " partition " + next.partition.partition()
+                            + " offset " + next.copy.ackedPosition() + " or a later one",
                     failure));
         }
         return more;

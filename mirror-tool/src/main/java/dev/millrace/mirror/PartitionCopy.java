@@ -94,7 +94,10 @@ final class PartitionCopy {
         } catch (BufferExhaustedException e) {
             LOG.debug("Stopped while {} waited for memory at offset {}", partition, position, e);
         } catch (RuntimeException e) {
-            throw MirrorException.failed("Could not copy " + partition + " at offset " + position, e);
+            throw MirrorException.failed(
+                    "Could not write " + partition.topic() + " partition " + partition.partition() + " offset "
+                            + position,
+                    e);
         } finally {
             if (!sent) {
                 stopped = true;

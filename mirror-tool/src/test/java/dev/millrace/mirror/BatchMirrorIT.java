@@ -186,7 +186,7 @@ class BatchMirrorIT {
         try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.BATCHES)) {
             assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
             assertThat(mirror.output())
-                    .contains(topic + " partition 0 from offset 100 ")
+                    .contains(topic + " partition 0 offset 100 ")
                     .doesNotContain("\tat ");
         }
 

@@ -184,7 +184,7 @@ class MirrorGroupsIT {
         try (MirrorProcess first = mirror(topic, more)) {
             await("all is mirrored", () -> clusters.mirrored(topic) == RECORDS, first);
             try (MirrorProcess second = mirror(topic, more)) {
-                await("partitions change hands", () -> members(groupTo(clusters.target())) == 4, first, second);
+                await("partitions change hands", () -> members(groupTo(clusters.target())) == 2, first, second);
                 clusters.fill(topic, PARTITIONS, RECORDS, seed + 1);
                 await(
                         "the rest is committed too",

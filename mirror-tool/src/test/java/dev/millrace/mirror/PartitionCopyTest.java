@@ -168,7 +168,7 @@ class PartitionCopyTest {
 
         assertThatThrownBy(() -> copy(0, batch(0, 1), corrupt))
                 .isInstanceOf(MirrorException.class)
-                .hasMessageContaining("orders-0 at offset 1")
+                .hasMessageContaining("orders partition 0 offset 1")
                 .hasCauseInstanceOf(CorruptRecordException.class);
         copy.copy(following, worker); // it was in the worker's queue already
 

@@ -15,6 +15,9 @@ import picocli.CommandLine.Option;
 
 /** The options that say what to mirror and how: those of {@code mirror run}, which the demo uses for its runs, too. */
 public final class MirrorOptions {
+    /** Of the consumer, too. */
+    private static final String INTERCEPTORS = ProducerConfig.INTERCEPTOR_CLASSES_CONFIG;
+
     @Option(
             names = "--source",
             paramLabel = "HOST:PORT",
@@ -84,12 +87,12 @@ public final class MirrorOptions {
             names = "--mode",
             paramLabel = "MODE",
             converter = CopyModeParser.class,
-            defaultValue = "consumer",
             order = 9,
-            description = "How records get from the source to the producer. consumer: a Kafka consumer for each thread,"
-                    + " record by record. The others fetch by themselves and need --producer millrace: batches passes"
-                    + " batches on as they came; records opens all and copies their records into new ones; auto"
-                    + " passes large batches and merges small ones. Default: ${DEFAULT-VALUE}.")
+            description = "How records get from the source to the producer. auto passes large batches on as they came,"
+                    + " and copies the records of small ones into new ones; batches passes all that the target takes;"
+                    + " records copies all. These three fetch by themselves and need --producer millrace. consumer: a"
+                    + " Kafka consumer for each thread, record by record, with any producer and with interceptors."
+                    + " Default: auto; consumer with --producer stock, and with interceptors.")
     private CopyMode mode;
 
     @Option(
@@ -159,33 +162,48 @@ public final class MirrorOptions {
      */
     public MirrorConfig toConfig() {
         OptionValues.requirePositive("--threads", threads);
+        Map<String, Object> consumer = ClientConfigs.consumer(consumerConfig, source, group);
+        Map<String, Object> producer = ClientConfigs.producer(producerConfig, target);
+        return new MirrorConfig(
+                TopicPattern.parse(topics),
+                threads,
+                mode(consumer, producer),
+                producerKind,
+                consumer,
+                producer,
+                new MirrorPolicies(onGap, waitForTarget, waitAtStart));
+    }
+
+    /** The mode that is asked for, or the default of these clients. */
+    private CopyMode mode(Map<String, Object> consumer, Map<String, Object> producer) {
+        if (mode == null) {
+            boolean canFetch =
+                    producerKind == ProducerKind.MILLRACE && !hasInterceptors(consumer) && !hasInterceptors(producer);
+            return canFetch ? CopyMode.AUTO : CopyMode.CONSUMER;
+        }
         if (mode.isFetching() && producerKind != ProducerKind.MILLRACE) {
             throw MirrorException.usage("--mode " + mode + " --producer " + producerKind
                     + ": this mode hands whole batches to the producer, which only millrace takes; with another"
                     + " producer use --mode consumer");
         }
-        MirrorConfig config = new MirrorConfig(
-                TopicPattern.parse(topics),
-                threads,
-                mode,
-                producerKind,
-                ClientConfigs.consumer(consumerConfig, source, group),
-                ClientConfigs.producer(producerConfig, target),
-                new MirrorPolicies(onGap, waitForTarget, waitAtStart));
         if (mode.isFetching()) {
-            requireNoInterceptors("--consumer.config " + consumerConfig, config.consumer());
-            requireNoInterceptors("--producer.config " + producerConfig, config.producer());
+            requireNoInterceptors("--consumer.config " + consumerConfig, consumer);
+            requireNoInterceptors("--producer.config " + producerConfig, producer);
         }
-        return config;
+        return mode;
     }
 
     /** Interceptors take single records, which these modes never make. */
     private void requireNoInterceptors(String file, Map<String, Object> client) {
-        Object interceptors = client.get(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG); // of the consumer, too
-        if (interceptors != null && !interceptors.toString().isBlank()) {
-            throw MirrorException.usage(file + ": " + ProducerConfig.INTERCEPTOR_CLASSES_CONFIG + "=" + interceptors
+        if (hasInterceptors(client)) {
+            throw MirrorException.usage(file + ": " + INTERCEPTORS + "=" + client.get(INTERCEPTORS)
                     + " would not be called with --mode " + mode + "; use --mode consumer");
         }
+    }
+
+    private static boolean hasInterceptors(Map<String, Object> client) {
+        Object interceptors = client.get(INTERCEPTORS);
+        return interceptors != null && !interceptors.toString().isBlank();
     }
 
     /**

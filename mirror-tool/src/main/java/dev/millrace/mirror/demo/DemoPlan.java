@@ -82,9 +82,9 @@ record DemoPlan(DemoLoad load, List<Integer> threads, List<Contender> contenders
     String describeMethod() {
         String notes = """
                 Each run is a process of its own. It is measured from the poll that passes a quarter of the records, which
-                warm up its JVM, to the last acknowledgement. CPU is that of the whole process; beside it that
-                of the brokers of the source and of the target. One
-                send() in 16, at random, is timed. Each target was read back and compared with the source, record by record.
+                warm up its JVM, to the last acknowledgement. CPU is that of the whole process; "source's" and "target's"
+                are that of their brokers, per record too. One send() in 16, at random, is timed. Each target was read back
+                and compared with the source, record by record.
                 """;
         if (rounds > 1) {
             notes += "Figures are medians of " + rounds + " rounds, in which the contenders took turns.\n";
