@@ -1,6 +1,7 @@
 package dev.millrace.mirror;
 
 import dev.millrace.client.raw.RawProducer;
+import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.GivenUpRecords.GivenUpException;
 import dev.millrace.mirror.fetch.FetchSink;
 import dev.millrace.mirror.fetch.FetchedBatches;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -65,6 +67,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final ThreadCounters outcomes = new ThreadCounters(System.nanoTime());
     private final Map<TopicPartition, Owned> owned = new ConcurrentHashMap<>();
     private final List<Owned> givenUp = new ArrayList<>();
+    private final PartitionStarts starts;
+    private final Optional<PartitionStarts.Finder> resume;
     private int nextWorker;
 
     private record Owned(
@@ -75,7 +79,10 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             InFlightMemory.Share share,
             WaitingBatches waiting) {}
 
-    /** @param consumerConfig of the fetcher */
+    /**
+     * @param consumerConfig of the fetcher
+     * @param resume finds out where to begin; without it, that is where the group has committed
+     */
     BatchCopier(
             Mirror mirror,
             Map<String, Object> consumerConfig,
@@ -84,13 +91,15 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             TargetPartitions targets,
             InFlightMemory memory,
             Producer<byte[], byte[]> producer,
-            TopicLimits limits) {
+            TopicLimits limits,
+            Optional<PartitionStarts.Finder> resume) {
         this(
                 mirror,
                 consumer,
                 changes,
                 targets,
                 memory,
+                resume,
                 new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG),
                 target(mirror.mode(), targets, RawProducer.of(producer), limits),
                 sink -> SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), sink));
@@ -103,6 +112,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             SourceChanges changes,
             TargetPartitions targets,
             InFlightMemory memory,
+            Optional<PartitionStarts.Finder> resume,
             boolean checksCrc,
             PartitionCopy.Target target,
             Function<FetchSink, Fetcher> createFetcher) {
@@ -112,6 +122,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         this.targets = targets;
         this.memory = memory;
         this.observer = mirror.observer();
+        this.resume = resume;
+        this.starts = new PartitionStarts(consumer, resume, mirror::withMetadata, this::begin);
         this.checksCrc = checksCrc;
         this.target = target;
         this.fetcher = createFetcher.apply(this);
@@ -182,14 +194,22 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         if (!mirror.isRunning()) {
             return; // assigned by a rebalance during the end; what is sent now would not be awaited or committed
         }
-        partitions.forEach((partition, start) -> {
-            PartitionCopy copy = new PartitionCopy(partition, start.offset(), checksCrc, target);
-            InFlightMemory.Share share = memory.new Share();
-            WaitingBatches waiting = new WaitingBatches(() -> copy.isStopped()
-                    || (targets.isReady(partition) && share.hasRoom(copy.outstanding()) && copy.tryOpen()));
-            owned.put(partition, new Owned(partition, start, copy, workerFor(partition), share, waiting));
-            fetcher.assign(partition, start.offset(), start.leaderEpoch(), start.topicId());
-        });
+        starts.add(partitions);
+        starts.advance(this::isSettled);
+    }
+
+    private void begin(TopicPartition partition, SourcePositions.Start start, Optional<ResumePoint> numbers) {
+        PartitionCopy copy = new PartitionCopy(partition, start.offset(), numbers, checksCrc, target);
+        InFlightMemory.Share share = memory.new Share();
+        WaitingBatches waiting = new WaitingBatches(() -> copy.isStopped()
+                || (targets.isReady(partition) && share.hasRoom(copy.outstanding()) && copy.tryOpen()));
+        owned.put(partition, new Owned(partition, start, copy, workerFor(partition), share, waiting));
+        fetcher.assign(partition, start.offset(), start.leaderEpoch(), start.topicId());
+    }
+
+    /** Whether no former copy of the partition can still change what the target has of it. */
+    private boolean isSettled(TopicPartition partition) {
+        return givenUp.stream().noneMatch(former -> former.partition.equals(partition));
     }
 
     /** While a former copy of the partition may still send, both have one worker, so that they do not mix. */
@@ -227,12 +247,15 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             acked += copy.advance();
             next.share.update(copy.outstanding());
             next.waiting.resumeIn(next.worker);
-            if (!copy.isAwaited()) {
+            if (copy.isSettled()) {
                 left.remove();
                 outcomes.addDropped(copy.outstanding());
             }
         }
         outcomes.addAcked(acked);
+        if (mirror.isRunning()) {
+            starts.advance(this::isSettled);
+        }
     }
 
     private long advance(Owned next) {
@@ -243,7 +266,9 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             observer.onAcknowledged(next.partition, next.copy.ackedOrNull().offset());
         }
         Throwable failure = next.copy.failureOrNull();
-        if (failure != null && !(failure instanceof GivenUpException)) {
+        if (failure != null && resume.isPresent() && ExactResume.isOfNumbers(failure)) {
+            startAgain(next, failure);
+        } else if (failure != null && !(failure instanceof GivenUpException)) {
             mirror.fail(MirrorException.failed(
                     "Could not write " + next.partition.topic() + " partition " + next.partition.partition()
                             + " offset " + next.copy.ackedPosition() + " or a later one",
@@ -252,9 +277,24 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         return more;
     }
 
+    /** The target expects other numbers: a former process had batches on its way, or another one copies the partition. */
+    private void startAgain(Owned refused, Throwable failure) {
+        LOG.info("{}: asking the target again what it has: {}", refused.partition, MirrorException.reason(failure));
+        SourcePositions.Start from = new SourcePositions.Start(
+                refused.copy.ackedPosition(),
+                Optional.empty(),
+                refused.start.topicId(),
+                false,
+                refused.copy.ackedNumbers());
+        stopReading(List.of(refused.partition));
+        owned.remove(refused.partition);
+        givenUp.add(refused);
+        starts.add(Map.of(refused.partition, from));
+    }
+
     @Override
     public void measureLag(long nowNanos) {
-        boolean complete = consumer.groupMetadata().generationId() >= 0;
+        boolean complete = consumer.groupMetadata().generationId() >= 0 && starts.isEmpty();
         long records = 0;
         for (Owned next : owned.values()) {
             OptionalLong end = fetcher.end(next.partition);
@@ -266,7 +306,9 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public Set<TopicPartition> partitions() {
-        return Set.copyOf(owned.keySet());
+        Set<TopicPartition> partitions = new HashSet<>(owned.keySet());
+        partitions.addAll(starts.partitions());
+        return partitions;
     }
 
     @Override
@@ -295,7 +337,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public Map<TopicPartition, Long> waiting() {
-        Map<TopicPartition, Long> waiting = new HashMap<>();
+        Map<TopicPartition, Long> waiting = starts.waitingForTarget();
         for (Owned next : owned.values()) {
             if (next.copy.outstanding() > 0 || next.waiting.isWaiting()) {
                 waiting.put(next.partition, next.copy.ackedPosition());
@@ -309,9 +351,9 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         for (TopicPartition partition : partitions) {
             Owned of = owned.get(partition);
-            OffsetAndMetadata acked = of == null ? null : of.copy.ackedOrNull();
-            if (acked != null) {
-                positions.put(partition, mirror.withMetadata(acked, of.start.topicId(), Optional.empty()));
+            if (of != null) {
+                of.copy.takeAcked((acked, numbers) ->
+                        positions.put(partition, mirror.withMetadata(acked, of.start.topicId(), numbers)));
             }
         }
         return positions;
@@ -319,6 +361,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void giveUp(Collection<TopicPartition> partitions) {
+        starts.remove(partitions);
         stopReading(partitions);
         for (TopicPartition partition : partitions) {
             Owned gone = owned.remove(partition);
@@ -354,6 +397,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void close() {
+        resume.ifPresent(PartitionStarts.Finder::close);
         fetcher.close(Duration.ofMillis(CLOSE_TIMEOUT_MS));
         workers.forEach(CopyWorker::interrupt);
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_TIMEOUT_MS); // for all of them together

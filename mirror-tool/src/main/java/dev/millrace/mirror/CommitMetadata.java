@@ -23,7 +23,12 @@ record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume) {
      * The records from a source offset on were, or will be, written with this producer id and epoch, the first of them
      * with this sequence.
      */
-    record ResumePoint(long producerId, short epoch, int nextSequence, long sourceOffset) {}
+    record ResumePoint(long producerId, short epoch, int nextSequence, long sourceOffset) {
+        /** The numbers after so many more records, when the source position is this one. */
+        ResumePoint after(long records, long offset) {
+            return new ResumePoint(producerId, epoch, (int) ((nextSequence + records) & Integer.MAX_VALUE), offset);
+        }
+    }
 
     /** The metadata of an offset that any program may have committed. */
     static CommitMetadata of(OffsetAndMetadata committed) {

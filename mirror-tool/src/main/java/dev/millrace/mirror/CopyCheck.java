@@ -80,12 +80,17 @@ final class CopyCheck {
 
     /** Opens a consumer without a group for the cluster of this client configuration. */
     static KafkaConsumer<byte[], byte[]> createReader(Map<String, Object> client) {
+        // A mirror may have skipped aborted records or copied them. It has copied the committed ones in both cases.
+        return createReader(client, "read_committed");
+    }
+
+    /** As the other, with an {@code isolation.level}. */
+    static KafkaConsumer<byte[], byte[]> createReader(Map<String, Object> client, Object isolation) {
         Map<String, Object> config = new HashMap<>(DerivedConfigs.admin(client));
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
         config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         config.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
-        // A mirror may have skipped aborted records or copied them. It has copied the committed ones in both cases.
-        config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, isolation);
         return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 

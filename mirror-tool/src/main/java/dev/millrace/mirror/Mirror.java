@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import dev.millrace.client.raw.RawProducer;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,6 +21,8 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InterruptException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Mirrors topics from one cluster to another, at least once: {@link MirrorThread}s feed one shared producer.
@@ -31,6 +34,7 @@ import org.apache.kafka.common.errors.InterruptException;
  * <p><b>Ordering:</b> the first failure is written by a compare-and-set before the latch opens, and read after it.
  */
 public final class Mirror {
+    private static final Logger LOG = LoggerFactory.getLogger(Mirror.class);
     private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(1);
     /** Longer than a thread waits for its records, so that the thread gives up first and names their partitions. */
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
@@ -102,7 +106,7 @@ public final class Mirror {
                 gaps.showInJmx(consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
                 identities.watch();
                 TargetTopics targetTopics = new TargetTopics(source, target);
-                runWithTarget(consumer, new SourceChanges(gaps, identities), targetTopics, topics, target);
+                runWithTarget(consumer, new SourceChanges(gaps, identities), targetTopics, topics, source, target);
             }
         }
     }
@@ -121,6 +125,7 @@ public final class Mirror {
             SourceChanges changes,
             TargetTopics topics,
             Set<String> matching,
+            Admin source,
             Admin target) {
         ScheduledExecutorService preparing = Timers.daemon("mirror-target");
         ScheduledExecutorService watching = Timers.daemon("mirror-watch");
@@ -134,7 +139,7 @@ public final class Mirror {
             preparing.execute(() -> topics.prepare(matching));
             Timers.repeat(preparing, partitions::prepareWanted, this::fail);
             Timers.repeat(watching, () -> watch.look(System.nanoTime()), this::fail);
-            runThreads(consumer, new Parts(changes, partitions, watch, topicLimits(target)));
+            runThreads(consumer, new Parts(changes, partitions, watch, topicLimits(target), source, target));
         } finally {
             preparing.shutdownNow();
             watching.shutdownNow();
@@ -142,7 +147,13 @@ public final class Mirror {
     }
 
     /** What all members of the group share. */
-    private record Parts(SourceChanges changes, TargetPartitions partitions, TargetWatch watch, TopicLimits limits) {}
+    private record Parts(
+            SourceChanges changes,
+            TargetPartitions partitions,
+            TargetWatch watch,
+            TopicLimits limits,
+            Admin source,
+            Admin target) {}
 
     private MirrorThread createMember(
             Map<String, Object> own, Parts parts, InFlightMemory memory, Producer<byte[], byte[]> producer) {
@@ -155,7 +166,16 @@ public final class Mirror {
         SourcePositions positions = new SourcePositions(member, policy, changes.identities());
         PartitionCopier copier;
         if (isFetching) {
-            copier = new BatchCopier(this, own, member, changes, partitions, memory, producer, parts.limits());
+            copier = new BatchCopier(
+                    this,
+                    own,
+                    member,
+                    changes,
+                    partitions,
+                    memory,
+                    producer,
+                    parts.limits(),
+                    resume(parts, RawProducer.of(producer)));
         } else {
             ConsumerPositions moves = new ConsumerPositions(member, positions, changes.gaps());
             copier = new RecordCopier(
@@ -196,6 +216,27 @@ public final class Mirror {
             }
             observer.onFinished(totals(mirrors));
         }
+    }
+
+    /** Empty if records that a former process has written and not committed are to be written again. */
+    private Optional<PartitionStarts.Finder> resume(Parts parts, RawProducer producer) {
+        if (config.policies().resume() == ResumeMode.AT_LEAST_ONCE) {
+            return Optional.empty();
+        }
+        if (!producer.isIdempotent()) {
+            LOG.warn(
+                    "With {}=false no batch has a sequence: after a kill, records since the last commit are written"
+                            + " twice",
+                    ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG);
+            return Optional.empty();
+        }
+        ExactResume.Clients clients = new ExactResume.Clients(
+                parts.source(),
+                parts.target(),
+                producer,
+                parts.partitions()::onMissing,
+                () -> new RecordComparison(config.consumer(), config.producer()));
+        return Optional.of(new ExactResume(clients, this::fail));
     }
 
     /** The members of the group in this process, each with a consumer. */

@@ -1,7 +1,9 @@
 package dev.millrace.mirror;
 
 import dev.millrace.client.raw.RawPartition;
+import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
+import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.fetch.AbortedTxn;
 import dev.millrace.mirror.fetch.FetchedBatches;
 import dev.millrace.mirror.pass.AbortedFilter;
@@ -12,6 +14,8 @@ import dev.millrace.mirror.pass.Outcome;
 import dev.millrace.mirror.pass.RecordCursor;
 import dev.millrace.mirror.pass.SourceBatch;
 import java.nio.ByteBuffer;
+import java.util.Optional;
+import java.util.function.BiConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.TopicPartition;
@@ -35,6 +39,7 @@ final class PartitionCopy {
 
     private final TopicPartition partition;
     private final long start;
+    private final Optional<ResumePoint> numbers;
     private final Target target;
     private final boolean checksCrc;
     private final AckedBatches acked = new AckedBatches();
@@ -56,8 +61,13 @@ final class PartitionCopy {
     /** A partition of the target that exists, and what it takes as it is. */
     record OpenTarget(RawPartition raw, OpenDecision decision) {}
 
-    /** @param position the source offset from which on it is copied */
-    PartitionCopy(TopicPartition partition, long position, boolean checksCrc, Target target) {
+    /**
+     * @param position the source offset from which on it is copied
+     * @param numbers of the record there; none if the producer numbers its batches itself
+     */
+    PartitionCopy(
+            TopicPartition partition, long position, Optional<ResumePoint> numbers, boolean checksCrc, Target target) {
+        this.numbers = numbers;
         this.partition = partition;
         this.start = position;
         this.position = position;
@@ -74,6 +84,8 @@ final class PartitionCopy {
             if (opened == null) {
                 return false;
             }
+            numbers.ifPresent(first -> opened.raw()
+                    .numberFrom(new RawProducerId(first.producerId(), first.epoch()), first.nextSequence()));
             open = new OpenTarget(new PatientPartition(opened.raw(), () -> stopped), opened.decision());
         }
         return true;
@@ -269,6 +281,32 @@ final class PartitionCopy {
     long ackedPosition() {
         OffsetAndMetadata known = ackedOrNull();
         return known == null ? start : known.offset();
+    }
+
+    /** The numbers that belong to {@link #ackedOrNull}, or to the start while that is null. */
+    Optional<ResumePoint> ackedNumbers() {
+        synchronized (acked) {
+            return numbers.map(first -> first.after(acked.acked(), ackedPosition()));
+        }
+    }
+
+    /** Takes what may be committed, if anything, with the numbers that belong to it. */
+    void takeAcked(BiConsumer<OffsetAndMetadata, Optional<ResumePoint>> use) {
+        synchronized (acked) {
+            if (ackedOrNull() != null) {
+                use.accept(ackedOrNull(), ackedNumbers());
+            }
+        }
+    }
+
+    /** Whether the worker has ended its work, and every batch has an outcome; of a copy that was stopped. */
+    boolean isSettled() {
+        if (copying) {
+            return false;
+        }
+        synchronized (acked) {
+            return acked.isSettled();
+        }
     }
 
     /** What may be committed, or null. */

@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import java.util.Collection;
 import java.util.HashMap;
@@ -39,8 +40,19 @@ final class SourcePositions {
      * @param leaderEpoch of the record before it, if known
      * @param topicId zero if unknown
      * @param isNew nothing of it has been copied yet; then offset 0 means where its log begins
+     * @param numbers that were committed with the offset
      */
-    record Start(long offset, Optional<Integer> leaderEpoch, Uuid topicId, boolean isNew) {}
+    record Start(
+            long offset, Optional<Integer> leaderEpoch, Uuid topicId, boolean isNew, Optional<ResumePoint> numbers) {
+        Start(long offset, Optional<Integer> leaderEpoch, Uuid topicId, boolean isNew) {
+            this(offset, leaderEpoch, topicId, isNew, Optional.empty());
+        }
+
+        /** Further on in the same topic. */
+        Start movedTo(OffsetAndMetadata position) {
+            return new Start(position.offset(), position.leaderEpoch(), topicId, isNew, numbers);
+        }
+    }
 
     /** @param policy the user's {@code auto.offset.reset} */
     SourcePositions(Consumer<?, ?> consumer, ResetPolicy policy, TopicIdentities identities) {
@@ -70,7 +82,14 @@ final class SourcePositions {
                 replaced.put(partition, CommitMetadata.of(offset).topicId());
                 starts.put(partition, new Start(0, Optional.empty(), id, false));
             } else {
-                starts.put(partition, new Start(offset.offset(), offset.leaderEpoch(), id, false));
+                starts.put(
+                        partition,
+                        new Start(
+                                offset.offset(),
+                                offset.leaderEpoch(),
+                                id,
+                                false,
+                                CommitMetadata.of(offset).resume()));
             }
         }
         tellOfReplaced(replaced);

@@ -51,7 +51,7 @@ final class StartWait {
                     throw e;
                 }
                 if (!isTold) {
-                    LOG.warn("{}. The mirror tries again, {}", e.getMessage(), limit());
+                    LOG.warn("The mirror waits {}: {}", limit(), e.getMessage());
                     isTold = true;
                 }
             }

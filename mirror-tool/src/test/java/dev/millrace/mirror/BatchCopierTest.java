@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.fetch.FakeFetch;
 import dev.millrace.mirror.fetch.Fetcher;
 import dev.millrace.mirror.fetch.ResetPolicy;
@@ -10,8 +11,10 @@ import dev.millrace.mirror.pass.OpenDecision;
 import dev.millrace.mirror.pass.PassMode;
 import dev.millrace.mirror.pass.TargetLimits;
 import dev.millrace.mirror.support.FakeSourceConsumer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,6 +27,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InconsistentTopicIdException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.junit.jupiter.api.AfterEach;
@@ -48,22 +52,27 @@ class BatchCopierTest {
     private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(sourceIds));
     private final SourcePositions positions = new SourcePositions(consumer, ResetPolicy.of("earliest"), identities);
     private Fetcher fetcher;
-    private final BatchCopier copier = new BatchCopier(
-            mirror,
-            consumer,
-            new SourceChanges(new SourceGaps(GapPolicy.GO_ON), identities),
-            targets,
-            new InFlightMemory(1 << 20),
-            true,
-            partition -> new PartitionCopy.OpenTarget(
-                    partition.equals(TP) ? target : otherTarget,
-                    new OpenDecision(PassMode.BATCHES, new TargetLimits(TargetLimits.ANY_CODEC, 1 << 20))),
-            sink -> fetcher = FakeFetch.fetcher(sink));
+    private final BatchCopier copier = copier(Optional.empty());
 
     BatchCopierTest() {
         consumer.subscribe(Set.of("orders"));
         consumer.assign(TP, OTHER);
         targets.prepare(List.of(TP, OTHER));
+    }
+
+    private BatchCopier copier(Optional<PartitionStarts.Finder> resume) {
+        return new BatchCopier(
+                mirror,
+                consumer,
+                new SourceChanges(new SourceGaps(GapPolicy.GO_ON), identities),
+                targets,
+                new InFlightMemory(1 << 20),
+                resume,
+                true,
+                partition -> new PartitionCopy.OpenTarget(
+                        partition.equals(TP) ? target : otherTarget,
+                        new OpenDecision(PassMode.BATCHES, new TargetLimits(TargetLimits.ANY_CODEC, 1 << 20))),
+                sink -> fetcher = FakeFetch.fetcher(sink));
     }
 
     @AfterEach
@@ -225,11 +234,73 @@ class BatchCopierTest {
     }
 
     private void add(TopicPartition... partitions) {
-        copier.add(positions.find(List.of(partitions), Set.of()));
+        add(copier, partitions);
+    }
+
+    private void add(BatchCopier to, TopicPartition... partitions) {
+        to.add(positions.find(List.of(partitions), Set.of()));
+    }
+
+    @Test
+    void shouldAskAgainWhereToGoOnWhenTheTargetExpectsOtherNumbers() {
+        List<ExactResume.Search> searches = new ArrayList<>();
+        BatchCopier exact = copier(Optional.of(searches::addAll));
+        add(exact, TP);
+        ResumePoint first = new ResumePoint(77, (short) 3, 500, 0);
+        searches.get(0).onFound().accept(new ExactResume.Start(new OffsetAndMetadata(0), first, false));
+        exact.advance();
+        deliver(exact, TP, 0, 3);
+        deliver(exact, TP, 3, 2);
+        awaitWritten(target, "77:3:500", "0-2", "3-4");
+        target.result(0).acknowledge();
+        target.result(1).fail(new OutOfOrderSequenceException("another writes"));
+
+        awaitTrue(() -> {
+            exact.advance();
+            return searches.size() == 2;
+        });
+
+        assertThat(searches.get(1).from().offset()).isEqualTo(3);
+        assertThat(searches.get(1).committed()).contains(new ResumePoint(77, (short) 3, 503, 3));
+        searches.get(1)
+                .onFound()
+                .accept(new ExactResume.Start(new OffsetAndMetadata(4), new ResumePoint(77, (short) 3, 504, 4), false));
+        exact.advance();
+        deliver(exact, TP, 4, 1);
+        awaitWritten(target, "77:3:500", "0-2", "3-4", "77:3:504", "4-4");
+        assertThat(mirror.failure()).isNull();
+        exact.close();
+    }
+
+    @Test
+    void shouldCommitTheNumbersOfWhatFollowsThePosition() {
+        List<ExactResume.Search> searches = new ArrayList<>();
+        BatchCopier exact = copier(Optional.of(searches::addAll));
+        add(exact, TP);
+        searches.get(0)
+                .onFound()
+                .accept(new ExactResume.Start(
+                        new OffsetAndMetadata(40), new ResumePoint(77, (short) 3, Integer.MAX_VALUE, 40), false));
+        exact.advance();
+        deliver(exact, TP, 40, 3);
+        awaitWritten(target, "77:3:" + Integer.MAX_VALUE, "40-42");
+        target.acknowledgeAll();
+        exact.stopReading(Set.of(TP));
+        assertThat(exact.await(List.of(TP), deadline())).isEmpty();
+
+        OffsetAndMetadata position = exact.positions(Set.of(TP)).get(TP);
+
+        assertThat(position.offset()).isEqualTo(43);
+        assertThat(CommitMetadata.of(position).resume()).contains(new ResumePoint(77, (short) 3, 2, 43));
+        exact.close();
     }
 
     private void deliver(TopicPartition partition, long offset, int records) {
-        copier.onFetched(fetch.fetched(
+        deliver(copier, partition, offset, records);
+    }
+
+    private void deliver(BatchCopier to, TopicPartition partition, long offset, int records) {
+        to.onFetched(fetch.fetched(
                 partition, offset, new BatchMaker(offset).records(records).make()));
     }
 

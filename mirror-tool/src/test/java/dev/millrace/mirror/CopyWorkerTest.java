@@ -6,6 +6,7 @@ import dev.millrace.mirror.fetch.FakeFetch;
 import dev.millrace.mirror.fetch.FetchedBatches;
 import dev.millrace.mirror.pass.BatchMaker;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -63,7 +64,7 @@ class CopyWorkerTest {
         worker.interrupt();
 
         worker.copy(
-                new PartitionCopy(TP, 0, true, partition -> {
+                new PartitionCopy(TP, 0, Optional.empty(), true, partition -> {
                     throw new AssertionError("nothing is copied");
                 }),
                 fetched,

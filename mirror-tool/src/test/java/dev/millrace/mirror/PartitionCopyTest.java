@@ -349,6 +349,7 @@ class PartitionCopyTest {
         return new PartitionCopy(
                 TP,
                 position,
+                Optional.empty(),
                 checksCrc,
                 partition -> new PartitionCopy.OpenTarget(target, new OpenDecision(mode, limits)));
     }

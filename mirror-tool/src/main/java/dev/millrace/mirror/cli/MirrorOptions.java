@@ -6,6 +6,7 @@ import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.MirrorPolicies;
 import dev.millrace.mirror.ProducerKind;
+import dev.millrace.mirror.ResumeMode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -140,6 +141,23 @@ public final class MirrorOptions {
         }
     }
 
+    @Option(
+            names = "--resume",
+            paramLabel = "MODE",
+            converter = ResumeModeParser.class,
+            order = 14,
+            description = "What to do about records that a killed mirror has written and not committed. exact: ask the"
+                    + " target which these are, and leave them out; not with --mode consumer. at-least-once: write them"
+                    + " again. Default: exact, but at-least-once with --mode consumer.")
+    private ResumeMode resume;
+
+    static final class ResumeModeParser implements ITypeConverter<ResumeMode> {
+        @Override
+        public ResumeMode convert(String text) {
+            return OptionValues.parse(ResumeMode.values(), text);
+        }
+    }
+
     static final class CopyModeParser implements ITypeConverter<CopyMode> {
         @Override
         public CopyMode convert(String text) {
@@ -164,14 +182,27 @@ public final class MirrorOptions {
         OptionValues.requirePositive("--threads", threads);
         Map<String, Object> consumer = ClientConfigs.consumer(consumerConfig, source, group);
         Map<String, Object> producer = ClientConfigs.producer(producerConfig, target);
+        CopyMode chosen = mode(consumer, producer);
         return new MirrorConfig(
                 TopicPattern.parse(topics),
                 threads,
-                mode(consumer, producer),
+                chosen,
                 producerKind,
                 consumer,
                 producer,
-                new MirrorPolicies(onGap, waitForTarget, waitAtStart));
+                new MirrorPolicies(onGap, waitForTarget, waitAtStart, resume(chosen)));
+    }
+
+    private ResumeMode resume(CopyMode chosen) {
+        if (resume == ResumeMode.EXACT && !chosen.isFetching()) {
+            throw MirrorException.usage("--mode " + chosen + " --resume " + resume
+                    + ": this mode does not number its records; choose another --mode, or --resume "
+                    + ResumeMode.AT_LEAST_ONCE);
+        }
+        if (resume != null) {
+            return resume;
+        }
+        return chosen.isFetching() ? ResumeMode.EXACT : ResumeMode.AT_LEAST_ONCE;
     }
 
     /** The mode that is asked for, or the default of these clients. */

@@ -134,6 +134,16 @@ public final class AckedBatches {
         return position;
     }
 
+    /** The number of records that the last {@link #advance} has passed, of all so far: those before the position. */
+    public long acked() {
+        return acked;
+    }
+
+    /** Whether each batch has an outcome, be it a failure. */
+    public boolean isSettled() {
+        return entries.stream().allMatch(entry -> entry.outcome.isDone());
+    }
+
     /** The number of records sent that the last {@link #advance} did not pass. */
     public long outstanding() {
         return sent - acked;

@@ -19,11 +19,13 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
@@ -55,6 +57,7 @@ public final class MirrorFixture implements AutoCloseable {
         source = changeSource
                 .apply(KafkaCluster.builder())
                 .setting("group.min.session.timeout.ms", "1000")
+                .setting("log.cleaner.backoff.ms", "100")
                 .setting("quota.window.num", "2") // otherwise the quota allows ten seconds of it at once
                 .start();
         target = changeTarget.apply(KafkaCluster.builder()).start();
@@ -135,6 +138,13 @@ public final class MirrorFixture implements AutoCloseable {
         return TopicDigest.read(source.clientConfig(), topic).compare(TopicDigest.read(target.clientConfig(), topic));
     }
 
+    /** Compares what the source has of committed records with all that the target has. */
+    public Comparison compareCommitted(String topic) {
+        Map<String, Object> reader = new HashMap<>(source.clientConfig());
+        reader.put("isolation.level", "read_committed");
+        return TopicDigest.read(reader, topic).compare(TopicDigest.read(target.clientConfig(), topic));
+    }
+
     /** The number of records that the target has of a topic; 0 if it lacks the topic. */
     public long mirrored(String topic) {
         return partitions(target, topic) == 0 ? 0 : sum(ends(target.admin(), topic, partitions(target, topic)));
@@ -143,6 +153,14 @@ public final class MirrorFixture implements AutoCloseable {
     /** The number of records that the source has of a topic. */
     public long written(String topic) {
         return sum(ends(source.admin(), topic, partitions(source, topic)));
+    }
+
+    /** As {@link #written}, up to the first open transaction of each partition. */
+    public long stable(String topic) {
+        ListOffsetsOptions committed = new ListOffsetsOptions(IsolationLevel.READ_COMMITTED);
+        return sum(get(source.admin()
+                .listOffsets(latest(topic, partitions(source, topic)), committed)
+                .all()));
     }
 
     /** The number of source records that the mirrors of a topic have committed. */
@@ -193,10 +211,13 @@ public final class MirrorFixture implements AutoCloseable {
     }
 
     private static Map<TopicPartition, ListOffsetsResultInfo> ends(Admin admin, String topic, int partitions) {
-        return get(admin.listOffsets(IntStream.range(0, partitions)
-                        .boxed()
-                        .collect(Collectors.toMap(p -> new TopicPartition(topic, p), p -> OffsetSpec.latest())))
-                .all());
+        return get(admin.listOffsets(latest(topic, partitions)).all());
+    }
+
+    private static Map<TopicPartition, OffsetSpec> latest(String topic, int partitions) {
+        return IntStream.range(0, partitions)
+                .boxed()
+                .collect(Collectors.toMap(p -> new TopicPartition(topic, p), p -> OffsetSpec.latest()));
     }
 
     private static long sum(Map<TopicPartition, ListOffsetsResultInfo> ends) {

@@ -59,6 +59,31 @@ public final class MirrorProcess implements AutoCloseable {
         return this;
     }
 
+    /** Sends SIGSTOP: it keeps its connections and does nothing. */
+    public void freeze() {
+        signal("STOP");
+    }
+
+    /** Sends SIGCONT. */
+    public void thaw() {
+        signal("CONT");
+    }
+
+    private void signal(String name) {
+        try {
+            int exit = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                    .start()
+                    .waitFor();
+            if (exit != 0) {
+                throw new IllegalStateException("kill -" + name + " " + process.pid() + " ended with " + exit);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     public boolean isAlive() {
         return process.isAlive();
     }

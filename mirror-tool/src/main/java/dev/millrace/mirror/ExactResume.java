@@ -1,0 +1,347 @@
+package dev.millrace.mirror;
+
+import dev.millrace.client.raw.RawProducer;
+import dev.millrace.client.raw.RawProducerId;
+import dev.millrace.mirror.CommitMetadata.ResumePoint;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeProducersResult;
+import org.apache.kafka.clients.admin.DescribeProducersResult.PartitionProducerState;
+import org.apache.kafka.clients.admin.ListOffsetsResult;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.UnknownProducerIdException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds out, for a partition that is about to be copied, which records after its committed offset the target has
+ * already, and with which numbers the copy goes on. A record's producer id, epoch and sequence depend on nothing but how
+ * many records after the committed offset it is. So each batch is a compare-and-set at the target, which takes a
+ * sequence only next after the last one it has: what a former process still had on its way, and what one writes that is
+ * alive, is there once at most.
+ *
+ * <p>If it cannot be known which records are there, it warns, and gives numbers with a new epoch: records since the
+ * commit are written again, and the former process is fenced. New numbers must be committed before the first record is
+ * sent.
+ *
+ * <p><b>Threads:</b> {@link #find} by any. Threads of its own ask, compare and call back; so a partition without a leader,
+ * or one that takes long to compare, keeps no other from starting for long.
+ * <p><b>Ordering:</b> a search is handed from thread to thread by the executor; what they share is concurrent.
+ */
+final class ExactResume implements PartitionStarts.Finder {
+    private static final Logger LOG = LoggerFactory.getLogger(ExactResume.class);
+    private static final int THREADS = 2;
+    /** What is still on its way to the target, or not replicated yet, gets there meanwhile. */
+    private static final long PATIENCE_NANOS = Duration.ofSeconds(5).toNanos();
+
+    private static final long SHORT_PAUSE_MS = 50;
+    private static final long PAUSE_MS = 500;
+
+    private final Clients clients;
+    private final Consumer<Throwable> onFailure;
+    private final ScheduledExecutorService threads;
+    private final Queue<RecordComparison> idleComparisons = new ConcurrentLinkedQueue<>();
+    private final Map<String, Boolean> compacted = new ConcurrentHashMap<>();
+    /** The last epoch of the producer's own id that a partition has got: none may be given twice. */
+    private final Map<TopicPartition, Integer> ownEpochs = new ConcurrentHashMap<>();
+
+    /**
+     * What it asks.
+     *
+     * @param onMissing told of a partition that the target perhaps lacks
+     * @param comparison opens one
+     */
+    record Clients(
+            Admin source,
+            Admin target,
+            RawProducer producer,
+            Consumer<TopicPartition> onMissing,
+            Supplier<RecordComparison> comparison) {}
+
+    /**
+     * Where a copy begins.
+     *
+     * @param from the source position
+     * @param numbers of the record there
+     * @param isNew the numbers must be committed first
+     */
+    record Start(OffsetAndMetadata from, ResumePoint numbers, boolean isNew) {}
+
+    /**
+     * What is to be found out.
+     *
+     * @param from the committed source position, or the one where a new group begins
+     * @param committed with that position
+     * @param sinceNanos when the search began
+     */
+    record Search(
+            TopicPartition partition,
+            OffsetAndMetadata from,
+            Optional<ResumePoint> committed,
+            Consumer<Start> onFound,
+            long sinceNanos) {
+        Search(
+                TopicPartition partition,
+                OffsetAndMetadata from,
+                Optional<ResumePoint> committed,
+                Consumer<Start> onFound) {
+            this(
+                    partition,
+                    from,
+                    committed.filter(numbers -> numbers.sourceOffset() == from.offset()),
+                    onFound,
+                    System.nanoTime());
+        }
+
+        Search movedTo(OffsetAndMetadata position) {
+            return new Search(partition, position, committed, onFound, sinceNanos);
+        }
+    }
+
+    ExactResume(Clients clients, Consumer<Throwable> onFailure) {
+        this.clients = clients;
+        this.onFailure = onFailure;
+        this.threads = Executors.newScheduledThreadPool(THREADS, work -> new Thread(work, "mirror-resume"));
+    }
+
+    /** Whether a batch failed because the target expects other numbers. */
+    static boolean isOfNumbers(Throwable failure) {
+        return failure instanceof OutOfOrderSequenceException
+                || failure instanceof UnknownProducerIdException
+                || failure instanceof InvalidProducerEpochException;
+    }
+
+    @Override
+    public void find(List<Search> searches) {
+        Map<TopicPartition, Search> known = new HashMap<>();
+        Map<TopicPartition, Search> fresh = new HashMap<>();
+        searches.forEach(search -> (search.committed().isPresent() ? known : fresh).put(search.partition(), search));
+        if (!known.isEmpty()) {
+            DescribeProducersResult answer = clients.target().describeProducers(known.keySet());
+            known.forEach((partition, search) -> answer.partitionResult(partition)
+                    .whenComplete((state, failure) -> execute(() -> onAnswer(search, state, failure), 0)));
+        }
+        if (!fresh.isEmpty()) {
+            startAtFirstRecord(fresh);
+        }
+    }
+
+    /** So that no offset is committed before that, which would look like a gap at the next start. */
+    private void startAtFirstRecord(Map<TopicPartition, Search> searches) {
+        Map<TopicPartition, OffsetSpec> earliest = new HashMap<>();
+        searches.keySet().forEach(partition -> earliest.put(partition, OffsetSpec.earliest()));
+        ListOffsetsResult answer = clients.source().listOffsets(earliest);
+        searches.forEach((partition, search) -> answer.partitionResult(partition)
+                .whenComplete((first, failure) -> execute(
+                        () -> startWithNewNumbers(
+                                first == null || first.offset() <= search.from().offset()
+                                        ? search
+                                        : search.movedTo(new OffsetAndMetadata(first.offset())),
+                                -1),
+                        0)));
+    }
+
+    private void findAgain(Search search, long afterMs) {
+        execute(() -> find(List.of(search)), afterMs);
+    }
+
+    private void execute(Runnable step, long afterMs) {
+        try {
+            threads.schedule(() -> run(step), afterMs, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("Closed; nobody waits for the answer any more");
+        }
+    }
+
+    private void run(Runnable step) {
+        try {
+            step.run();
+        } catch (Throwable failure) {
+            if (!threads.isShutdown()) { // else it is the interrupt
+                onFailure.accept(failure);
+            }
+        }
+    }
+
+    private void onAnswer(Search search, PartitionProducerState state, Throwable failure) {
+        try {
+            if (failure != null) {
+                throw failure instanceof KafkaException known ? known : new KafkaException(failure);
+            }
+            decide(search, state);
+        } catch (UnsupportedVersionException e) {
+            startAtLeastOnce(search, -1, "the target is too old to tell what it has (DescribeProducers, Kafka 2.8)");
+        } catch (AuthorizationException e) {
+            startAtLeastOnce(
+                    search, -1, "the mirror may not read the topic on both clusters: " + MirrorException.reason(e));
+        } catch (RetriableException e) {
+            LOG.info("{} is not copied yet; asking again: {}", search.partition(), MirrorException.reason(e));
+            clients.onMissing().accept(search.partition());
+            findAgain(search, PAUSE_MS);
+        }
+    }
+
+    private void decide(Search search, PartitionProducerState state) {
+        ResumePoint committed = search.committed().orElseThrow();
+        var known = state.activeProducers().stream()
+                .filter(producer -> producer.producerId() == committed.producerId())
+                .findFirst();
+        int epoch = known.map(producer -> producer.producerEpoch()).orElse(-1);
+        ResumeDecision decision = ResumeDecision.of(committed, known);
+        if (!decision.isKnown() && !(decision.isForgotten() && isEndOfSource(search))) {
+            startAtLeastOnce(search, epoch, decision.reason());
+        } else if (decision.present() == 0) {
+            start(search, search.from(), committed, epoch);
+        } else {
+            compare(search, committed, epoch, decision.present());
+        }
+    }
+
+    private boolean isEndOfSource(Search search) {
+        return withComparison(comparison ->
+                comparison.isEndOfSource(search.partition(), search.from().offset()));
+    }
+
+    /** What the target has of our numbers must be the last of its records, and the next ones of the source. */
+    private void compare(Search search, ResumePoint committed, int epoch, long present) {
+        TopicPartition partition = search.partition();
+        long end = Clusters.offsets(clients.target(), Set.of(partition), OffsetSpec.latest())
+                .get(partition);
+        Optional<OffsetAndMetadata> after = end < present
+                ? Optional.empty()
+                : withComparison(comparison ->
+                        comparison.positionAfter(partition, search.from().offset(), end - present, present));
+        if (after.isPresent()) {
+            LOG.info(
+                    "{}: the target has {} after the committed offset {}, and they are left out",
+                    partition,
+                    Words.count(present, "record"),
+                    search.from().offset());
+            start(search, after.get(), committed.after(present, after.get().offset()), epoch);
+        } else if (System.nanoTime() - search.sinceNanos() < PATIENCE_NANOS) {
+            findAgain(search, PAUSE_MS);
+        } else {
+            startAtLeastOnce(
+                    search,
+                    epoch,
+                    "the last " + Words.count(present, "record") + " of the target are not those of the source from"
+                            + " there on: another program writes to the topic, or records were deleted; up to "
+                            + present + " may be written twice");
+        }
+    }
+
+    private <T> T withComparison(java.util.function.Function<RecordComparison, T> use) {
+        RecordComparison idle = idleComparisons.poll();
+        RecordComparison comparison = idle == null ? clients.comparison().get() : idle;
+        try {
+            return use.apply(comparison);
+        } finally {
+            idleComparisons.add(comparison);
+        }
+    }
+
+    /** Of a compacted topic the next process may find other records after the offset, so each has its own numbers. */
+    private void start(Search search, OffsetAndMetadata from, ResumePoint numbers, int epoch) {
+        if (isCompacted(search.partition().topic())) {
+            Search moved =
+                    new Search(search.partition(), from, Optional.of(numbers), search.onFound(), search.sinceNanos());
+            startWithNewNumbers(moved, epoch);
+        } else {
+            noteOwnEpoch(search.partition(), numbers);
+            search.onFound().accept(new Start(from, numbers, false));
+        }
+    }
+
+    private boolean isCompacted(String topic) {
+        return compacted.computeIfAbsent(topic, name -> {
+            try {
+                return TopicSettings.cleanupPolicies(Clusters.topicConfig(clients.source(), name))
+                        .contains(TopicConfig.CLEANUP_POLICY_COMPACT);
+            } catch (ExecutionException e) {
+                LOG.debug("Cannot read the settings of topic {}", name, e);
+                return true; // which is right in either case
+            }
+        });
+    }
+
+    private void startAtLeastOnce(Search search, int epoch, String reason) {
+        LOG.warn(
+                "Topic {} partition {}: records after the committed offset {} may be written twice, those that a former"
+                        + " process wrote and did not commit: {}",
+                search.partition().topic(),
+                search.partition().partition(),
+                search.from().offset(),
+                reason);
+        startWithNewNumbers(search, epoch);
+    }
+
+    /** @param epochAtTarget of the committed producer id, or -1 */
+    private void startWithNewNumbers(Search search, int epochAtTarget) {
+        RawProducerId own = clients.producer().idOrNull();
+        if (own == null) {
+            execute(() -> startWithNewNumbers(search, epochAtTarget), SHORT_PAUSE_MS);
+            return;
+        }
+        long offset = search.from().offset();
+        ResumePoint numbers = search.committed()
+                .filter(committed -> Math.max(committed.epoch(), epochAtTarget) < Short.MAX_VALUE)
+                .map(committed -> new ResumePoint(
+                        committed.producerId(), (short) (Math.max(committed.epoch(), epochAtTarget) + 1), 0, offset))
+                .orElseGet(() -> new ResumePoint(own.id(), nextOwnEpoch(search.partition(), own), 0, offset));
+        noteOwnEpoch(search.partition(), numbers);
+        search.onFound().accept(new Start(search.from(), numbers, true));
+    }
+
+    private short nextOwnEpoch(TopicPartition partition, RawProducerId own) {
+        int epoch = Math.max(own.epoch(), ownEpochs.getOrDefault(partition, 0)) + 1; // its first one may be in use
+        if (epoch > Short.MAX_VALUE) {
+            throw MirrorException.failed(partition + " has used up the epochs of producer id " + own.id()
+                    + "; start the mirror again to get another id");
+        }
+        return (short) epoch;
+    }
+
+    private void noteOwnEpoch(TopicPartition partition, ResumePoint numbers) {
+        RawProducerId own = clients.producer().idOrNull();
+        if (own != null && own.id() == numbers.producerId()) {
+            ownEpochs.merge(partition, (int) numbers.epoch(), Math::max);
+        }
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+        try {
+            if (threads.awaitTermination(1, TimeUnit.SECONDS)) {
+                new ArrayList<>(idleComparisons).forEach(RecordComparison::close);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,180 @@
+package dev.millrace.mirror;
+
+import static dev.millrace.mirror.support.MirrorFixture.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.support.MirrorFixture;
+import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.testkit.oracle.Comparison;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Mirrors that are killed, or stopped and continued, while the source is written to: each record is at the target once. */
+@Timeout(3_600)
+class ExactResumeIT {
+    private static final Duration STOP = Duration.ofSeconds(40);
+    private static final int PARTITIONS = 3;
+    /** {@code -Dmillrace.kills=50} for more than CI has time for. */
+    private static final int KILLS = Integer.getInteger("millrace.kills", 4);
+
+    private static final Pattern LEFT_OUT = Pattern.compile("the target has ([0-9,]+) records? after");
+
+    private static MirrorFixture clusters;
+
+    private final long seed = Long.getLong("millrace.seed", System.nanoTime());
+    private final Random random = new Random(seed);
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void startClusters() {
+        clusters = new MirrorFixture();
+    }
+
+    @AfterAll
+    static void stopClusters() {
+        clusters.close();
+    }
+
+    @Test
+    void shouldWriteEachRecordOnceHoweverOftenItIsKilled() throws Exception {
+        String topic = "killed";
+        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        long uncommitted = 0;
+        long leftOut = 0;
+        long records;
+        try (Filler filler = new Filler(topic)) {
+            for (int kill = 0; kill < KILLS; kill++) {
+                try (MirrorProcess mirror = mirror(topic, "group.instance.id=one\n")) {
+                    long before = clusters.mirrored(topic);
+                    long more = 1_000L + random.nextInt(4_000);
+                    await("it writes", () -> clusters.mirrored(topic) > before + more, mirror);
+                    await(
+                            "some is not committed",
+                            () -> clusters.mirrored(topic) > clusters.committed(topic) + 500,
+                            mirror);
+                    mirror.kill().awaitExit(STOP);
+                    leftOut += leftOut(mirror);
+                }
+                uncommitted += clusters.mirrored(topic) - clusters.committed(topic);
+            }
+            records = filler.stop();
+        }
+        leftOut += copyTheRest(topic, records, "group.instance.id=one\n");
+
+        Comparison comparison = clusters.compare(topic);
+        System.out.printf(
+                "%,d records, %d kills, %,d not committed, %,d left out: %s%n",
+                records, KILLS, uncommitted, leftOut, comparison);
+        assertThat(comparison).as("seed %d", seed).matches(Comparison::isExact);
+        assertThat(uncommitted).as("at the kills").isPositive();
+        assertThat(leftOut).isGreaterThanOrEqualTo(uncommitted);
+    }
+
+    @Test
+    void shouldWriteEachRecordOnceWhenAStoppedMirrorGoesOnAfterAnotherHasTakenOver() throws Exception {
+        String topic = "stopped";
+        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        String quickToMissAMember = "session.timeout.ms=1500\nheartbeat.interval.ms=300\n";
+        long records;
+        try (Filler filler = new Filler(topic);
+                MirrorProcess first = mirror(topic, quickToMissAMember)) {
+            await("the first writes", () -> clusters.mirrored(topic) > 2_000, first);
+            first.freeze();
+            try (MirrorProcess second = mirror(topic, quickToMissAMember)) {
+                long before = clusters.committed(topic);
+                await("the second commits", () -> clusters.committed(topic) > before + 5_000, second);
+                first.thaw();
+                long then = clusters.committed(topic);
+                await("both are there", () -> clusters.committed(topic) > then + 10_000, first, second);
+                records = filler.stop();
+                await("all is committed", () -> clusters.committed(topic) >= records, first, second);
+                assertThat(second.terminate().awaitExit(STOP))
+                        .as(second.output())
+                        .isZero();
+            }
+            assertThat(first.terminate().awaitExit(STOP)).as(first.output()).isZero();
+        }
+
+        Comparison comparison = clusters.compare(topic);
+        System.out.printf("%,d records, one mirror stopped and continued: %s%n", records, comparison);
+        assertThat(comparison).as("seed %d", seed).matches(Comparison::isExact);
+    }
+
+    private long copyTheRest(String topic, long records, String consumer) throws Exception {
+        try (MirrorProcess mirror = mirror(topic, consumer)) {
+            await("all is committed", () -> clusters.committed(topic) >= records, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+            return leftOut(mirror);
+        }
+    }
+
+    /** Passes large batches and opens small ones. */
+    private MirrorProcess mirror(String topic, String consumer) throws Exception {
+        Path file = Files.writeString(Files.createTempFile(folder, "consumer", ".properties"), consumer);
+        return clusters.mirror(topic, 2, CopyMode.AUTO, "--consumer.config=" + file);
+    }
+
+    private static long leftOut(MirrorProcess mirror) {
+        assertThat(mirror.output()).doesNotContain("may be written twice");
+        long records = 0;
+        for (Matcher found = LEFT_OUT.matcher(mirror.output()); found.find(); ) {
+            records += Long.parseLong(found.group(1).replace(",", ""));
+        }
+        return records;
+    }
+
+    /** Writes to the source until it is stopped, in large batches and in small ones. */
+    private final class Filler implements AutoCloseable {
+        private final AtomicLong written = new AtomicLong();
+        private final Thread thread;
+        private volatile boolean stopped;
+
+        Filler(String topic) {
+            thread = new Thread(() -> fill(topic), "filler");
+            thread.start();
+        }
+
+        private void fill(String topic) {
+            for (int round = 0; !stopped; round++) {
+                boolean small = round % 2 == 0;
+                int records = small ? 300 : 3_000;
+                clusters.fill(
+                        topic,
+                        PARTITIONS,
+                        records,
+                        seed + round,
+                        small ? Map.of("batch.size", 1_000) : Map.of("linger.ms", 20, "batch.size", 100_000));
+                written.addAndGet(records);
+            }
+        }
+
+        /** Returns how many records there are. */
+        long stop() {
+            stopped = true;
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return written.get();
+        }
+
+        @Override
+        public void close() {
+            stop();
+        }
+    }
+}
