@@ -38,6 +38,7 @@ class MainTest {
                     run --source a:1 --target b:1 --topics=                       | --topics '': it is empty
                     run --source a:1 --target b:1 --topics x --group=             | --group '': the name of a consumer group
                     run --source a:1 --target b:1 --topics x --status -1          | --status -1: a number of seconds
+                    run --source a:1 --target b:1 --topics x --mode consumer --resume exact | --mode consumer --resume exact
                     run --source a:99999 --target b:1 --topics x                  | --source a:99999: there is no port 99999
                     run --source a:1 --target b:1,c:0 --topics x                  | --target b:1,c:0: there is no port 0
                     run --source a:1 --target b:12345678901 --topics x            | there is no port 12345678901
