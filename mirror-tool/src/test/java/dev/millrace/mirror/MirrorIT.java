@@ -201,8 +201,8 @@ class MirrorIT {
                 ssl.truststore.password=open-sesame
                 """);
 
-        try (MirrorProcess mirror =
-                clusters.mirror("wanted", 1, ProducerKind.MILLRACE, "--verbose", "--consumer.config=" + config)) {
+        try (MirrorProcess mirror = clusters.mirror(
+                "wanted", 1, ProducerKind.MILLRACE, "--wait-at-start=0", "--verbose", "--consumer.config=" + config)) {
             assertThat(mirror.awaitExit(STOP)).isEqualTo(1);
             assertThat(mirror.output()).contains("source cluster at ").doesNotContain("sesame");
         }

@@ -145,7 +145,8 @@ class MainTest {
 
     @Test
     void shouldNameAnAddressWhereNobodyAnswersAndExitWith1() {
-        int exitCode = execute("run", "--source=127.0.0.1:1", "--target=127.0.0.1:2", "--topics=x");
+        int exitCode =
+                execute("run", "--source=127.0.0.1:1", "--target=127.0.0.1:2", "--topics=x", "--wait-at-start=0");
 
         assertThat(exitCode).isEqualTo(1);
         assertThat(err.toString()).hasLineCount(1).contains("source cluster at 127.0.0.1:1");
