@@ -49,7 +49,7 @@ class DifferentialIT {
         cluster.close();
     }
 
-    @RepeatedTest(5)
+    @RepeatedTest(3)
     void shouldObserveTheSameWhenTheSameScriptIsPlayed(RepetitionInfo repetition) throws Exception {
         Script script = Script.plain(Seed.random("DifferentialIT"));
 
