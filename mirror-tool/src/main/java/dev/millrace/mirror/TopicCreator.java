@@ -6,10 +6,13 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.InvalidConfigurationException;
 import org.apache.kafka.common.errors.PolicyViolationException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,7 +25,11 @@ import org.slf4j.LoggerFactory;
 final class TopicCreator {
     private static final Logger LOG = LoggerFactory.getLogger(TopicCreator.class);
 
+    private static final String DEFAULT_REPLICATION = "default.replication.factor";
+
     private final Admin target;
+    /** The target's default, if it is too old to be asked for a topic without a number of replicas (before Kafka 2.4). */
+    private volatile Optional<Short> replication = Optional.empty();
 
     TopicCreator(Admin target) {
         this.target = target;
@@ -102,7 +109,31 @@ final class TopicCreator {
 
     private void send(String topic, int partitions, Map<String, String> settings, boolean onlyValidate)
             throws ExecutionException {
-        NewTopic wanted = new NewTopic(topic, Optional.of(partitions), Optional.empty()).configs(settings);
+        try {
+            request(topic, partitions, settings, onlyValidate);
+        } catch (ExecutionException e) {
+            if (replication.isPresent() || !(e.getCause() instanceof UnsupportedVersionException)) {
+                throw e;
+            }
+            replication = Optional.of(readDefaultReplication());
+            request(topic, partitions, settings, onlyValidate);
+        }
+    }
+
+    private short readDefaultReplication() throws ExecutionException {
+        String broker = Clusters.await(target.describeCluster().nodes())
+                .iterator()
+                .next()
+                .idString();
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.BROKER, broker);
+        Config settings = Clusters.await(
+                target.describeConfigs(List.of(resource)).values().get(resource));
+        return Short.parseShort(settings.get(DEFAULT_REPLICATION).value());
+    }
+
+    private void request(String topic, int partitions, Map<String, String> settings, boolean onlyValidate)
+            throws ExecutionException {
+        NewTopic wanted = new NewTopic(topic, Optional.of(partitions), replication).configs(settings);
         Clusters.await(target.createTopics(List.of(wanted), new CreateTopicsOptions().validateOnly(onlyValidate))
                 .all());
     }

@@ -6,6 +6,7 @@ import dev.millrace.mirror.fetch.FetchSettings;
 import dev.millrace.mirror.fetch.Fetcher;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +20,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import javax.management.JMException;
+import javax.management.ObjectName;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -50,6 +53,7 @@ class FetcherIT {
         cluster = KafkaCluster.builder()
                 .brokers(3)
                 .setting("auto.create.topics.enable", "true")
+                .setting("replica.selector.class", "org.apache.kafka.common.replica.RackAwareReplicaSelector")
                 .start();
     }
 
@@ -232,6 +236,36 @@ class FetcherIT {
         send(others, 10, 100, "none");
         awaitEnds(others);
         assertThat(get(cluster.admin().listTopics().names())).doesNotContain("gone");
+    }
+
+    /** KIP-392. */
+    @Test
+    void shouldFetchFromTheFollowerInItsRackAndFromTheLeaderWhenThatStops() throws Exception {
+        cluster.createTopic("near", Map.of(0, List.of(1, 3)), Map.of());
+        List<TopicPartition> partitions = List.of(new TopicPartition("near", 0));
+        start(Map.of("client.rack", cluster.rack(3), "auto.offset.reset", "none"), UnaryOperator.identity());
+        assign(partitions, 0);
+        int bytes = 0;
+        for (int i = 0; i < 20; i++) {
+            send(partitions, 100, 1_000, "none");
+            bytes += 100 * 1_000;
+            awaitEnds(partitions);
+        }
+
+        assertThat(receivedFrom(3)).isGreaterThan(0.9 * bytes);
+        assertThat(receivedFrom(1)).isLessThan(0.1 * bytes);
+        cluster.stop(3);
+        send(partitions, 100, 1_000, "none");
+        awaitEnds(partitions);
+        cluster.restart(3);
+        assertThat(collected.errors()).isEmpty();
+        assertThat(collected.resets()).isEmpty();
+    }
+
+    private static double receivedFrom(int broker) throws JMException {
+        ObjectName node =
+                new ObjectName("kafka.consumer:type=consumer-node-metrics,client-id=fetcher,node-id=node-" + broker);
+        return (double) ManagementFactory.getPlatformMBeanServer().getAttribute(node, "incoming-byte-total");
     }
 
     private static List<TopicPartition> create(String topic, int partitions, int replicas, Map<String, String> config) {

@@ -46,12 +46,18 @@ final class BrokerSettings {
         }
     }
 
+    /** Each broker has a rack of its own. */
+    static String rack(int broker) {
+        return "rack-" + broker;
+    }
+
     /** All settings of one broker, except those of security and those that the user of the cluster chose. */
     static Map<String, String> of(Node node, List<Node> cluster, Path logDir) {
         List<Node> controllers = controllers(cluster);
         boolean isController = controllers.contains(node);
         Map<String, String> settings = new HashMap<>();
         settings.put("node.id", Integer.toString(node.id()));
+        settings.put("broker.rack", rack(node.id()));
         settings.put("process.roles", isController ? "broker,controller" : "broker");
         settings.put(
                 "controller.quorum.voters",

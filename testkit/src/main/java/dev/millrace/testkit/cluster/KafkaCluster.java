@@ -137,6 +137,11 @@ public final class KafkaCluster implements AutoCloseable {
         return config;
     }
 
+    /** The {@code broker.rack} of a broker, which no other broker has. */
+    public String rack(int broker) {
+        return BrokerSettings.rack(broker);
+    }
+
     /** The number of brokers, running or not; their ids are 1 to this number. */
     public int brokers() {
         return nodes.size();

@@ -17,17 +17,31 @@ import java.util.stream.Collectors;
  * <p><b>Threads:</b> immutable.
  */
 public final class VersionLimit {
-    /** What brokers of 2.1 speak, the oldest that kafka-clients 4 talks to (KIP-896), as far as a producer needs it. */
-    public static final VersionLimit KAFKA_2_1 = new VersionLimit(Map.of(
-            ApiKeys.PRODUCE, 7,
-            ApiKeys.METADATA, 7,
-            ApiKeys.API_VERSIONS, 2,
-            ApiKeys.FIND_COORDINATOR, 2,
-            ApiKeys.INIT_PRODUCER_ID, 1,
-            ApiKeys.ADD_PARTITIONS_TO_TXN, 1,
-            ApiKeys.ADD_OFFSETS_TO_TXN, 1,
-            ApiKeys.END_TXN, 1,
-            ApiKeys.TXN_OFFSET_COMMIT, 2));
+    /** What brokers of 2.1 speak, the oldest that kafka-clients 4 talks to (KIP-896), as far as producers and mirrors ask. */
+    public static final VersionLimit KAFKA_2_1 = new VersionLimit(Map.ofEntries(
+            Map.entry(ApiKeys.PRODUCE, 7),
+            Map.entry(ApiKeys.METADATA, 7),
+            Map.entry(ApiKeys.API_VERSIONS, 2),
+            Map.entry(ApiKeys.FIND_COORDINATOR, 2),
+            Map.entry(ApiKeys.INIT_PRODUCER_ID, 1),
+            Map.entry(ApiKeys.ADD_PARTITIONS_TO_TXN, 1),
+            Map.entry(ApiKeys.ADD_OFFSETS_TO_TXN, 1),
+            Map.entry(ApiKeys.END_TXN, 1),
+            Map.entry(ApiKeys.TXN_OFFSET_COMMIT, 2),
+            Map.entry(ApiKeys.FETCH, 10),
+            Map.entry(ApiKeys.LIST_OFFSETS, 4),
+            Map.entry(ApiKeys.OFFSET_FOR_LEADER_EPOCH, 2),
+            Map.entry(ApiKeys.OFFSET_COMMIT, 6),
+            Map.entry(ApiKeys.OFFSET_FETCH, 5),
+            Map.entry(ApiKeys.JOIN_GROUP, 3),
+            Map.entry(ApiKeys.SYNC_GROUP, 2),
+            Map.entry(ApiKeys.HEARTBEAT, 2),
+            Map.entry(ApiKeys.LEAVE_GROUP, 2),
+            Map.entry(ApiKeys.DESCRIBE_GROUPS, 2),
+            Map.entry(ApiKeys.LIST_GROUPS, 2),
+            Map.entry(ApiKeys.CREATE_TOPICS, 3),
+            Map.entry(ApiKeys.CREATE_PARTITIONS, 1),
+            Map.entry(ApiKeys.DESCRIBE_CONFIGS, 2)));
 
     private static final int API_KEY_AT = Integer.BYTES;
     private static final int VERSION_AT = API_KEY_AT + Short.BYTES;
