@@ -423,15 +423,9 @@ final class PartitionState {
     /** Fails what is not in flight after a batch with given sequences has failed: the broker expects that one. */
     void failAfterGap() {
         RuntimeException cause = given.failureOrNull();
-        if (cause == null) {
-            return;
+        if (cause != null) {
+            failNotInFlight(cause);
         }
-        for (FinishedBatch batch : outstanding) {
-            if (!batch.isDecided() && !batch.isInFlight()) {
-                batch.decide(-1, -1, cause);
-            }
-        }
-        failUnsent(Long.MAX_VALUE, batch -> cause);
     }
 
     /** Fails what the application has withdrawn; what is in flight is told not to be sent again. */
@@ -444,12 +438,19 @@ final class PartitionState {
         for (FinishedBatch batch : outstanding) {
             if (batch.isInFlight()) {
                 batch.withdraw(asked.cause());
-            } else if (!batch.isDecided()) {
-                noteGap(true, asked.cause());
-                batch.decide(-1, -1, asked.cause());
             }
         }
-        failUnsent(Long.MAX_VALUE, batch -> asked.cause());
+        failNotInFlight(asked.cause());
+    }
+
+    private void failNotInFlight(RuntimeException cause) {
+        for (FinishedBatch batch : outstanding) {
+            if (!batch.isDecided() && !batch.isInFlight()) {
+                noteGap(true, cause);
+                batch.decide(-1, -1, cause);
+            }
+        }
+        failUnsent(Long.MAX_VALUE, batch -> cause);
     }
 
     /** Tells the application when what it has withdrawn can no longer be written. */
