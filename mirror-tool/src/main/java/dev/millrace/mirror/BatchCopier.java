@@ -286,9 +286,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 refused.start.topicId(),
                 false,
                 refused.copy.ackedNumbers());
-        stopReading(List.of(refused.partition));
-        owned.remove(refused.partition);
-        givenUp.add(refused);
+        retire(List.of(refused.partition));
         starts.add(Map.of(refused.partition, from));
     }
 
@@ -362,6 +360,12 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     @Override
     public void giveUp(Collection<TopicPartition> partitions) {
         starts.remove(partitions);
+        retire(partitions);
+        advance();
+    }
+
+    /** Sends nothing more of their copies, and only waits for what these have sent. */
+    private void retire(Collection<TopicPartition> partitions) {
         stopReading(partitions);
         for (TopicPartition partition : partitions) {
             Owned gone = owned.remove(partition);
@@ -369,7 +373,6 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 givenUp.add(gone);
             }
         }
-        advance();
     }
 
     @Override

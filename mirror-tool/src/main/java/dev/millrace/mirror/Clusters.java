@@ -133,7 +133,7 @@ public final class Clusters {
 
     /** Those of the partitions that the cluster has. */
     static Set<TopicPartition> existing(Admin cluster, Collection<TopicPartition> partitions) {
-        Set<String> topics = partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
+        Set<String> topics = topics(partitions);
         topics.retainAll(awaitUnchecked(cluster.listTopics().names()));
         Set<TopicPartition> existing = new HashSet<>();
         awaitUnchecked(cluster.describeTopics(topics).allTopicNames())
@@ -173,6 +173,11 @@ public final class Clusters {
             batches.add(list.subList(start, Math.min(list.size(), start + TOPICS_PER_REQUEST)));
         }
         return batches;
+    }
+
+    /** The topics of these partitions. */
+    static Set<String> topics(Collection<TopicPartition> partitions) {
+        return partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
     }
 
     private static List<TopicPartition> partitions(String topic, int count) {

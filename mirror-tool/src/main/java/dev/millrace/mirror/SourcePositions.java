@@ -67,7 +67,7 @@ final class SourcePositions {
      * @param gone those of the partitions that the source no longer has; if one comes back, it begins at 0
      */
     Map<TopicPartition, Start> find(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
-        Map<String, Uuid> current = identities.ask(topics(partitions));
+        Map<String, Uuid> current = identities.ask(Clusters.topics(partitions));
         Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(Set.copyOf(partitions));
         Map<TopicPartition, Start> starts = new HashMap<>();
         Map<TopicPartition, Uuid> replaced = new HashMap<>();
@@ -159,7 +159,7 @@ final class SourcePositions {
 
     /** As the other, after the source has been asked. */
     Set<TopicPartition> askForReplaced(Collection<TopicPartition> partitions) {
-        identities.ask(topics(partitions));
+        identities.ask(Clusters.topics(partitions));
         return replaced(partitions);
     }
 
@@ -178,7 +178,7 @@ final class SourcePositions {
 
     /** @param former the id that the topic of each had */
     private void tellOfReplaced(Map<TopicPartition, Uuid> former) {
-        for (String topic : new TreeSet<>(topics(former.keySet()))) {
+        for (String topic : new TreeSet<>(Clusters.topics(former.keySet()))) {
             Map<Integer, Uuid> partitions = former.entrySet().stream()
                     .filter(entry -> entry.getKey().topic().equals(topic))
                     .collect(Collectors.toMap(entry -> entry.getKey().partition(), Map.Entry::getValue));
@@ -191,9 +191,5 @@ final class SourcePositions {
                             topic, partitions.keySet().iterator().next())),
                     new TreeSet<>(partitions.keySet()));
         }
-    }
-
-    private static Set<String> topics(Collection<TopicPartition> partitions) {
-        return partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
     }
 }

@@ -36,7 +36,7 @@ final class TargetDiagnosis {
 
     /** What is the matter, in a few words. Blocks for at most about 5 s. */
     String findCause(Set<TopicPartition> stalled) {
-        Set<String> topics = stalled.stream().map(TopicPartition::topic).collect(Collectors.toSet());
+        Set<String> topics = Clusters.topics(stalled);
         Map<String, KafkaFuture<TopicDescription>> answers = target.describeTopics(
                         topics, new DescribeTopicsOptions().timeoutMs(ANSWER_TIMEOUT_MS))
                 .topicNameValues();

@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -94,7 +93,7 @@ final class TargetPartitions {
         }
         Set<String> failed = new HashSet<>();
         try {
-            preparation.prepare(topics(wanted)).forEach((topic, failure) -> {
+            preparation.prepare(Clusters.topics(wanted)).forEach((topic, failure) -> {
                 failed.add(topic);
                 onFailure(topic, failure);
             });
@@ -107,10 +106,6 @@ final class TargetPartitions {
                 failed.add(partition.topic());
             }
         }
-    }
-
-    private static Set<String> topics(Collection<TopicPartition> partitions) {
-        return partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
     }
 
     private void onFailure(String topic, MirrorException failure) {
