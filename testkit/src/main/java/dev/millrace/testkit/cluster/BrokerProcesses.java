@@ -1,9 +1,11 @@
 package dev.millrace.testkit.cluster;
 
 import dev.millrace.testkit.Await;
+import dev.millrace.testkit.Ports;
 import dev.millrace.testkit.cluster.ClusterSpec.Credentials;
 import dev.millrace.testkit.process.ChildFolder;
 import dev.millrace.testkit.process.ChildJvm;
+import dev.millrace.testkit.process.ClassArchive;
 import dev.millrace.testkit.process.JavaRuntime;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -16,6 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.Queue;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.apache.kafka.common.Uuid;
@@ -37,16 +41,56 @@ final class BrokerProcesses {
     private final List<Node> nodes;
     private final Optional<Certificates> certificates;
     private final ChildFolder folder;
+    private final JavaRuntime runtime;
+    private final List<String> jvmOptions;
     private final String clusterId = Uuid.randomUuid().toString();
 
     /** By broker; the last process of each, which may have ended. */
     private final Map<Integer, ChildJvm> processes = new TreeMap<>();
 
-    BrokerProcesses(ClusterSpec spec, List<Node> nodes, Optional<Certificates> certificates, ChildFolder folder) {
+    private BrokerProcesses(
+            ClusterSpec spec,
+            List<Node> nodes,
+            Optional<Certificates> certificates,
+            ChildFolder folder,
+            JavaRuntime runtime,
+            List<String> jvmOptions) {
         this.spec = spec;
         this.nodes = nodes;
         this.certificates = certificates;
         this.folder = folder;
+        this.runtime = runtime;
+        this.jvmOptions = jvmOptions;
+    }
+
+    static BrokerProcesses of(
+            ClusterSpec spec, List<Node> nodes, Optional<Certificates> certificates, ChildFolder folder) {
+        JavaRuntime ours = JavaRuntime.ofThisJvm();
+        String other = System.getProperty(CLASS_PATH);
+        if (other != null) {
+            JavaRuntime runtime = new JavaRuntime(ours.home(), other);
+            return new BrokerProcesses(spec, nodes, certificates, folder, runtime, List.of());
+        }
+        ClassArchive archive = ClassArchive.of("broker", ours, "millrace-testkit.*", BrokerProcesses::runOnce);
+        return new BrokerProcesses(spec, nodes, certificates, folder, archive.runtime(), archive.options());
+    }
+
+    private static void runOnce(JavaRuntime runtime, List<String> jvmOptions) {
+        ClusterSpec spec = new ClusterSpec(
+                1,
+                Set.of(Listener.PLAINTEXT),
+                Map.of(),
+                Map.of(),
+                "512m",
+                new Credentials(List.of("nobody"), "nothing"));
+        Queue<Integer> ports = Ports.findFree(3);
+        Node node = new Node(1, Map.of(Listener.PLAINTEXT, ports.remove()), ports.remove(), ports.remove());
+        try (ChildFolder folder = ChildFolder.create("millrace-kafka-")) {
+            BrokerProcesses one =
+                    new BrokerProcesses(spec, List.of(node), Optional.empty(), folder, runtime, jvmOptions);
+            one.startAll();
+            one.stop(node.id());
+        }
     }
 
     /** Starts all brokers at once and blocks until all of them serve. */
@@ -109,14 +153,10 @@ final class BrokerProcesses {
         List<String> arguments = new ArrayList<>(List.of(settings.toString(), clusterId));
         arguments.addAll(formatOptions());
         // Compiling later saves a quarter of the CPU time of a start; a busy broker still gets fully optimized code.
-        List<String> options = List.of("-Xmx" + spec.heap(), "-XX:+UseParallelGC", "-XX:CompileThresholdScaling=4");
-        return new ChildJvm(folder, name, runtime(), options, BrokerMain.class, arguments.toArray(String[]::new));
-    }
-
-    private static JavaRuntime runtime() {
-        JavaRuntime ours = JavaRuntime.ofThisJvm();
-        String other = System.getProperty(CLASS_PATH);
-        return other == null ? ours : new JavaRuntime(ours.home(), other);
+        List<String> options =
+                new ArrayList<>(List.of("-Xmx" + spec.heap(), "-XX:+UseParallelGC", "-XX:CompileThresholdScaling=4"));
+        options.addAll(jvmOptions);
+        return new ChildJvm(folder, name, runtime, options, BrokerMain.class, arguments.toArray(String[]::new));
     }
 
     private Properties settingsOf(Node node, Path logDir) {

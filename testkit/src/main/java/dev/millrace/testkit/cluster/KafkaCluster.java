@@ -62,7 +62,7 @@ public final class KafkaCluster implements AutoCloseable {
                 nodes.forEach(node -> proxies.put(
                         node.id(), new FaultProxy(node.proxyPort(), node.ports().get(Listener.PROXIED))));
             }
-            processes = new BrokerProcesses(spec, nodes, certificates, folder);
+            processes = BrokerProcesses.of(spec, nodes, certificates, folder);
             processes.startAll();
             admin = Admin.create(clientConfig());
             topics = new ClusterTopics(admin);

@@ -54,6 +54,11 @@ public record JavaRuntime(Path home, String classPath, Map<String, String> envir
         return new JavaRuntime(home, jar + File.pathSeparator + classPath, environment);
     }
 
+    /** The same JDK and environment with another class path. */
+    JavaRuntime withClassPath(List<String> entries) {
+        return new JavaRuntime(home, String.join(File.pathSeparator, entries), environment);
+    }
+
     /** The same JDK and environment, without the jars whose file names match, such as {@code kafka[-_].*}. */
     public JavaRuntime withoutJars(String regex) {
         String kept = Arrays.stream(classPath.split(File.pathSeparator))
