@@ -5,14 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.SourceLoad;
 import dev.millrace.testkit.oracle.Comparison;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
@@ -28,9 +27,6 @@ class ExactResumeIT {
     private static final int PARTITIONS = 3;
     /** {@code -Dmillrace.kills=50} for more than CI has time for. */
     private static final int KILLS = Integer.getInteger("millrace.kills", 4);
-
-    /** So many records may wait for a mirror; enough that it has always something to write. */
-    private static final long BACKLOG = 30_000;
 
     private static final Pattern LEFT_OUT = Pattern.compile("the target has ([0-9,]+) records? after");
 
@@ -59,7 +55,7 @@ class ExactResumeIT {
         long uncommitted = 0;
         long leftOut = 0;
         long records;
-        try (Filler filler = new Filler(topic)) {
+        try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed)) {
             for (int kill = 0; kill < KILLS; kill++) {
                 try (MirrorProcess mirror = mirror(topic, "group.instance.id=one\n")) {
                     long before = clusters.mirrored(topic);
@@ -78,7 +74,7 @@ class ExactResumeIT {
                 }
                 uncommitted = clusters.mirrored(topic) - clusters.committed(topic);
             }
-            records = filler.stop();
+            records = load.stop();
         }
         long leftOutLast = copyTheRest(topic, records, "group.instance.id=one\n");
 
@@ -97,7 +93,7 @@ class ExactResumeIT {
         clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
         String quickToMissAMember = "session.timeout.ms=1500\nheartbeat.interval.ms=300\n";
         long records;
-        try (Filler filler = new Filler(topic);
+        try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed);
                 MirrorProcess first = mirror(topic, quickToMissAMember)) {
             await("the first writes", () -> clusters.mirrored(topic) > 2_000, first);
             first.freeze();
@@ -107,7 +103,7 @@ class ExactResumeIT {
                 first.thaw();
                 long then = clusters.committed(topic);
                 await("both are there", () -> clusters.committed(topic) > then + 10_000, first, second);
-                records = filler.stop();
+                records = load.stop();
                 await("all is committed", () -> clusters.committed(topic) >= records, first, second);
                 assertThat(second.terminate().awaitExit(STOP))
                         .as(second.output())
@@ -142,50 +138,5 @@ class ExactResumeIT {
             records += Long.parseLong(found.group(1).replace(",", ""));
         }
         return records;
-    }
-
-    /** Writes to the source until it is stopped, in large batches and in small ones. */
-    private final class Filler implements AutoCloseable {
-        private final AtomicLong written = new AtomicLong();
-        private final Thread thread;
-        private volatile boolean stopped;
-
-        Filler(String topic) {
-            thread = new Thread(() -> fill(topic), "filler");
-            thread.start();
-        }
-
-        private void fill(String topic) {
-            for (int round = 0; !stopped; round++) {
-                while (!stopped && written.get() > clusters.mirrored(topic) + BACKLOG) {
-                    LockSupport.parkNanos(10_000_000);
-                }
-                boolean small = round % 2 == 0;
-                int records = small ? 300 : 3_000;
-                clusters.fill(
-                        topic,
-                        PARTITIONS,
-                        records,
-                        seed + round,
-                        small ? Map.of("batch.size", 1_000) : Map.of("linger.ms", 20, "batch.size", 100_000));
-                written.addAndGet(records);
-            }
-        }
-
-        /** Returns how many records there are. */
-        long stop() {
-            stopped = true;
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-            return written.get();
-        }
-
-        @Override
-        public void close() {
-            stop();
-        }
     }
 }

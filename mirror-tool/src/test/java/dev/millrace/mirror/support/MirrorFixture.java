@@ -3,6 +3,7 @@ package dev.millrace.mirror.support;
 import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.ProducerKind;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
 import java.time.Duration;
@@ -97,10 +98,16 @@ public final class MirrorFixture implements AutoCloseable {
 
     /** Starts a mirror of one topic, in a group of the topic's name. */
     public MirrorProcess mirror(String topic, int threads, ProducerKind kind, String... more) {
+        return mirrorThrough(Listener.PLAINTEXT, topic, threads, kind, more);
+    }
+
+    /** As the other, with connections to a listener that both clusters have. */
+    public MirrorProcess mirrorThrough(
+            Listener listener, String topic, int threads, ProducerKind kind, String... more) {
         List<String> args = new ArrayList<>(List.of(
                 "run",
-                "--source=" + source.bootstrapServers(),
-                "--target=" + target.bootstrapServers(),
+                "--source=" + source.bootstrapServers(listener),
+                "--target=" + target.bootstrapServers(listener),
                 "--topics=" + topic,
                 "--threads=" + threads,
                 "--group=" + topic,
