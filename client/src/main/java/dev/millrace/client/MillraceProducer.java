@@ -121,7 +121,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
     }
 
     private RawProducer raw() {
-        return new RawSender(config, kafka, topics, accumulator, io);
+        return new RawSender(config, kafka, topics, accumulator, io, transactionApi);
     }
 
     private static Map<String, Object> toMap(Properties properties) {

@@ -39,13 +39,18 @@ final class RawSender extends RawProducer {
     private final int maxRequestSize;
     private final long totalMemory;
     private final boolean idempotent;
+    private final TransactionApi transactions;
+    private final boolean isTransactional;
 
-    RawSender(ProducerConfig config, KafkaBridge kafka, TopicLookup topics, Accumulator accumulator, IoThreads io) {
-        String transactionalId = config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG);
-        if (transactionalId != null) {
-            throw new IllegalArgumentException("Raw records cannot be part of a transaction: they need a producer"
-                    + " without transactional.id, and this one has " + transactionalId);
-        }
+    RawSender(
+            ProducerConfig config,
+            KafkaBridge kafka,
+            TopicLookup topics,
+            Accumulator accumulator,
+            IoThreads io,
+            TransactionApi transactions) {
+        this.transactions = transactions;
+        this.isTransactional = config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG) != null;
         this.topics = topics;
         this.accumulator = accumulator;
         this.io = io;
@@ -115,6 +120,7 @@ final class RawSender extends RawProducer {
         public RawResult append(long timestamp, byte[] source, int offset, int length) {
             Objects.checkFromIndexSize(offset, length, source.length); // nothing may throw once it is claimed
             throwIfTooLarge(RecordEncoder.batchSizeUpperBound(length), "A record", queue);
+            transactions.enterSend();
             try {
                 return notClosed(queue.append(timestamp, source, offset, length, maxBlockMs));
             } catch (InterruptedException e) {
@@ -122,6 +128,8 @@ final class RawSender extends RawProducer {
             } catch (BufferExhaustedException e) {
                 countRefused();
                 throw e;
+            } finally {
+                transactions.exitSend();
             }
         }
 
@@ -136,12 +144,17 @@ final class RawSender extends RawProducer {
                 throw new IllegalStateException("Batches for " + queue.partition() + " have no sequences: "
                         + ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG + " is off");
             }
+            if (isTransactional) {
+                throw new IllegalStateException(
+                        "Batches for " + queue.partition() + " belong to transactions, which" + " number them");
+            }
             queue.numberFrom(new SequenceStart(id.id(), id.epoch(), sequence));
         }
 
         @Override
         public RawResult pass(ByteBuffer batch) {
             throwIfTooLarge(batch.remaining(), "A batch", queue);
+            transactions.enterSend();
             try {
                 return notClosed(queue.pass(batch, codecs, maxBlockMs));
             } catch (InterruptedException e) {
@@ -149,6 +162,8 @@ final class RawSender extends RawProducer {
             } catch (BufferExhaustedException e) {
                 countRefused();
                 throw e;
+            } finally {
+                transactions.exitSend();
             }
         }
     }

@@ -23,7 +23,7 @@ final class TransactionApi {
     private final long maxBlockMs;
     private final ProducerSensors sensors;
 
-    /** All methods but {@code close} throw if {@code transactions} is empty. */
+    /** The methods of {@code Producer} throw if {@code transactions} is empty. */
     TransactionApi(Optional<TransactionState> transactions, long maxBlockMs, ProducerSensors sensors) {
         this.transactions = transactions;
         this.maxBlockMs = maxBlockMs;
@@ -61,6 +61,25 @@ final class TransactionApi {
         long startNs = System.nanoTime();
         state().abortTransaction().await(maxBlockMs);
         sensors.onAbort(System.nanoTime() - startNs);
+    }
+
+    /**
+     * Admits a raw send to the open transaction, which does not end before {@link #exitSend}; without transactions, any.
+     *
+     * @throws IllegalStateException no transaction is open
+     * @throws org.apache.kafka.common.KafkaException the transaction or the producer has failed
+     */
+    void enterSend() {
+        if (transactions.isPresent()) {
+            transactions.get().enterSend();
+        }
+    }
+
+    /** The raw send has appended something, or was refused. */
+    void exitSend() {
+        if (transactions.isPresent()) {
+            transactions.get().exitSend();
+        }
     }
 
     /** Lets the I/O thread abort the transaction that is open now. */

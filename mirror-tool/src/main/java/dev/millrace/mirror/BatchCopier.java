@@ -27,7 +27,6 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InconsistentTopicIdException;
 import org.apache.kafka.common.errors.RetriableException;
@@ -90,8 +89,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             SourceChanges changes,
             TargetPartitions targets,
             InFlightMemory memory,
-            Producer<byte[], byte[]> producer,
-            TopicLimits limits,
+            PartitionCopy.Target target,
             Optional<PartitionStarts.Finder> resume) {
         this(
                 mirror,
@@ -101,7 +99,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 memory,
                 resume,
                 new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG),
-                target(mirror.mode(), targets, RawProducer.of(producer), limits),
+                target,
                 sink -> SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), sink));
     }
 
@@ -133,8 +131,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         fetcher.start();
     }
 
-    private static PartitionCopy.Target target(
-            CopyMode mode, TargetPartitions targets, RawProducer raw, TopicLimits limits) {
+    /** The partitions of this producer. */
+    static PartitionCopy.Target target(CopyMode mode, TargetPartitions targets, RawProducer raw, TopicLimits limits) {
         return partition -> {
             try {
                 return new PartitionCopy.OpenTarget(
@@ -249,6 +247,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             next.waiting.resumeIn(next.worker);
             if (copy.isSettled()) {
                 left.remove();
+                next.share.update(0); // What failed is in flight no more.
                 outcomes.addDropped(copy.outstanding());
             }
         }
@@ -268,7 +267,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         Throwable failure = next.copy.failureOrNull();
         if (failure != null && resume.isPresent() && ExactResume.isOfNumbers(failure)) {
             startAgain(next, failure);
-        } else if (failure != null && !(failure instanceof GivenUpException)) {
+        } else if (failure != null && !(failure instanceof GivenUpException) && !target.isTransactionOver(failure)) {
             mirror.fail(MirrorException.failed(
                     "Could not write " + next.partition.topic() + " partition " + next.partition.partition()
                             + " offset " + next.copy.ackedPosition() + " or a later one",
@@ -292,7 +291,12 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void measureLag(long nowNanos) {
-        boolean complete = consumer.groupMetadata().generationId() >= 0 && starts.isEmpty();
+        measureLag(nowNanos, starts.isEmpty());
+    }
+
+    /** @param hasAll whether all partitions of the member are copied */
+    void measureLag(long nowNanos, boolean hasAll) {
+        boolean complete = consumer.groupMetadata().generationId() >= 0 && hasAll;
         long records = 0;
         for (Owned next : owned.values()) {
             OptionalLong end = fetcher.end(next.partition);
@@ -354,6 +358,18 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                         positions.put(partition, mirror.withMetadata(acked, of.start.topicId(), numbers)));
             }
         }
+        return positions;
+    }
+
+    /** The positions after all that was sent, as they are committed to a group of the target. */
+    Map<TopicPartition, OffsetAndMetadata> sentPositions() {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        owned.forEach((partition, of) -> {
+            OffsetAndMetadata sent = of.copy.sentOrNull();
+            if (sent != null) {
+                positions.put(partition, mirror.onTarget(sent, of.start.topicId()));
+            }
+        });
         return positions;
     }
 

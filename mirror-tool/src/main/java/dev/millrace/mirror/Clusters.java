@@ -107,6 +107,19 @@ public final class Clusters {
     }
 
     /**
+     * The source's topics to mirror, with the numbers of their partitions.
+     *
+     * @throws MirrorException when there is none
+     */
+    static Map<String, Integer> partitionCounts(Admin source, Pattern topics) {
+        Map<String, Integer> counts = new HashMap<>();
+        describe(source, matchingTopics(source, topics))
+                .forEach((topic, description) ->
+                        counts.put(topic, description.partitions().size()));
+        return counts;
+    }
+
+    /**
      * The offset after the last record of each partition of a topic. Waits, up to the client's time-out, until all
      * partitions have a leader that answers, which takes a moment for new partitions.
      */

@@ -8,16 +8,21 @@ import org.apache.kafka.common.Uuid;
 
 /**
  * What a mirror commits with each offset, as the offset's metadata: {@code mark;topic id;producer id:epoch:next
- * sequence@source offset}. Mirrors of earlier versions wrote the mark alone, and later ones may append parts; a part
+ * sequence@source offset;leader epoch}. Mirrors of earlier versions wrote the mark alone, and later ones may append parts; a part
  * that is missing or cannot be read counts as unknown.
  *
  * @param mark names the mirror's target ({@link MirrorGroup#mark}); empty if another program committed
  * @param topicId of the source topic to which the offset belongs; zero if unknown
  * @param resume how a mirror that was killed goes on without writing a record twice
+ * @param leaderEpoch of the source, only in a group of the target
  */
-record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume) {
+record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume, Optional<Integer> leaderEpoch) {
     private static final String SEPARATOR = ";";
     private static final Pattern RESUME = Pattern.compile("(\\d+):(\\d+):(\\d+)@(\\d+)");
+
+    CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume) {
+        this(mark, topicId, resume, Optional.empty());
+    }
 
     /**
      * The records from a source offset on were, or will be, written with this producer id and epoch, the first of them
@@ -36,7 +41,8 @@ record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume) {
         return new CommitMetadata(
                 parts[0],
                 parts.length > 1 ? parseTopicId(parts[1]) : Uuid.ZERO_UUID,
-                parts.length > 2 ? parseResume(parts[2]) : Optional.empty());
+                parts.length > 2 ? parseResume(parts[2]) : Optional.empty(),
+                parts.length > 3 ? parseEpoch(parts[3]) : Optional.empty());
     }
 
     private static Uuid parseTopicId(String text) {
@@ -44,6 +50,14 @@ record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume) {
             return text.isEmpty() ? Uuid.ZERO_UUID : Uuid.fromString(text);
         } catch (IllegalArgumentException e) {
             return Uuid.ZERO_UUID; // of another program
+        }
+    }
+
+    private static Optional<Integer> parseEpoch(String text) {
+        try {
+            return Optional.of(Integer.valueOf(text));
+        } catch (NumberFormatException e) {
+            return Optional.empty(); // of another program
         }
     }
 
@@ -67,6 +81,20 @@ record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume) {
         return new OffsetAndMetadata(position.offset(), position.leaderEpoch(), toString());
     }
 
+    /**
+     * As the other, for a group of the target: the offset stays the source's, and its leader epoch is only in the
+     * metadata, for Kafka's consumer would take it for one of the target.
+     */
+    OffsetAndMetadata addToOnTarget(OffsetAndMetadata position) {
+        return new OffsetAndMetadata(
+                position.offset(), new CommitMetadata(mark, topicId, resume, position.leaderEpoch()).toString());
+    }
+
+    /** The source position in what a group of the target has committed. */
+    static OffsetAndMetadata sourcePosition(OffsetAndMetadata onTarget) {
+        return new OffsetAndMetadata(onTarget.offset(), of(onTarget).leaderEpoch(), onTarget.metadata());
+    }
+
     /** The form in which it is committed. */
     @Override
     public String toString() {
@@ -74,6 +102,7 @@ record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume) {
         String numbers = resume.map(
                         at -> at.producerId() + ":" + at.epoch() + ":" + at.nextSequence() + "@" + at.sourceOffset())
                 .orElse("");
-        return String.join(SEPARATOR, mark, id, numbers);
+        String text = String.join(SEPARATOR, mark, id, numbers);
+        return leaderEpoch.map(epoch -> text + SEPARATOR + epoch).orElse(text);
     }
 }

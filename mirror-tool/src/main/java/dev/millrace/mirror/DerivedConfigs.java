@@ -1,12 +1,34 @@
 package dev.millrace.mirror;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
 
 /** Configurations of single clients, derived from those in {@link MirrorConfig}. */
 public final class DerivedConfigs {
+    /**
+     * For so long a killed process's open transaction keeps readers of committed records from reading on. It must be
+     * longer than a transaction takes to end.
+     */
+    private static final int TRANSACTION_TIMEOUT_MS = 15_000;
+
+    private static final List<String> GROUP_SETTINGS = List.of(
+            ConsumerConfig.GROUP_INSTANCE_ID_CONFIG,
+            ConsumerConfig.GROUP_PROTOCOL_CONFIG,
+            ConsumerConfig.GROUP_REMOTE_ASSIGNOR_CONFIG,
+            ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG,
+            ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG,
+            ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG,
+            ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG,
+            ConsumerConfig.METADATA_MAX_AGE_CONFIG,
+            ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG,
+            ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG,
+            ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG,
+            ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG);
+
     private DerivedConfigs() {}
 
     /** The configuration of an admin client of the same cluster: the client's settings that an admin client knows. */
@@ -29,6 +51,41 @@ public final class DerivedConfigs {
     static Map<String, Object> withoutReset(Map<String, Object> consumer) {
         Map<String, Object> config = new HashMap<>(consumer);
         config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+        return config;
+    }
+
+    /** The configuration of a producer whose records are in transactions. */
+    public static Map<String, Object> transactional(Map<String, Object> producer, String transactionalId) {
+        Map<String, Object> config = new HashMap<>(producer);
+        config.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, transactionalId);
+        config.putIfAbsent(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, TRANSACTION_TIMEOUT_MS);
+        return config;
+    }
+
+    /**
+     * The configuration of a member of a group on the target: the producer's connection, and the consumer's settings of
+     * groups.
+     *
+     * @param consumer numbered
+     */
+    static Map<String, Object> targetGroup(Map<String, Object> consumer, Map<String, Object> producer, String group) {
+        Map<String, Object> config = new HashMap<>(producer);
+        config.keySet().retainAll(AdminClientConfig.configNames());
+        config.keySet().retainAll(ConsumerConfig.configNames());
+        config.put(ConsumerConfig.CLIENT_ID_CONFIG, producer.get(ProducerConfig.CLIENT_ID_CONFIG) + "-group");
+        for (String key : GROUP_SETTINGS) {
+            if (consumer.containsKey(key)) {
+                config.put(key, consumer.get(key));
+            }
+        }
+        config.put(ConsumerConfig.GROUP_ID_CONFIG, group);
+        return config;
+    }
+
+    /** The configuration of a consumer that sees what its group has committed, and does not join it. */
+    static Map<String, Object> withoutMember(Map<String, Object> consumer) {
+        Map<String, Object> config = new HashMap<>(consumer);
+        config.remove(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
         return config;
     }
 

@@ -1,6 +1,8 @@
 package dev.millrace.mirror;
 
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.clients.producer.ProducerConfig;
 
 /**
  * Divides the producer's memory among the partitions: each may have as much in flight as is free. So partitions without
@@ -14,6 +16,11 @@ import java.util.concurrent.atomic.AtomicLong;
 final class InFlightMemory {
     private final long total;
     private final AtomicLong used = new AtomicLong();
+
+    /** That of a producer with this configuration. */
+    static InFlightMemory of(Map<String, Object> producer) {
+        return new InFlightMemory(new ProducerConfig(producer).getLong(ProducerConfig.BUFFER_MEMORY_CONFIG));
+    }
 
     /** @param bufferMemory bytes that the producer may use */
     InFlightMemory(long bufferMemory) {

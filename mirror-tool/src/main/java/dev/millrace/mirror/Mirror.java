@@ -1,7 +1,5 @@
 package dev.millrace.mirror;
 
-import dev.millrace.client.raw.RawProducer;
-import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,17 +13,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InterruptException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Mirrors topics from one cluster to another, at least once: {@link MirrorThread}s feed one shared producer.
+ * Mirrors topics from one cluster to another: {@link Member}s of a group feed one shared producer.
  *
  * <p>It runs until it is stopped or something fails. A failure of any part stops the whole mirror, and {@link #run}
  * throws it: a mirror that continued with fewer threads would look healthy.
@@ -34,7 +28,6 @@ import org.slf4j.LoggerFactory;
  * <p><b>Ordering:</b> the first failure is written by a compare-and-set before the latch opens, and read after it.
  */
 public final class Mirror {
-    private static final Logger LOG = LoggerFactory.getLogger(Mirror.class);
     private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(1);
     /** Longer than a thread waits for its records, so that the thread gives up first and names their partitions. */
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
@@ -96,22 +89,51 @@ public final class Mirror {
             return;
         }
         mark = MirrorGroup.mark(targetId);
-        try (OppositeMirror opposite = new OppositeMirror(target, sourceId, topics())) {
+        try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, topics())) {
             opposite.check();
-            Map<String, Object> consumer = prepareGroup(source, target, targetId);
+            String groupOnTarget = config.consumer()
+                    .getOrDefault(ConsumerConfig.GROUP_ID_CONFIG, MirrorGroup.defaultNameOnTarget(sourceId))
+                    .toString();
+            Map<String, Object> consumer = start.repeat(() -> prepareGroup(source, target, targetId, groupOnTarget));
+            if (consumer == null) {
+                return;
+            }
             observer.onStarted(topics);
             opposite.watch(this::fail);
             try (SourceGaps gaps = new SourceGaps(config.policies().onGap());
                     TopicIdentities identities = new TopicIdentities(names -> Clusters.topicIds(source, names))) {
                 gaps.showInJmx(consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
                 identities.watch();
-                TargetTopics targetTopics = new TargetTopics(source, target);
-                runWithTarget(consumer, new SourceChanges(gaps, identities), targetTopics, topics, source, target);
+                Groups groups = new Groups(consumer, groupOnTarget);
+                runWithTarget(groups, new SourceChanges(gaps, identities), topics, source, target);
             }
         }
     }
 
-    private Map<String, Object> prepareGroup(Admin source, Admin target, String targetId) {
+    /**
+     * Where progress is kept.
+     *
+     * @param consumer configuration with the group on the source
+     * @param onTarget the group there, for exactly once
+     */
+    private record Groups(Map<String, Object> consumer, String onTarget) {}
+
+    private boolean isExactlyOnce() {
+        return config.policies().resume() == ResumeMode.EXACTLY_ONCE;
+    }
+
+    private Map<String, Object> prepareGroup(Admin source, Admin target, String targetId, String groupOnTarget) {
+        Map<String, Object> consumer = prepareSourceGroup(source, target, targetId);
+        if (isExactlyOnce()) {
+            OtherMode.requireNoMembers(
+                    source, consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
+        } else {
+            OtherMode.requireNoProgress(target, groupOnTarget, mark);
+        }
+        return consumer;
+    }
+
+    private Map<String, Object> prepareSourceGroup(Admin source, Admin target, String targetId) {
         if (config.consumer().containsKey(ConsumerConfig.GROUP_ID_CONFIG)) {
             return config.consumer();
         }
@@ -120,13 +142,8 @@ public final class Mirror {
         return MirrorGroup.withGroup(config.consumer(), group);
     }
 
-    private void runWithTarget(
-            Map<String, Object> consumer,
-            SourceChanges changes,
-            TargetTopics topics,
-            Set<String> matching,
-            Admin source,
-            Admin target) {
+    private void runWithTarget(Groups groups, SourceChanges changes, Set<String> matching, Admin source, Admin target) {
+        TargetTopics topics = new TargetTopics(source, target);
         ScheduledExecutorService preparing = Timers.daemon("mirror-target");
         ScheduledExecutorService watching = Timers.daemon("mirror-watch");
         try {
@@ -139,109 +156,60 @@ public final class Mirror {
             preparing.execute(() -> topics.prepare(matching));
             Timers.repeat(preparing, partitions::prepareWanted, this::fail);
             Timers.repeat(watching, () -> watch.look(System.nanoTime()), this::fail);
-            runThreads(consumer, new Parts(changes, partitions, watch, topicLimits(target), source, target));
+            MirrorMembers.Shared shared =
+                    new MirrorMembers.Shared(changes, partitions, watch, topicLimits(target), source, target);
+            if (isExactlyOnce()) {
+                SubscribedTopics subscribed = new SubscribedTopics(
+                        () -> Clusters.partitionCounts(source, config.topics()), topics, this::fail, topicInterval());
+                Timers.repeat(preparing, subscribed::refreshIfDue, this::fail);
+                runThreads(new TargetGroupMembers(this, config, groups.consumer, groups.onTarget, subscribed, shared));
+            } else {
+                runThreads(new SourceGroupMembers(this, config, groups.consumer, shared));
+            }
         } finally {
             preparing.shutdownNow();
             watching.shutdownNow();
         }
     }
 
-    /** What all members of the group share. */
-    private record Parts(
-            SourceChanges changes,
-            TargetPartitions partitions,
-            TargetWatch watch,
-            TopicLimits limits,
-            Admin source,
-            Admin target) {}
-
-    private MirrorThread createMember(
-            Map<String, Object> own, Parts parts, InFlightMemory memory, Producer<byte[], byte[]> producer) {
-        boolean isFetching = config.mode().isFetching();
-        KafkaConsumer<byte[], byte[]> member = new KafkaConsumer<>(isFetching ? own : DerivedConfigs.withoutReset(own));
-        ResetPolicy policy =
-                ResetPolicy.of(own.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
-        SourceChanges changes = parts.changes();
-        TargetPartitions partitions = parts.partitions();
-        SourcePositions positions = new SourcePositions(member, policy, changes.identities());
-        PartitionCopier copier;
-        if (isFetching) {
-            copier = new BatchCopier(
-                    this,
-                    own,
-                    member,
-                    changes,
-                    partitions,
-                    memory,
-                    producer,
-                    parts.limits(),
-                    resume(parts, RawProducer.of(producer)));
-        } else {
-            ConsumerPositions moves = new ConsumerPositions(member, positions, changes.gaps());
-            copier = new RecordCopier(
-                    this, member, moves, partitions, memory, observer, observer.createSender(producer));
-        }
-        GivenUpRecords givenUp = new GivenUpRecords(config.producerKind(), producer);
-        return new MirrorThread(this, member, positions, partitions, parts.watch(), copier, givenUp);
-    }
-
-    private void runThreads(Map<String, Object> consumer, Parts parts) {
-        Producer<byte[], byte[]> producer = config.producerKind().create(config.producer());
-        InFlightMemory memory =
-                new InFlightMemory(new ProducerConfig(config.producer()).getLong(ProducerConfig.BUFFER_MEMORY_CONFIG));
-        List<MirrorThread> mirrors = new ArrayList<>();
+    private void runThreads(MirrorMembers group) {
+        List<Member> members = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try {
             for (int i = 0; i < members(); i++) {
-                mirrors.add(createMember(DerivedConfigs.numbered(consumer, i), parts, memory, producer));
+                members.add(group.create(i));
             }
-            for (MirrorThread mirror : mirrors) {
-                Thread thread = new Thread(mirror, "mirror-" + threads.size());
+            for (Member member : members) {
+                Thread thread = new Thread(member, "mirror-" + threads.size());
                 threads.add(thread);
                 thread.start();
             }
             while (!stopping.await(PROGRESS_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
-                observer.onProgress(totals(mirrors));
+                observer.onProgress(totals(members));
             }
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         } finally {
             stop();
             boolean ended = join(threads, STOP_TIMEOUT);
-            producer.close(PRODUCER_CLOSE_TIMEOUT); // Wakes threads that still wait in send.
+            group.closeProducer(PRODUCER_CLOSE_TIMEOUT); // Wakes threads that still wait in send.
             if (!ended && !join(threads, PRODUCER_CLOSE_TIMEOUT)) {
                 fail(MirrorException.failed(
                         "Some threads have not stopped in time; their last records are not committed"
                                 + " and will be mirrored again"));
             }
-            observer.onFinished(totals(mirrors));
+            observer.onFinished(totals(members));
         }
-    }
-
-    /** Empty if records that a former process has written and not committed are to be written again. */
-    private Optional<PartitionStarts.Finder> resume(Parts parts, RawProducer producer) {
-        if (config.policies().resume() == ResumeMode.AT_LEAST_ONCE) {
-            return Optional.empty();
-        }
-        if (!producer.isIdempotent()) {
-            LOG.warn(
-                    "With {}=false no batch has a sequence: after a kill, records since the last commit are written"
-                            + " twice",
-                    ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG);
-            return Optional.empty();
-        }
-        ExactResume.Clients clients = new ExactResume.Clients(
-                parts.source(),
-                parts.target(),
-                producer,
-                parts.partitions()::onMissing,
-                () -> new RecordComparison(config.consumer(), config.producer()));
-        return Optional.of(new ExactResume(clients, this::fail));
     }
 
     /** The members of the group in this process, each with a consumer. */
     private int members() {
         return config.mode().isFetching() ? 1 : config.threads();
+    }
+
+    /** How soon a new topic is mirrored. */
+    private Duration topicInterval() {
+        return Duration.ofMillis(new ConsumerConfig(config.consumer()).getLong(ConsumerConfig.METADATA_MAX_AGE_CONFIG));
     }
 
     private TopicLimits topicLimits(Admin target) {
@@ -303,12 +271,17 @@ public final class Mirror {
         return new CommitMetadata(mark, topicId, resume).addTo(position);
     }
 
+    /** As the other, for a group of the target. */
+    OffsetAndMetadata onTarget(OffsetAndMetadata position, Uuid topicId) {
+        return new CommitMetadata(mark, topicId, Optional.empty()).addToOnTarget(position);
+    }
+
     Pattern topics() {
         return Clusters.withoutInternal(config.topics());
     }
 
-    private static MirrorTotals totals(List<MirrorThread> mirrors) {
-        return mirrors.stream().map(MirrorThread::totals).reduce(MirrorTotals.NONE, MirrorTotals::plus);
+    private static MirrorTotals totals(List<Member> members) {
+        return members.stream().map(Member::totals).reduce(MirrorTotals.NONE, MirrorTotals::plus);
     }
 
     /** Returns whether all threads have ended in time. */

@@ -19,6 +19,11 @@ final class MirrorGroup {
         return OF_EARLIER_VERSIONS + "-" + targetId;
     }
 
+    /** The name of the default group, on the target, of a mirror that writes each record exactly once. */
+    static String defaultNameOnTarget(String sourceId) {
+        return OF_EARLIER_VERSIONS + "-from-" + sourceId;
+    }
+
     /** A mirror's consumer configuration with this group. */
     static Map<String, Object> withGroup(Map<String, Object> consumer, String group) {
         Map<String, Object> config = new HashMap<>(consumer);

@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  * callbacks within {@code poll} and {@code close}, so in the same thread.
  * <p><b>Ordering:</b> that of the copier; only the thread uses everything else.
  */
-final class MirrorThread implements Runnable, ConsumerRebalanceListener {
+final class MirrorThread implements Member, ConsumerRebalanceListener {
     private static final Logger LOG = LoggerFactory.getLogger(MirrorThread.class);
 
     private static final Duration BUSY_POLL = Duration.ofMillis(5);
@@ -309,7 +309,8 @@ final class MirrorThread implements Runnable, ConsumerRebalanceListener {
         }
     }
 
-    MirrorTotals totals() {
+    @Override
+    public MirrorTotals totals() {
         return copier.totals();
     }
 }

@@ -24,11 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks on the target for a mirror that copies the same topics back to the source: each of the two would mirror what
- * the other has written, without end.
+ * Looks for a mirror that copies the same topics back to the source: each of the two would mirror what the other has
+ * written, without end.
  *
- * <p>Such a mirror is a consumer group of the target that has members and reads topics of this mirror. It has the
- * default name of a mirror to the source, or its offsets carry the mark of one ({@link MirrorGroup}). The mark is there
+ * <p>Such a mirror is a consumer group of the target, or with exactly once of the source, that has members and is assigned
+ * topics of this mirror. It has the default name of a mirror to the source, or its offsets carry the mark of one ({@link MirrorGroup}). The mark is there
  * only after its first commit, and two mirrors that start at the same moment do not see each other yet, so the check is
  * repeated.
  *
@@ -42,32 +42,41 @@ final class OppositeMirror implements AutoCloseable {
     private static final Duration INTERVAL = Duration.ofSeconds(30);
     private static final Set<GroupState> WITHOUT_MEMBERS = Set.of(GroupState.EMPTY, GroupState.DEAD);
 
+    private final Admin source;
     private final Admin target;
     private final String sourceId;
+    private final String targetId;
     private final Predicate<String> isMirrored;
     private final ScheduledExecutorService timer = Timers.daemon("mirror-opposite");
 
     /**
      * @param topics matches the whole names of the topics that this mirror copies
      */
-    OppositeMirror(Admin target, String sourceId, Pattern topics) {
+    OppositeMirror(Admin source, Admin target, String sourceId, String targetId, Pattern topics) {
+        this.source = source;
         this.target = target;
         this.sourceId = sourceId;
+        this.targetId = targetId;
         this.isMirrored = topics.asMatchPredicate();
     }
 
     /**
-     * Looks once. If the target does not answer or does not allow it, the mirror runs nevertheless.
+     * Looks once. If a cluster does not answer or does not allow it, the mirror runs nevertheless.
      *
      * @throws MirrorException when there is an opposite mirror
      */
     void check() {
+        check(target, "target", MirrorGroup.defaultName(sourceId));
+        check(source, "source", MirrorGroup.defaultNameOnTarget(targetId));
+    }
+
+    private void check(Admin cluster, String role, String defaultGroup) {
         try {
             for (Map.Entry<String, Set<String>> group :
-                    readersOfMirroredTopics().entrySet()) {
-                if (isMirrorToSource(group.getKey())) {
-                    throw MirrorException.failed("Group " + group.getKey()
-                            + " on the target belongs to a mirror back to"
+                    readersOfMirroredTopics(cluster).entrySet()) {
+                if (group.getKey().equals(defaultGroup) || hasMarkOfMirrorToSource(cluster, group.getKey())) {
+                    throw MirrorException.failed("Group " + group.getKey() + " on the " + role
+                            + " belongs to a mirror back to"
                             + " the source, of " + group.getValue() + ": each would mirror what the other has written,"
                             + " without end. Stop that mirror (if it was killed, wait until its members have timed"
                             + " out), or choose --topics for the two so that no topic is mirrored in both directions");
@@ -100,15 +109,15 @@ final class OppositeMirror implements AutoCloseable {
     }
 
     /** Groups with members that are assigned topics of this mirror, and these topics. */
-    private Map<String, Set<String>> readersOfMirroredTopics() throws ExecutionException {
-        List<String> active = Clusters.await(target.listGroups().valid()).stream()
+    private Map<String, Set<String>> readersOfMirroredTopics(Admin cluster) throws ExecutionException {
+        List<String> active = Clusters.await(cluster.listGroups().valid()).stream()
                 // A broker older than 2.6 does not report the state.
                 .filter(group ->
                         group.groupState().filter(WITHOUT_MEMBERS::contains).isEmpty())
                 .map(GroupListing::groupId)
                 .toList();
         Map<String, Set<String>> readers = new TreeMap<>();
-        target.describeConsumerGroups(active).describedGroups().forEach((name, description) -> {
+        cluster.describeConsumerGroups(active).describedGroups().forEach((name, description) -> {
             Set<String> topics =
                     awaitOrEmpty(description).map(this::mirroredTopics).orElse(Set.of());
             if (!topics.isEmpty()) {
@@ -128,13 +137,12 @@ final class OppositeMirror implements AutoCloseable {
         return topics;
     }
 
-    private boolean isMirrorToSource(String group) {
+    private boolean hasMarkOfMirrorToSource(Admin cluster, String group) {
         String mark = MirrorGroup.mark(sourceId);
-        return group.equals(MirrorGroup.defaultName(sourceId))
-                || awaitOrEmpty(target.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()).stream()
-                        .flatMap(offsets -> offsets.values().stream())
-                        .anyMatch(offset -> offset != null
-                                && CommitMetadata.of(offset).mark().equals(mark));
+        return awaitOrEmpty(cluster.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()).stream()
+                .flatMap(offsets -> offsets.values().stream())
+                .anyMatch(offset ->
+                        offset != null && CommitMetadata.of(offset).mark().equals(mark));
     }
 
     /** Empty for a group that is not a consumer group, that was just deleted, or that the mirror may not describe. */

@@ -4,6 +4,7 @@ import dev.millrace.client.raw.RawPartition;
 import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
+import dev.millrace.mirror.GivenUpRecords.GivenUpException;
 import dev.millrace.mirror.fetch.AbortedTxn;
 import dev.millrace.mirror.fetch.FetchedBatches;
 import dev.millrace.mirror.pass.AbortedFilter;
@@ -52,10 +53,21 @@ final class PartitionCopy {
     private RawResult lastResult;
     private Outcome lastOutcome;
 
-    /** Where the copy goes; asked when the first batch has come, until it answers. It may block. */
+    /** Where copies go. */
     interface Target {
-        /** Null if the partition cannot be opened now. */
+        /** Null if the partition cannot be opened now. Asked when its first batch has come, until it answers; may block. */
         OpenTarget openOrNull(TopicPartition partition);
+
+        /** Called by the worker before it sends; waits until it may. */
+        default void enter() {}
+
+        /** Called by the worker after it has sent, and noted what. */
+        default void exit() {}
+
+        /** Whether a batch that failed with this says nothing of the batch, and the transaction begins anew. */
+        default boolean isTransactionOver(Throwable failure) {
+            return false;
+        }
     }
 
     /** A partition of the target that exists, and what it takes as it is. */
@@ -96,6 +108,7 @@ final class PartitionCopy {
      * nothing after it is: the target would acknowledge that, and what is missing would be committed with it.
      */
     void copy(FetchedBatches fetched, CopyWorker worker) {
+        target.enter(); // before it looks whether it is stopped
         copying = true;
         boolean sent = false;
         try {
@@ -103,8 +116,8 @@ final class PartitionCopy {
                 send(fetched, worker);
             }
             sent = true;
-        } catch (BufferExhaustedException e) {
-            LOG.debug("Stopped while {} waited for memory at offset {}", partition, position, e);
+        } catch (BufferExhaustedException | GivenUpException e) {
+            LOG.debug("{} was given up at offset {}", partition, position, e);
         } catch (RuntimeException e) {
             throw MirrorException.failed(
                     "Could not write " + partition.topic() + " partition " + partition.partition() + " offset "
@@ -115,6 +128,7 @@ final class PartitionCopy {
                 stopped = true;
             }
             copying = false;
+            target.exit();
             worker.batch().wrap(NO_BYTES); // or an idle worker would keep a whole response in memory
             fetched.release();
         }
@@ -287,6 +301,13 @@ final class PartitionCopy {
     Optional<ResumePoint> ackedNumbers() {
         synchronized (acked) {
             return numbers.map(first -> first.after(acked.acked(), ackedPosition()));
+        }
+    }
+
+    /** The source position after all that was sent, or null. */
+    OffsetAndMetadata sentOrNull() {
+        synchronized (acked) {
+            return acked.endOrNull();
         }
     }
 

@@ -2,10 +2,12 @@ package dev.millrace.mirror;
 
 import java.util.Locale;
 
-/** What a mirror does about records that a former process has written and not committed. */
+/** What a mirror does about records that a process has written and whose progress it has not committed. */
 public enum ResumeMode {
     /** It finds out from the target which these are, and leaves them out ({@link ExactResume}). */
     EXACT,
+    /** There are none to a reader of committed records: records and progress are one transaction ({@link TransactionalMember}). */
+    EXACTLY_ONCE,
     /** It writes them again. */
     AT_LEAST_ONCE;
 

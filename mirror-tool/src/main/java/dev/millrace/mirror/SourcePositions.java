@@ -29,9 +29,16 @@ final class SourcePositions {
     private static final Logger LOG = LoggerFactory.getLogger(SourcePositions.class);
 
     private final Consumer<?, ?> consumer;
+    private final Committed group;
     private final ResetPolicy policy;
     private final TopicIdentities identities;
     private final Map<TopicPartition, Uuid> ids = new HashMap<>();
+
+    /** What the group has committed. */
+    interface Committed {
+        /** Null, or no entry, for a partition without; may block. */
+        Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions);
+    }
 
     /**
      * Where a partition begins.
@@ -54,9 +61,18 @@ final class SourcePositions {
         }
     }
 
-    /** @param policy the user's {@code auto.offset.reset} */
+    /** Of the consumer's own group. */
     SourcePositions(Consumer<?, ?> consumer, ResetPolicy policy, TopicIdentities identities) {
+        this(consumer, consumer::committed, policy, identities);
+    }
+
+    /**
+     * @param consumer of the source
+     * @param policy the user's {@code auto.offset.reset}
+     */
+    SourcePositions(Consumer<?, ?> consumer, Committed group, ResetPolicy policy, TopicIdentities identities) {
         this.consumer = consumer;
+        this.group = group;
         this.policy = policy;
         this.identities = identities;
     }
@@ -68,7 +84,7 @@ final class SourcePositions {
      */
     Map<TopicPartition, Start> find(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
         Map<String, Uuid> current = identities.ask(Clusters.topics(partitions));
-        Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(Set.copyOf(partitions));
+        Map<TopicPartition, OffsetAndMetadata> committed = group.of(Set.copyOf(partitions));
         Map<TopicPartition, Start> starts = new HashMap<>();
         Map<TopicPartition, Uuid> replaced = new HashMap<>();
         Set<TopicPartition> uncommitted = new HashSet<>();

@@ -12,6 +12,9 @@ import java.util.concurrent.CompletableFuture;
  * each thread. Only records of {@code send} that still wait for their topic, with {@code millrace.metadata.block=false},
  * come later than what is written here.
  *
+ * <p>With a {@code transactional.id} what is written belongs to the transaction that is open, as what is sent does. A call
+ * that throws has written nothing and leaves the transaction as it is, so that it can be repeated.
+ *
  * <p><b>Threads:</b> any. A call blocks only while memory is used up, at most {@code max.block.ms} milliseconds.
  */
 public interface RawPartition {
@@ -28,7 +31,8 @@ public interface RawPartition {
      *     or {@code buffer.memory}
      * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within {@code max.block.ms}
      * @throws org.apache.kafka.common.errors.InterruptException interrupted while blocked; the flag is set again
-     * @throws org.apache.kafka.common.KafkaException the producer is closed
+     * @throws IllegalStateException the producer has a {@code transactional.id}, and no transaction is open
+     * @throws org.apache.kafka.common.KafkaException the producer is closed, or its transaction has failed
      */
     RawResult append(long timestamp, byte[] source, int offset, int length);
 
@@ -52,7 +56,8 @@ public interface RawPartition {
      *     {@code buffer.memory}; nothing was sent
      * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within {@code max.block.ms}
      * @throws org.apache.kafka.common.errors.InterruptException interrupted while blocked; the flag is set again
-     * @throws org.apache.kafka.common.KafkaException the producer is closed
+     * @throws IllegalStateException the producer has a {@code transactional.id}, and no transaction is open
+     * @throws org.apache.kafka.common.KafkaException the producer is closed, or its transaction has failed
      */
     RawResult pass(ByteBuffer batch);
 
@@ -63,8 +68,8 @@ public interface RawPartition {
      * partition: if a batch fails, for whatever reason, all later ones fail, until numbers are set again.
      *
      * @param sequence at least 0; 0 if the epoch is new
-     * @throws IllegalStateException the producer is not idempotent, or records of the partition wait to be sent: to be
-     *     called when the results of all are known
+     * @throws IllegalStateException the producer is not idempotent, or has a {@code transactional.id}, or records of the
+     *     partition wait to be sent: to be called when the results of all are known
      */
     void numberFrom(RawProducerId id, int sequence);
 

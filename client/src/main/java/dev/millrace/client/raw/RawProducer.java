@@ -19,7 +19,7 @@ public abstract class RawProducer {
     /**
      * The raw side of a producer.
      *
-     * @throws IllegalArgumentException it is no {@code MillraceProducer}, or it has a {@code transactional.id}
+     * @throws IllegalArgumentException it is no {@code MillraceProducer}
      */
     public static RawProducer of(Producer<byte[], byte[]> producer) {
         RawProducer raw = access.apply(producer);

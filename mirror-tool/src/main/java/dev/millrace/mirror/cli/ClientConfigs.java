@@ -117,7 +117,8 @@ public final class ClientConfigs {
         putAddress(config, "--target", target, "--producer.config");
         if (config.containsKey(ProducerConfig.TRANSACTIONAL_ID_CONFIG)) {
             throw MirrorException.usage("--producer.config " + file
-                    + ": transactional.id is set, but the mirror writes without transactions; remove it");
+                    + ": transactional.id is set, but the mirror chooses it itself, and only with --resume"
+                    + " exactly-once; remove it");
         }
         if (config.get(ProducerConfig.ACKS_CONFIG).toString().strip().equals("0")) {
             throw MirrorException.usage("--producer.config " + file

@@ -1,6 +1,7 @@
 package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.CopyMode;
+import dev.millrace.mirror.DerivedConfigs;
 import dev.millrace.mirror.GapPolicy;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
@@ -147,8 +148,10 @@ public final class MirrorOptions {
             converter = ResumeModeParser.class,
             order = 14,
             description = "What to do about records that a killed mirror has written and not committed. exact: ask the"
-                    + " target which these are, and leave them out; not with --mode consumer. at-least-once: write them"
-                    + " again. Default: exact, but at-least-once with --mode consumer.")
+                    + " target which these are, and leave them out. exactly-once: write records and progress in one"
+                    + " transaction on the target, where the group is then; readers with isolation.level=read_committed"
+                    + " never see them. Neither with --mode consumer. at-least-once: write them again. Default: exact,"
+                    + " but at-least-once with --mode consumer.")
     private ResumeMode resume;
 
     static final class ResumeModeParser implements ITypeConverter<ResumeMode> {
@@ -194,10 +197,11 @@ public final class MirrorOptions {
     }
 
     private ResumeMode resume(CopyMode chosen) {
-        if (resume == ResumeMode.EXACT && !chosen.isFetching()) {
+        if (resume != null && resume != ResumeMode.AT_LEAST_ONCE && !chosen.isFetching()) {
             throw MirrorException.usage("--mode " + chosen + " --resume " + resume
-                    + ": this mode does not number its records; choose another --mode, or --resume "
-                    + ResumeMode.AT_LEAST_ONCE);
+                    + ": this mode only writes at least once; choose --mode " + CopyMode.AUTO + ", "
+                    + CopyMode.BATCHES + " or " + CopyMode.RECORDS + " with --producer " + ProducerKind.MILLRACE
+                    + ", or --resume " + ResumeMode.AT_LEAST_ONCE);
         }
         if (resume != null) {
             return resume;
@@ -245,5 +249,9 @@ public final class MirrorOptions {
     void checkClients(MirrorConfig config) {
         ClientCheck.checkConsumer(config.consumer(), consumerConfig, source);
         ClientCheck.checkProducer(config.producer(), producerKind, producerConfig, target);
+        if (config.policies().resume() == ResumeMode.EXACTLY_ONCE) {
+            Map<String, Object> transactional = DerivedConfigs.transactional(config.producer(), "any");
+            ClientConfigs.validate("--producer.config", producerConfig, () -> new ProducerConfig(transactional));
+        }
     }
 }

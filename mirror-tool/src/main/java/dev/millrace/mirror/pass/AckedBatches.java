@@ -134,6 +134,12 @@ public final class AckedBatches {
         return position;
     }
 
+    /** What {@link #positionOrNull} will be once all that was added is acknowledged. */
+    public OffsetAndMetadata endOrNull() {
+        Entry last = entries.peekLast();
+        return last == null ? position : position(last.nextOffset, last.leaderEpoch);
+    }
+
     /** The number of records that the last {@link #advance} has passed, of all so far: those before the position. */
     public long acked() {
         return acked;
@@ -163,7 +169,11 @@ public final class AckedBatches {
     }
 
     private void publish(long nextOffset, int leaderEpoch) {
-        position = new OffsetAndMetadata(nextOffset, leaderEpoch < 0 ? Optional.empty() : Optional.of(leaderEpoch), "");
+        position = position(nextOffset, leaderEpoch);
+    }
+
+    private static OffsetAndMetadata position(long nextOffset, int leaderEpoch) {
+        return new OffsetAndMetadata(nextOffset, leaderEpoch < 0 ? Optional.empty() : Optional.of(leaderEpoch), "");
     }
 
     private IllegalArgumentException backwards(long nextOffset) {

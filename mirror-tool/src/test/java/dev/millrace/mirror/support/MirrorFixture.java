@@ -152,6 +152,13 @@ public final class MirrorFixture implements AutoCloseable {
         return TopicDigest.read(reader, topic).compare(TopicDigest.read(target.clientConfig(), topic));
     }
 
+    /** Compares what the source has with what a reader of committed records finds on the target. */
+    public Comparison compareForCommittedReader(String topic) {
+        Map<String, Object> reader = new HashMap<>(target.clientConfig());
+        reader.put("isolation.level", "read_committed");
+        return TopicDigest.read(source.clientConfig(), topic).compare(TopicDigest.read(reader, topic));
+    }
+
     /** The number of records that the target has of a topic; 0 if it lacks the topic. */
     public long mirrored(String topic) {
         return partitions(target, topic) == 0 ? 0 : sum(ends(target.admin(), topic, partitions(target, topic)));
@@ -177,8 +184,19 @@ public final class MirrorFixture implements AutoCloseable {
                 .sum();
     }
 
+    /** As {@link #committed}, of mirrors whose group is on the target. */
+    public long committedOnTarget(String topic) {
+        return positions(target, topic).values().stream()
+                .mapToLong(OffsetAndMetadata::offset)
+                .sum();
+    }
+
     public Map<TopicPartition, OffsetAndMetadata> positions(String topic) {
-        return get(source.admin().listConsumerGroupOffsets(topic).partitionsToOffsetAndMetadata());
+        return positions(source, topic);
+    }
+
+    private static Map<TopicPartition, OffsetAndMetadata> positions(KafkaCluster cluster, String topic) {
+        return get(cluster.admin().listConsumerGroupOffsets(topic).partitionsToOffsetAndMetadata());
     }
 
     public static int partitions(KafkaCluster cluster, String topic) {

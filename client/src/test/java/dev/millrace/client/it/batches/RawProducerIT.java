@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.millrace.client.accumulator.Seed;
 import dev.millrace.client.raw.RawPartition;
 import dev.millrace.client.raw.RawProducer;
+import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
 import dev.millrace.client.support.Deadlines;
 import dev.millrace.client.support.Leaders;
@@ -33,6 +34,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -204,17 +206,44 @@ class RawProducerIT {
     }
 
     @Test
-    void shouldRefuseOtherProducersAndTransactions() {
-        try (Producer<byte[], byte[]> stock = ProducerKind.STOCK.create(cluster.clientConfig());
-                Producer<byte[], byte[]> transactional =
-                        ProducerKind.MILLRACE.create(cluster.clientConfig(), "transactional.id", "raw")) {
+    void shouldRefuseOtherProducers() {
+        try (Producer<byte[], byte[]> stock = ProducerKind.STOCK.create(cluster.clientConfig())) {
             assertThatThrownBy(() -> RawProducer.of(stock))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("KafkaProducer");
-            assertThatThrownBy(() -> RawProducer.of(transactional))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("transactional.id");
         }
+    }
+
+    @Test
+    void shouldBelongToTheTransactionThatIsOpen() throws Exception {
+        String topic = topic("transactions", Map.of());
+        Mix mix = new Mix(topic, "transactional.id", "raw");
+        mix.producer.initTransactions();
+        ByteBuffer batch = SourceBatch.of(CompressionType.LZ4, randomRecords(mix.random, 2));
+        assertThatThrownBy(() -> mix.raw(0).pass(batch)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> mix.raw(0).numberFrom(new RawProducerId(1, (short) 0), 0))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("transactions");
+
+        for (int transaction = 0; transaction < 9; transaction++) {
+            int[] before = mix.written.stream().mapToInt(List::size).toArray();
+            mix.producer.beginTransaction();
+            for (int i = 0; i < 10; i++) {
+                mix.writeSome(CompressionType.forId(i % 5));
+            }
+            if (transaction % 3 == 1) {
+                mix.producer.abortTransaction();
+                for (int p = 0; p < PARTITIONS; p++) {
+                    mix.written.set(p, new ArrayList<>(mix.written.get(p).subList(0, before[p])));
+                }
+            } else {
+                mix.producer.commitTransaction();
+            }
+        }
+
+        mix.producer.close();
+        Map<String, Object> reader = ProducerKind.with(cluster.clientConfig(), "isolation.level", "read_committed");
+        mix.compare(TopicContents.read(reader, topic));
     }
 
     @Test
@@ -312,12 +341,25 @@ class RawProducerIT {
                 future.get(0, TimeUnit.SECONDS);
             }
             List<ConsumerRecord<byte[], byte[]>> read = TopicContents.read(cluster.clientConfig(), topic);
+            compare(read);
             for (int p = 0; p < PARTITIONS; p++) {
-                int partition = p;
-                assertSame(
-                        written.get(p),
-                        read.stream().filter(r -> r.partition() == partition).toList());
+                assertThat(of(p, read)).extracting(ConsumerRecord::offset).containsExactlyElementsOf(offsets(p));
             }
+        }
+
+        private List<Long> offsets(int partition) {
+            return LongStream.range(0, written.get(partition).size()).boxed().toList();
+        }
+
+        void compare(List<ConsumerRecord<byte[], byte[]>> read) {
+            for (int p = 0; p < PARTITIONS; p++) {
+                assertSame(written.get(p), of(p, read));
+            }
+        }
+
+        private static List<ConsumerRecord<byte[], byte[]>> of(
+                int partition, List<ConsumerRecord<byte[], byte[]>> read) {
+            return read.stream().filter(r -> r.partition() == partition).toList();
         }
     }
 
@@ -325,7 +367,6 @@ class RawProducerIT {
         assertThat(read).hasSameSizeAs(written);
         for (int i = 0; i < read.size(); i++) {
             SimpleRecord expected = written.get(i);
-            assertThat(read.get(i).offset()).isEqualTo(i);
             assertThat(read.get(i).key()).as("key of %d", i).isEqualTo(bytes(expected.key()));
             assertThat(read.get(i).value()).as("value of %d", i).isEqualTo(bytes(expected.value()));
             assertThat(read.get(i).timestamp()).as("timestamp of %d", i).isEqualTo(expected.timestamp());
