@@ -142,8 +142,7 @@ final class OpenBatch {
      */
     RecordFuture tryAppend(EncodableRecord record, Callback callback) {
         long timestampDelta = record.timestamp() - baseTimestamp;
-        // As in claim(), but the record is looked at after the tail is read, while the tail's cache line arrives: 25
-        // ns.
+        // As in claim(), but the record is looked at after the tail is read, while the tail's cache line arrives.
         for (int lost = 0; ; lost++) {
             long seen = tail;
             if (BatchTail.isSealed(seen)) {
