@@ -32,6 +32,7 @@ final class AckedPrefix {
 
     private final TopicPartition partition;
     private final Consumer<MirrorException> onFailure;
+    private final boolean goesBack;
     private final ArrayDeque<Page> pages = new ArrayDeque<>();
     private long sent;
     private long acked;
@@ -41,12 +42,22 @@ final class AckedPrefix {
     /** Written by the consumer thread, read by the threads that complete records. Once true it stays true. */
     private volatile boolean givenUp;
 
+    /** Written by those threads: why records that could not be written will be copied again. */
+    private volatile Exception goBackCause;
+
+    /** Of the consumer thread: those of the first and of the last record that was sent. */
+    private long firstOffset = -1;
+
+    private long lastOffset = -1;
+
     /**
-     * @param onFailure called for every record that could not be written, in the thread that completes it; must not
-     *     block
+     * @param goesBack what the target refuses will be copied again with care, and is no failure
+     * @param onFailure called for every other record that could not be written, in the thread that completes it; must
+     *     not block
      */
-    AckedPrefix(TopicPartition partition, Consumer<MirrorException> onFailure) {
+    AckedPrefix(TopicPartition partition, boolean goesBack, Consumer<MirrorException> onFailure) {
         this.partition = partition;
+        this.goesBack = goesBack;
         this.onFailure = onFailure;
     }
 
@@ -94,6 +105,31 @@ final class AckedPrefix {
         return outstanding() > 0 && !atFailure;
     }
 
+    /** Why nothing more can be written until the partition is copied with care, or gets new numbers; or null. */
+    Exception goBackCauseOrNull() {
+        return goBackCause;
+    }
+
+    /** Whether every record that was sent has an outcome, be it a failure. */
+    boolean isSettled() {
+        return pages.stream().allMatch(Page::isSettled);
+    }
+
+    /** The number of records that the last {@link #advance} has passed, of all so far. */
+    long acked() {
+        return acked;
+    }
+
+    /** Where to go back to: the position of the first record that is not acknowledged. After {@code advance}. */
+    OffsetAndMetadata goBackPosition() {
+        return position != null ? position : new OffsetAndMetadata(firstOffset);
+    }
+
+    /** The offset after the last record that was sent. */
+    long sentUntil() {
+        return lastOffset + 1;
+    }
+
     /** Stops reporting failures: another consumer reads these records again, or they are gone from the source. */
     void giveUp() {
         givenUp = true;
@@ -129,6 +165,10 @@ final class AckedPrefix {
         Callback add(long offset) {
             int index = added++;
             offsets[index] = offset;
+            lastOffset = offset;
+            if (firstOffset < 0) {
+                firstOffset = offset;
+            }
             sent++;
             isSending = true;
             return new Ack(this, index);
@@ -167,10 +207,24 @@ final class AckedPrefix {
                 isRefused = true;
                 return;
             }
+            boolean goesBackFor =
+                    goesBack && (RefusedRecords.isRefusal(exception) || ExactResume.isOfNumbers(exception));
+            if (goesBackFor && goBackCause == null) {
+                goBackCause = exception;
+            }
             FLAGS.setRelease(flags, index, FAILED);
-            if (!givenUp && !(exception instanceof GivenUpException)) {
+            if (!goesBackFor && !givenUp && !(exception instanceof GivenUpException)) {
                 onFailure.accept(failure(offsets[index], exception));
             }
+        }
+
+        private boolean isSettled() {
+            for (int i = walked; i < added; i++) {
+                if ((byte) FLAGS.getAcquire(flags, i) == 0) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         /** Walks over the acknowledged records, and returns whether it passed the last one of the page. */

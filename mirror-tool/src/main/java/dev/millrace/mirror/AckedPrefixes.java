@@ -52,9 +52,22 @@ final class AckedPrefixes {
         this.observer = observer;
     }
 
-    void add(TopicPartition partition, Uuid topicId) {
-        owned.put(partition, new AckedPrefix(partition, onFailure));
+    /** @param goesBack as {@link AckedPrefix} has it */
+    void add(TopicPartition partition, Uuid topicId, boolean goesBack) {
+        owned.put(partition, new AckedPrefix(partition, goesBack, onFailure));
         topicIds.put(partition, topicId);
+    }
+
+    /** Forgets what was sent of the partition, of which every record has its outcome. */
+    void forget(TopicPartition partition) {
+        counters.addDropped(owned.remove(partition).outstanding());
+    }
+
+    /** Whether none that was given up still has records of the partition without an outcome. */
+    boolean isSettled(TopicPartition partition) {
+        return givenUp.stream()
+                .noneMatch(next ->
+                        next.partition().equals(partition) && !next.prefix().isSettled());
     }
 
     AckedPrefix get(TopicPartition partition) {

@@ -68,6 +68,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final List<Owned> givenUp = new ArrayList<>();
     private final PartitionStarts starts;
     private final Optional<PartitionStarts.Finder> resume;
+    private final CarefulCopies careful;
     private int nextWorker;
 
     private record Owned(
@@ -81,6 +82,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     /**
      * @param consumerConfig of the fetcher
      * @param resume finds out where to begin; without it, that is where the group has committed
+     * @param careful what careful copies use; empty if any refused record stops the mirror, else resume is not
      */
     BatchCopier(
             Mirror mirror,
@@ -90,7 +92,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             TargetPartitions targets,
             InFlightMemory memory,
             PartitionCopy.Target target,
-            Optional<PartitionStarts.Finder> resume) {
+            Optional<PartitionStarts.Finder> resume,
+            Optional<CarefulCopy.Context> careful) {
         this(
                 mirror,
                 consumer,
@@ -98,6 +101,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 targets,
                 memory,
                 resume,
+                careful,
                 new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG),
                 target,
                 sink -> SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), sink));
@@ -111,6 +115,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             TargetPartitions targets,
             InFlightMemory memory,
             Optional<PartitionStarts.Finder> resume,
+            Optional<CarefulCopy.Context> careful,
             boolean checksCrc,
             PartitionCopy.Target target,
             Function<FetchSink, Fetcher> createFetcher) {
@@ -122,6 +127,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         this.observer = mirror.observer();
         this.resume = resume;
         this.starts = new PartitionStarts(consumer, resume, mirror::withMetadata, this::begin);
+        this.careful = new CarefulCopies(consumer, careful, mirror::withMetadata, this::goOn);
         this.checksCrc = checksCrc;
         this.target = target;
         this.fetcher = createFetcher.apply(this);
@@ -197,7 +203,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     }
 
     private void begin(TopicPartition partition, SourcePositions.Start start, Optional<ResumePoint> numbers) {
-        PartitionCopy copy = new PartitionCopy(partition, start.offset(), numbers, checksCrc, target);
+        PartitionCopy copy = new PartitionCopy(
+                partition, start.offset(), numbers, checksCrc, careful.areFor(partition.topic()), target);
         InFlightMemory.Share share = memory.new Share();
         WaitingBatches waiting = new WaitingBatches(() -> copy.isStopped()
                 || (targets.isReady(partition) && share.hasRoom(copy.outstanding()) && copy.tryOpen()));
@@ -207,7 +214,19 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     /** Whether no former copy of the partition can still change what the target has of it. */
     private boolean isSettled(TopicPartition partition) {
-        return givenUp.stream().noneMatch(former -> former.partition.equals(partition));
+        return careful.isSettled(partition) && givenUp.stream().noneMatch(former -> former.partition.equals(partition));
+    }
+
+    /** After a careful copy, of which nothing can be written any more. */
+    private void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint numbers, boolean areKnown) {
+        if (!mirror.isRunning()) {
+            return;
+        }
+        if (areKnown) {
+            begin(partition, from, Optional.of(numbers));
+        } else {
+            starts.add(Map.of(partition, from));
+        }
     }
 
     /** While a former copy of the partition may still send, both have one worker, so that they do not mix. */
@@ -252,6 +271,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             }
         }
         outcomes.addAcked(acked);
+        careful.advance(this::isSettled, outcomes, observer);
         if (mirror.isRunning()) {
             starts.advance(this::isSettled);
         }
@@ -267,6 +287,10 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         Throwable failure = next.copy.failureOrNull();
         if (failure != null && resume.isPresent() && ExactResume.isOfNumbers(failure)) {
             startAgain(next, failure);
+        } else if (failure != null && careful.areFor(next.partition.topic()) && RefusedRecords.isRefusal(failure)) {
+            CarefulCopy.Task task = next.copy.carefulTask(next.start);
+            retire(List.of(next.partition));
+            careful.add(task);
         } else if (failure != null && !(failure instanceof GivenUpException) && !target.isTransactionOver(failure)) {
             mirror.fail(MirrorException.failed(
                     "Could not write " + next.partition.topic() + " partition " + next.partition.partition()
@@ -291,7 +315,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void measureLag(long nowNanos) {
-        measureLag(nowNanos, starts.isEmpty());
+        measureLag(nowNanos, starts.isEmpty() && careful.partitions().isEmpty());
     }
 
     /** @param hasAll whether all partitions of the member are copied */
@@ -310,6 +334,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     public Set<TopicPartition> partitions() {
         Set<TopicPartition> partitions = new HashSet<>(owned.keySet());
         partitions.addAll(starts.partitions());
+        partitions.addAll(careful.partitions());
         return partitions;
     }
 
@@ -321,25 +346,30 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 stopped.copy.stop();
             }
         }
+        careful.stop(partitions);
         fetcher.unassign(partitions);
     }
 
     @Override
     public boolean isSending(Collection<TopicPartition> partitions) {
-        return partitions.stream().map(owned::get).anyMatch(stopped -> stopped != null && stopped.copy.isCopying());
+        return careful.isSending(partitions)
+                || partitions.stream().map(owned::get).anyMatch(stopped -> stopped != null && stopped.copy.isCopying());
     }
 
     @Override
     public List<TopicPartition> awaited(Collection<TopicPartition> partitions) {
+        Set<TopicPartition> ofCareful = careful.awaited(partitions);
         return partitions.stream()
-                .filter(partition -> owned.containsKey(partition)
-                        && owned.get(partition).copy.isAwaited())
+                .filter(partition -> ofCareful.contains(partition)
+                        || (owned.containsKey(partition)
+                                && owned.get(partition).copy.isAwaited()))
                 .toList();
     }
 
     @Override
     public Map<TopicPartition, Long> waiting() {
         Map<TopicPartition, Long> waiting = starts.waitingForTarget();
+        waiting.putAll(careful.waiting());
         for (Owned next : owned.values()) {
             if (next.copy.outstanding() > 0 || next.waiting.isWaiting()) {
                 waiting.put(next.partition, next.copy.ackedPosition());
@@ -350,7 +380,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
-        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        Map<TopicPartition, OffsetAndMetadata> positions = careful.positions(partitions);
         for (TopicPartition partition : partitions) {
             Owned of = owned.get(partition);
             if (of != null) {
@@ -376,6 +406,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     @Override
     public void giveUp(Collection<TopicPartition> partitions) {
         starts.remove(partitions);
+        careful.remove(partitions);
         retire(partitions);
         advance();
     }
@@ -417,6 +448,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     @Override
     public void close() {
         resume.ifPresent(PartitionStarts.Finder::close);
+        careful.close();
         fetcher.close(Duration.ofMillis(CLOSE_TIMEOUT_MS));
         workers.forEach(CopyWorker::interrupt);
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_TIMEOUT_MS); // for all of them together

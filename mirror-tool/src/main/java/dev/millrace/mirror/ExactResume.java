@@ -1,7 +1,5 @@
 package dev.millrace.mirror;
 
-import dev.millrace.client.raw.RawProducer;
-import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -67,8 +65,8 @@ final class ExactResume implements PartitionStarts.Finder {
     private final ScheduledExecutorService threads;
     private final Queue<RecordComparison> idleComparisons = new ConcurrentLinkedQueue<>();
     private final Map<String, Boolean> compacted = new ConcurrentHashMap<>();
-    /** The last epoch of the producer's own id that a partition has got: none may be given twice. */
-    private final Map<TopicPartition, Integer> ownEpochs = new ConcurrentHashMap<>();
+    private final OwnNumbers own;
+    private final ResumeMode mode;
 
     /**
      * What it asks.
@@ -77,11 +75,7 @@ final class ExactResume implements PartitionStarts.Finder {
      * @param comparison opens one
      */
     record Clients(
-            Admin source,
-            Admin target,
-            RawProducer producer,
-            Consumer<TopicPartition> onMissing,
-            Supplier<RecordComparison> comparison) {}
+            Admin source, Admin target, Consumer<TopicPartition> onMissing, Supplier<RecordComparison> comparison) {}
 
     /**
      * Where a copy begins.
@@ -118,13 +112,20 @@ final class ExactResume implements PartitionStarts.Finder {
                     System.nanoTime());
         }
 
+        Search withoutNumbers() {
+            return new Search(partition, from, Optional.empty(), onFound, sinceNanos);
+        }
+
         Search movedTo(OffsetAndMetadata position) {
             return new Search(partition, position, committed, onFound, sinceNanos);
         }
     }
 
-    ExactResume(Clients clients, Consumer<Throwable> onFailure) {
+    /** @param mode with {@link ResumeMode#AT_LEAST_ONCE} it asks nothing, and each partition gets new numbers */
+    ExactResume(ResumeMode mode, Clients clients, OwnNumbers own, Consumer<Throwable> onFailure) {
+        this.mode = mode;
         this.clients = clients;
+        this.own = own;
         this.onFailure = onFailure;
         this.threads = Executors.newScheduledThreadPool(THREADS, work -> new Thread(work, "mirror-resume"));
     }
@@ -140,7 +141,13 @@ final class ExactResume implements PartitionStarts.Finder {
     public void find(List<Search> searches) {
         Map<TopicPartition, Search> known = new HashMap<>();
         Map<TopicPartition, Search> fresh = new HashMap<>();
-        searches.forEach(search -> (search.committed().isPresent() ? known : fresh).put(search.partition(), search));
+        for (Search search : searches) {
+            if (mode == ResumeMode.AT_LEAST_ONCE) {
+                fresh.put(search.partition(), search.withoutNumbers());
+            } else {
+                (search.committed().isPresent() ? known : fresh).put(search.partition(), search);
+            }
+        }
         if (!known.isEmpty()) {
             DescribeProducersResult answer = clients.target().describeProducers(known.keySet());
             known.forEach((partition, search) -> answer.partitionResult(partition)
@@ -272,7 +279,7 @@ final class ExactResume implements PartitionStarts.Finder {
                     new Search(search.partition(), from, Optional.of(numbers), search.onFound(), search.sinceNanos());
             startWithNewNumbers(moved, epoch);
         } else {
-            noteOwnEpoch(search.partition(), numbers);
+            own.note(search.partition(), numbers);
             search.onFound().accept(new Start(from, numbers, false));
         }
     }
@@ -302,35 +309,18 @@ final class ExactResume implements PartitionStarts.Finder {
 
     /** @param epochAtTarget of the committed producer id, or -1 */
     private void startWithNewNumbers(Search search, int epochAtTarget) {
-        RawProducerId own = clients.producer().idOrNull();
-        if (own == null) {
-            execute(() -> startWithNewNumbers(search, epochAtTarget), SHORT_PAUSE_MS);
-            return;
-        }
         long offset = search.from().offset();
-        ResumePoint numbers = search.committed()
+        Optional<ResumePoint> numbers = search.committed()
                 .filter(committed -> Math.max(committed.epoch(), epochAtTarget) < Short.MAX_VALUE)
                 .map(committed -> new ResumePoint(
                         committed.producerId(), (short) (Math.max(committed.epoch(), epochAtTarget) + 1), 0, offset))
-                .orElseGet(() -> new ResumePoint(own.id(), nextOwnEpoch(search.partition(), own), 0, offset));
-        noteOwnEpoch(search.partition(), numbers);
-        search.onFound().accept(new Start(search.from(), numbers, true));
-    }
-
-    private short nextOwnEpoch(TopicPartition partition, RawProducerId own) {
-        int epoch = Math.max(own.epoch(), ownEpochs.getOrDefault(partition, 0)) + 1; // its first one may be in use
-        if (epoch > Short.MAX_VALUE) {
-            throw MirrorException.failed(partition + " has used up the epochs of producer id " + own.id()
-                    + "; start the mirror again to get another id");
+                .or(() -> own.next(search.partition(), offset));
+        if (numbers.isEmpty()) {
+            execute(() -> startWithNewNumbers(search, epochAtTarget), SHORT_PAUSE_MS);
+            return;
         }
-        return (short) epoch;
-    }
-
-    private void noteOwnEpoch(TopicPartition partition, ResumePoint numbers) {
-        RawProducerId own = clients.producer().idOrNull();
-        if (own != null && own.id() == numbers.producerId()) {
-            ownEpochs.merge(partition, (int) numbers.epoch(), Math::max);
-        }
+        own.note(search.partition(), numbers.get());
+        search.onFound().accept(new Start(search.from(), numbers.get(), true));
     }
 
     @Override

@@ -44,6 +44,9 @@ public final class Mirror {
     /** Written before the consumer threads start. */
     private String mark = "";
 
+    /** Written once, when all exist. */
+    private volatile List<Member> members = List.of();
+
     public Mirror(MirrorConfig config, MirrorObserver observer) {
         this.config = config;
         this.observer = observer;
@@ -100,12 +103,17 @@ public final class Mirror {
             }
             observer.onStarted(topics);
             opposite.watch(this::fail);
-            try (SourceGaps gaps = new SourceGaps(config.policies().onGap());
+            SourceGaps gaps = new SourceGaps(config.policies().onGap());
+            try (JmxBeans jmx = new JmxBeans(
+                            consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
+                    RefusedRecords refused =
+                            new RefusedRecords(config.policies().onRefused());
                     TopicIdentities identities = new TopicIdentities(names -> Clusters.topicIds(source, names))) {
-                gaps.showInJmx(consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
+                jmx.show("SourceGaps", gaps);
+                jmx.show("RefusedRecords", refused);
                 identities.watch();
                 Groups groups = new Groups(consumer, groupOnTarget);
-                runWithTarget(groups, new SourceChanges(gaps, identities), topics, source, target);
+                runWithTarget(groups, new SourceChanges(gaps, identities), refused, topics, source, target);
             }
         }
     }
@@ -142,7 +150,13 @@ public final class Mirror {
         return MirrorGroup.withGroup(config.consumer(), group);
     }
 
-    private void runWithTarget(Groups groups, SourceChanges changes, Set<String> matching, Admin source, Admin target) {
+    private void runWithTarget(
+            Groups groups,
+            SourceChanges changes,
+            RefusedRecords refused,
+            Set<String> matching,
+            Admin source,
+            Admin target) {
         TargetTopics topics = new TargetTopics(source, target);
         ScheduledExecutorService preparing = Timers.daemon("mirror-target");
         ScheduledExecutorService watching = Timers.daemon("mirror-watch");
@@ -164,7 +178,10 @@ public final class Mirror {
                 Timers.repeat(preparing, subscribed::refreshIfDue, this::fail);
                 runThreads(new TargetGroupMembers(this, config, groups.consumer, groups.onTarget, subscribed, shared));
             } else {
-                runThreads(new SourceGroupMembers(this, config, groups.consumer, shared));
+                Timers.repeat(watching, () -> refused.reportEachMinute(System.nanoTime()), this::fail);
+                try (DeadLetters letters = new DeadLetters(config.policies().onRefused(), source, target, config)) {
+                    runThreads(new SourceGroupMembers(this, config, groups.consumer, shared, refused, letters));
+                }
             }
         } finally {
             preparing.shutdownNow();
@@ -173,12 +190,13 @@ public final class Mirror {
     }
 
     private void runThreads(MirrorMembers group) {
-        List<Member> members = new ArrayList<>();
+        List<Member> created = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try {
             for (int i = 0; i < members(); i++) {
-                members.add(group.create(i));
+                created.add(group.create(i));
             }
+            members = List.copyOf(created);
             for (Member member : members) {
                 Thread thread = new Thread(member, "mirror-" + threads.size());
                 threads.add(thread);
@@ -198,7 +216,7 @@ public final class Mirror {
                         "Some threads have not stopped in time; their last records are not committed"
                                 + " and will be mirrored again"));
             }
-            observer.onFinished(totals(members));
+            observer.onFinished(totals(created));
         }
     }
 
@@ -221,6 +239,19 @@ public final class Mirror {
     /** Tells the mirror to stop: to wait for the records it has sent, commit, and end. Does not wait for that. */
     public void stop() {
         stopping.countDown();
+    }
+
+    /** What would be left if the process ended now, for its user. Does not block. */
+    public String describeLeft() {
+        MirrorTotals totals = totals(members);
+        String next = switch (config.policies().resume()) {
+            case EXACT -> "the next start mirrors them, and leaves out those that the target has";
+            case EXACTLY_ONCE -> "the next start mirrors them, and all that was written since the last commit";
+            case AT_LEAST_ONCE ->
+                "the next start mirrors them, and what was written since the last commit a second time";
+        };
+        return Words.count(Math.max(0, totals.inFlight()), "record") + " of " + Words.count(totals.sent(), "record")
+                + " sent to the target are not known to be written; " + next;
     }
 
     /** Stops the mirror because of a failure. Later failures are ignored, as they may be consequences. */

@@ -8,14 +8,16 @@ import java.time.Duration;
  * @param onGap what it does with a partition whose next records the source has lost
  * @param waitForTarget how long the target may take nothing of a partition before the mirror ends
  * @param waitAtStart how long the mirror waits at its start for the clusters to answer and for a topic to match
+ * @param onRefused what it does with records that the target refuses
  * @param resume what it does about records that a former process has written and not committed; with {@link
  *     CopyMode#CONSUMER} it is at least once
  */
-public record MirrorPolicies(GapPolicy onGap, Duration waitForTarget, Duration waitAtStart, ResumeMode resume) {
+public record MirrorPolicies(
+        GapPolicy onGap, Duration waitForTarget, Duration waitAtStart, RefusalPolicies onRefused, ResumeMode resume) {
     /** About 292 years, what {@code System.nanoTime} can count. */
     public static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
     /** Goes on after gaps, waits for a target as long as it takes, and not at the start; resumes exactly. */
     public static final MirrorPolicies DEFAULT =
-            new MirrorPolicies(GapPolicy.GO_ON, FOREVER, Duration.ZERO, ResumeMode.EXACT);
+            new MirrorPolicies(GapPolicy.GO_ON, FOREVER, Duration.ZERO, RefusalPolicies.STOP, ResumeMode.EXACT);
 }

@@ -20,6 +20,9 @@ import java.util.function.BiConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.CorruptRecordException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.utils.Utils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,7 +46,9 @@ final class PartitionCopy {
     private final Optional<ResumePoint> numbers;
     private final Target target;
     private final boolean checksCrc;
+    private final boolean goesBack;
     private final AckedBatches acked = new AckedBatches();
+    private volatile Refused refused;
     private volatile boolean stopped;
     private volatile boolean copying;
     private volatile long position;
@@ -70,20 +75,35 @@ final class PartitionCopy {
         }
     }
 
+    /**
+     * What this process could not write, or read, of a batch of the source.
+     *
+     * @param from the first offset of it that was not copied before
+     * @param bytesOrNull of the batch, if its records cannot be read
+     */
+    private record Refused(long from, long next, int records, RuntimeException cause, byte[] bytesOrNull) {}
+
     /** A partition of the target that exists, and what it takes as it is. */
     record OpenTarget(RawPartition raw, OpenDecision decision) {}
 
     /**
      * @param position the source offset from which on it is copied
      * @param numbers of the record there; none if the producer numbers its batches itself
+     * @param goesBack what is refused will be copied again with care; needs numbers, and what is corrupt to be found here
      */
     PartitionCopy(
-            TopicPartition partition, long position, Optional<ResumePoint> numbers, boolean checksCrc, Target target) {
+            TopicPartition partition,
+            long position,
+            Optional<ResumePoint> numbers,
+            boolean checksCrc,
+            boolean goesBack,
+            Target target) {
         this.numbers = numbers;
+        this.goesBack = goesBack;
         this.partition = partition;
         this.start = position;
         this.position = position;
-        this.checksCrc = checksCrc;
+        this.checksCrc = checksCrc || goesBack;
         this.target = target;
     }
 
@@ -146,9 +166,27 @@ final class PartitionCopy {
         while (!stopped && batch.moveToNext()) {
             filter.onBatch(batch);
             if (batch.nextOffset() > position) {
-                copy(batch, worker);
+                if (!tryCopy(batch, worker)) {
+                    return;
+                }
                 position = batch.nextOffset();
             }
+        }
+    }
+
+    /** Returns false if nothing after it may be sent. */
+    private boolean tryCopy(SourceBatch batch, CopyWorker worker) {
+        try {
+            copy(batch, worker);
+            return true;
+        } catch (RecordTooLargeException | CorruptRecordException e) {
+            if (!goesBack) {
+                throw e;
+            }
+            byte[] bytesOrNull = e instanceof CorruptRecordException ? Utils.toArray(batch.bytes()) : null;
+            refused = new Refused(position, batch.nextOffset(), Math.max(1, batch.count()), e, bytesOrNull);
+            stopped = true;
+            return false;
         }
     }
 
@@ -243,6 +281,11 @@ final class PartitionCopy {
         public Throwable failureOrNull() {
             return result.failureOrNull();
         }
+
+        @Override
+        public int acknowledgedBeforeFailure() {
+            return result.acknowledgedBeforeFailure();
+        }
     }
 
     // ---- the member's thread ----
@@ -284,10 +327,44 @@ final class PartitionCopy {
         }
     }
 
-    /** Why a batch could not be written, as of the last {@link #advance}; or null. */
+    /** Why a batch could not be written, as of the last {@link #advance}, with all before it acknowledged; or null. */
     Throwable failureOrNull() {
         synchronized (acked) {
-            return acked.failureOrNull();
+            if (acked.failureOrNull() != null) {
+                return acked.failureOrNull();
+            }
+            return refused == null || acked.isAwaited() ? null : refused.cause;
+        }
+    }
+
+    /**
+     * What is to be copied with care, because of a {@link #failureOrNull}.
+     *
+     * @param begun where this copy began
+     */
+    CarefulCopy.Task carefulTask(SourcePositions.Start begun) {
+        synchronized (acked) {
+            boolean hasFailed = acked.failureOrNull() != null;
+            long from =
+                    hasFailed ? acked.failedOffset().orElse(ackedPosition()) : Math.max(refused.from, ackedPosition());
+            SourcePositions.Start start = from == begun.offset()
+                    ? begun
+                    : begun.movedTo(
+                            from == ackedPosition()
+                                    ? ackedOrNull()
+                                    : new OffsetAndMetadata(from, Optional.empty(), ""));
+            boolean isUnreadable = !hasFailed && refused.bytesOrNull != null;
+            return new CarefulCopy.Task(
+                    partition,
+                    start,
+                    hasFailed ? acked.failedNextOffset() : refused.next,
+                    ackedNumbers().orElseThrow().after(0, from),
+                    hasFailed ? acked.writtenOfFailed() : 0,
+                    hasFailed ? acked.failedRecords() : 0,
+                    isUnreadable
+                            ? new UnreadableBatch(
+                                    from, refused.next, refused.records, refused.bytesOrNull, refused.cause)
+                            : null);
         }
     }
 

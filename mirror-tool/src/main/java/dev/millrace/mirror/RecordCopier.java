@@ -1,6 +1,8 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -51,9 +53,21 @@ final class RecordCopier implements PartitionCopier {
     /** Partitions with a gap after which the mirror is not to go on. */
     private final Set<TopicPartition> stopped = new HashSet<>();
 
+    private final Optional<CarefulCopy.Context> context;
+    private final CarefulCopies careful;
+    /** Where partitions began of which the target may refuse something. */
+    private final Map<TopicPartition, SourcePositions.Start> starts = new HashMap<>();
+    /** Of their next record when the prefix was added. */
+    private final Map<TopicPartition, ResumePoint> numbers = new HashMap<>();
+    /** Those to be set before the next record is sent; without any, the partition gets new ones. */
+    private final Map<TopicPartition, ResumePoint> nextNumbers = new HashMap<>();
+
     private boolean isRefused;
 
-    /** @param sender of this thread alone */
+    /**
+     * @param sender of this thread alone
+     * @param context of careful copies; empty if any refused record stops the mirror
+     */
     RecordCopier(
             Mirror mirror,
             Consumer<byte[], byte[]> consumer,
@@ -61,7 +75,11 @@ final class RecordCopier implements PartitionCopier {
             TargetPartitions target,
             InFlightMemory memory,
             MirrorObserver observer,
-            MirrorObserver.Sender sender) {
+            MirrorObserver.Sender sender,
+            Optional<CarefulCopy.Context> context) {
+        this.context = context;
+        this.careful = new CarefulCopies(
+                consumer, context, (position, topicId, unused) -> withMetadata(position, topicId), this::goOn);
         this.mirror = mirror;
         this.consumer = consumer;
         this.positions = positions;
@@ -84,7 +102,8 @@ final class RecordCopier implements PartitionCopier {
         positions.seek(partitions);
         consumer.resume(partitions.keySet()); // One that was stopped after a gap may begin anew.
         partitions.forEach((partition, start) -> {
-            prefixes.add(partition, start.topicId());
+            prefixes.add(partition, start.topicId(), careful.areFor(partition.topic()));
+            starts.put(partition, start);
             shares.put(partition, memory.new Share());
         });
     }
@@ -94,8 +113,10 @@ final class RecordCopier implements PartitionCopier {
         ConsumerPositions.Recovery recovery = positions.recover(thrown);
         stopped.addAll(recovery.stopped());
         recovery.moved().forEach((partition, to) -> {
-            // A page of no records moves the position as soon as all before is acknowledged.
-            AckedPrefix.Page unused = prefixes.get(partition).addPage(0, to);
+            if (!careful.has(partition)) { // else it is moved when it goes on
+                // A page of no records moves the position as soon as all before is acknowledged.
+                AckedPrefix.Page unused = prefixes.get(partition).addPage(0, to);
+            }
         });
     }
 
@@ -109,6 +130,7 @@ final class RecordCopier implements PartitionCopier {
         Set<TopicPartition> partitions = new HashSet<>(polled.nextOffsets().keySet());
         partitions.addAll(polled.partitions());
         partitions.removeAll(stopped);
+        partitions.removeAll(careful.partitions());
         for (TopicPartition partition : partitions) {
             List<ConsumerRecord<byte[], byte[]>> records = polled.records(partition);
             AckedPrefix.Page page = prefixes.get(partition)
@@ -145,7 +167,33 @@ final class RecordCopier implements PartitionCopier {
 
     private boolean mayWrite(TopicPartition partition) {
         return target.isReady(partition)
+                && prefixes.get(partition).goBackCauseOrNull() == null
+                && isNumbered(partition)
                 && shares.get(partition).hasRoom(prefixes.get(partition).outstanding());
+    }
+
+    /**
+     * Gives a partition numbers of which the target may refuse something: then after a record that is refused it takes
+     * nothing more, and all can be copied from there on without writing a record twice.
+     */
+    private boolean isNumbered(TopicPartition partition) {
+        if (!careful.areFor(partition.topic()) || numbers.containsKey(partition)) {
+            return true;
+        }
+        if (!nextNumbers.containsKey(partition)) {
+            context.orElseThrow()
+                    .newNumbers()
+                    .next(partition, starts.get(partition).offset())
+                    .ifPresent(fresh -> nextNumbers.put(partition, fresh));
+        }
+        ResumePoint next = nextNumbers.get(partition);
+        if (next == null
+                || !prefixes.isSettled(partition)
+                || !context.orElseThrow().tryNumber(partition, next)) {
+            return false;
+        }
+        numbers.put(partition, nextNumbers.remove(partition));
+        return true;
     }
 
     /** Returns whether all was sent. */
@@ -154,7 +202,9 @@ final class RecordCopier implements PartitionCopier {
         int sent = 0;
         try {
             ConsumerRecord<byte[], byte[]> record = polled.nextOrNull();
-            while (record != null && mirror.isRunning()) {
+            while (record != null
+                    && mirror.isRunning()
+                    && prefixes.get(partition).goBackCauseOrNull() == null) {
                 int size = Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
                 bytes += size;
                 sent++; // also if send throws
@@ -192,13 +242,50 @@ final class RecordCopier implements PartitionCopier {
         resumed.removeAll(Set.copyOf(waiting));
         resumed.retainAll(consumer.assignment());
         resumed.removeAll(stopped);
+        resumed.removeAll(careful.partitions());
         consumer.resume(resumed);
         consumer.pause(waiting);
         paused.clear();
         paused.addAll(waiting);
     }
 
-    private static ProducerRecord<byte[], byte[]> copyOf(ConsumerRecord<byte[], byte[]> record) {
+    /** Stops what the target refuses something of, as soon as all that was sent of it has its outcome. */
+    private void goBack() {
+        for (TopicPartition partition : List.copyOf(prefixes.partitions())) {
+            AckedPrefix prefix = prefixes.get(partition);
+            if (prefix.goBackCauseOrNull() == null || !prefix.isSettled()) {
+                continue;
+            }
+            prefixes.advance(); // over what got its outcome just now
+            OffsetAndMetadata from = prefix.goBackPosition();
+            SourcePositions.Start start = starts.get(partition).movedTo(from);
+            ResumePoint at = numbers.remove(partition).after(prefix.acked(), from.offset());
+            long until = prefix.sentUntil();
+            unsent.remove(List.of(partition));
+            prefixes.forget(partition);
+            shares.get(partition).update(0);
+            consumer.pause(List.of(partition));
+            if (RefusedRecords.isRefusal(prefix.goBackCauseOrNull())) {
+                careful.add(new CarefulCopy.Task(partition, start, until, at, 0, 0, null));
+            } else {
+                goOn(partition, start, at, false);
+            }
+        }
+    }
+
+    private void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint known, boolean areKnown) {
+        consumer.seek(partition, new OffsetAndMetadata(from.offset(), from.leaderEpoch(), ""));
+        consumer.resume(List.of(partition));
+        paused.remove(partition);
+        starts.put(partition, from);
+        if (areKnown) {
+            nextNumbers.put(partition, known);
+        }
+        prefixes.add(partition, from.topicId(), true);
+    }
+
+    /** The record as it is to be on the target. */
+    static ProducerRecord<byte[], byte[]> copyOf(ConsumerRecord<byte[], byte[]> record) {
         // Records of the oldest format have no timestamp; the target gives them one.
         Long timestamp = record.timestamp() < 0 ? null : record.timestamp();
         return new ProducerRecord<>(
@@ -213,6 +300,10 @@ final class RecordCopier implements PartitionCopier {
     @Override
     public void advance() {
         prefixes.advance();
+        if (context.isPresent()) {
+            goBack();
+            careful.advance(prefixes::isSettled, counters, observer);
+        }
     }
 
     @Override
@@ -222,28 +313,35 @@ final class RecordCopier implements PartitionCopier {
 
     @Override
     public Set<TopicPartition> partitions() {
-        return prefixes.partitions();
+        Set<TopicPartition> partitions = new HashSet<>(prefixes.partitions());
+        partitions.addAll(careful.partitions());
+        return partitions;
     }
 
     @Override
     public void stopReading(Collection<TopicPartition> partitions) {
         unsent.remove(partitions);
+        careful.stop(partitions);
     }
 
-    /** Only {@link #forward} sends. */
+    /** This thread sends in {@link #forward} only. */
     @Override
     public boolean isSending(Collection<TopicPartition> partitions) {
-        return false;
+        return careful.isSending(partitions);
     }
 
     @Override
     public List<TopicPartition> awaited(Collection<TopicPartition> partitions) {
-        return prefixes.awaited(partitions);
+        List<TopicPartition> awaited = new ArrayList<>(prefixes.awaited(partitions));
+        awaited.addAll(careful.awaited(partitions));
+        return awaited;
     }
 
     @Override
     public Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
-        return prefixes.positions(partitions);
+        Map<TopicPartition, OffsetAndMetadata> positions = prefixes.positions(partitions);
+        positions.putAll(careful.positions(partitions));
+        return positions;
     }
 
     @Override
@@ -254,14 +352,20 @@ final class RecordCopier implements PartitionCopier {
             if (share != null) {
                 share.update(0);
             }
+            starts.remove(partition);
+            numbers.remove(partition);
+            nextNumbers.remove(partition);
         });
+        careful.remove(partitions);
         prefixes.giveUp(partitions);
         stopped.removeAll(partitions);
     }
 
     @Override
     public Map<TopicPartition, Long> waiting() {
-        return prefixes.waiting(unsent::has);
+        Map<TopicPartition, Long> waiting = prefixes.waiting(unsent::has);
+        waiting.putAll(careful.waiting());
+        return waiting;
     }
 
     @Override
@@ -275,5 +379,7 @@ final class RecordCopier implements PartitionCopier {
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        careful.close();
+    }
 }

@@ -1,9 +1,6 @@
 package dev.millrace.mirror;
 
-import java.lang.management.ManagementFactory;
 import java.util.concurrent.atomic.AtomicLong;
-import javax.management.JMException;
-import javax.management.ObjectName;
 import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,9 +9,9 @@ import org.slf4j.LoggerFactory;
  * Tells and counts where the source's log no longer has a mirror's position: retention has overtaken the mirror, the log
  * was truncated, or the offset was never in it.
  *
- * <p><b>Threads:</b> any; that which runs the mirror registers it for JMX and closes it.
+ * <p><b>Threads:</b> any.
  */
-final class SourceGaps implements SourceGapsMXBean, AutoCloseable {
+final class SourceGaps implements SourceGapsMXBean {
     private static final Logger LOG = LoggerFactory.getLogger(SourceGaps.class);
 
     private final GapPolicy policy;
@@ -23,25 +20,8 @@ final class SourceGaps implements SourceGapsMXBean, AutoCloseable {
     private final AtomicLong truncations = new AtomicLong();
     private final AtomicLong partitionsStopped = new AtomicLong();
 
-    private ObjectName name;
-
     SourceGaps(GapPolicy policy) {
         this.policy = policy;
-    }
-
-    /**
-     * Has JMX show the counts, until closed.
-     *
-     * @param group of the mirror, by which JMX tells mirrors in one process apart
-     */
-    void showInJmx(String group) {
-        try {
-            ObjectName wanted = new ObjectName("dev.millrace.mirror:type=SourceGaps,group=" + ObjectName.quote(group));
-            ManagementFactory.getPlatformMBeanServer().registerMBean(this, wanted);
-            name = wanted;
-        } catch (JMException e) {
-            LOG.warn("JMX does not show the gaps of group {}: {}", group, MirrorException.reason(e));
-        }
     }
 
     /**
@@ -102,16 +82,5 @@ final class SourceGaps implements SourceGapsMXBean, AutoCloseable {
     @Override
     public long getPartitionsStopped() {
         return partitionsStopped.get();
-    }
-
-    @Override
-    public void close() {
-        if (name != null) {
-            try {
-                ManagementFactory.getPlatformMBeanServer().unregisterMBean(name);
-            } catch (JMException e) {
-                LOG.debug("Could not unregister {}", name, e);
-            }
-        }
     }
 }

@@ -5,6 +5,7 @@ import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.Producer;
@@ -22,15 +23,38 @@ final class SourceGroupMembers implements MirrorMembers {
     private final Shared shared;
     private final Producer<byte[], byte[]> producer;
     private final InFlightMemory memory;
+    /** Empty if any refused record stops the mirror. */
+    private final Optional<CarefulCopy.Context> careful;
 
     /** @param consumer configuration with the group */
-    SourceGroupMembers(Mirror mirror, MirrorConfig config, Map<String, Object> consumer, Shared shared) {
+    SourceGroupMembers(
+            Mirror mirror,
+            MirrorConfig config,
+            Map<String, Object> consumer,
+            Shared shared,
+            RefusedRecords refused,
+            DeadLetters letters) {
         this.mirror = mirror;
         this.config = config;
         this.consumer = consumer;
         this.shared = shared;
         this.producer = config.producerKind().create(config.producer());
         this.memory = InFlightMemory.of(config.producer());
+        this.careful = config.policies().onRefused().isAlwaysStop()
+                ? Optional.empty()
+                : Optional.of(careful(refused, letters));
+    }
+
+    private CarefulCopy.Context careful(RefusedRecords refused, DeadLetters letters) {
+        AtomicInteger readers = new AtomicInteger();
+        return new CarefulCopy.Context(
+                producer,
+                () -> new StretchReader(consumer, readers.getAndIncrement()),
+                shared.partitions(),
+                refused,
+                letters,
+                new OwnNumbers(RawProducer.of(producer)),
+                mirror::fail);
     }
 
     @Override
@@ -53,20 +77,22 @@ final class SourceGroupMembers implements MirrorMembers {
                     partitions,
                     memory,
                     BatchCopier.target(config.mode(), partitions, RawProducer.of(producer), shared.limits()),
-                    resume(RawProducer.of(producer)));
+                    resume(RawProducer.of(producer)),
+                    careful);
         } else {
             ConsumerPositions moves = new ConsumerPositions(member, positions, changes.gaps());
             MirrorObserver observer = mirror.observer();
             copier = new RecordCopier(
-                    mirror, member, moves, partitions, memory, observer, observer.createSender(producer));
+                    mirror, member, moves, partitions, memory, observer, observer.createSender(producer), careful);
         }
         GivenUpRecords givenUp = new GivenUpRecords(config.producerKind(), producer);
         return new MirrorThread(mirror, member, positions, partitions, shared.watch(), copier, givenUp);
     }
 
-    /** Empty if records that a former process has written and not committed are to be written again. */
+    /** Empty if records need no numbers, and those that a former process has written are to be written again. */
     private Optional<PartitionStarts.Finder> resume(RawProducer raw) {
-        if (config.policies().resume() == ResumeMode.AT_LEAST_ONCE) {
+        ResumeMode mode = config.policies().resume();
+        if (mode == ResumeMode.AT_LEAST_ONCE && careful.isEmpty()) {
             return Optional.empty();
         }
         if (!raw.isIdempotent()) {
@@ -79,10 +105,10 @@ final class SourceGroupMembers implements MirrorMembers {
         ExactResume.Clients clients = new ExactResume.Clients(
                 shared.source(),
                 shared.target(),
-                raw,
                 shared.partitions()::onMissing,
                 () -> new RecordComparison(config.consumer(), config.producer()));
-        return Optional.of(new ExactResume(clients, mirror::fail));
+        OwnNumbers numbers = careful.map(CarefulCopy.Context::newNumbers).orElseGet(() -> new OwnNumbers(raw));
+        return Optional.of(new ExactResume(mode, clients, numbers, mirror::fail));
     }
 
     @Override

@@ -59,6 +59,11 @@ final class SourcePositions {
         Start movedTo(OffsetAndMetadata position) {
             return new Start(position.offset(), position.leaderEpoch(), topicId, isNew, numbers);
         }
+
+        /** The same, where the next record has these numbers. */
+        Start with(ResumePoint known) {
+            return new Start(offset, leaderEpoch, topicId, isNew, Optional.of(known));
+        }
     }
 
     /** Of the consumer's own group. */

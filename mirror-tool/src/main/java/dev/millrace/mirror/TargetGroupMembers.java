@@ -68,6 +68,7 @@ final class TargetGroupMembers implements MirrorMembers {
                 shared.partitions(),
                 InFlightMemory.of(config.producer()),
                 transactions,
+                Optional.empty(),
                 Optional.empty());
         return new TransactionalMember(
                 mirror,

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 class AckedPrefixTest {
     private final List<MirrorException> failures = Collections.synchronizedList(new ArrayList<>());
-    private final AckedPrefix prefix = new AckedPrefix(new TopicPartition("orders", 3), failures::add);
+    private final AckedPrefix prefix = new AckedPrefix(new TopicPartition("orders", 3), false, failures::add);
 
     @Test
     void shouldHaveNoPositionBeforeTheFirstAcknowledgement() {

@@ -68,6 +68,7 @@ class BatchCopierTest {
                 targets,
                 new InFlightMemory(1 << 20),
                 resume,
+                Optional.empty(),
                 true,
                 partition -> new PartitionCopy.OpenTarget(
                         partition.equals(TP) ? target : otherTarget,

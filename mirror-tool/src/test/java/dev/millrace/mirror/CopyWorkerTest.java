@@ -64,7 +64,7 @@ class CopyWorkerTest {
         worker.interrupt();
 
         worker.copy(
-                new PartitionCopy(TP, 0, Optional.empty(), true, partition -> {
+                new PartitionCopy(TP, 0, Optional.empty(), true, false, partition -> {
                     throw new AssertionError("nothing is copied");
                 }),
                 fetched,

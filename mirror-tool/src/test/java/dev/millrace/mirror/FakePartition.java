@@ -45,6 +45,11 @@ final class FakePartition implements RawPartition {
         public RuntimeException failureOrNull() {
             return failure;
         }
+
+        @Override
+        public int acknowledgedBeforeFailure() {
+            return 0;
+        }
     }
 
     @Override

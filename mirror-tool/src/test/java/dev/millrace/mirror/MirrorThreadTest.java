@@ -550,7 +550,8 @@ class MirrorThreadTest {
                 target,
                 memory,
                 new MirrorObserver() {},
-                sender);
+                sender,
+                Optional.empty());
         TargetWatch watch = new TargetWatch(stalled -> "", MirrorPolicies.FOREVER, mirror::fail);
         GivenUpRecords givenUp = new GivenUpRecords(ProducerKind.STOCK, null);
         return new MirrorThread(mirror, consumer, positions, target, watch, copier, givenUp);

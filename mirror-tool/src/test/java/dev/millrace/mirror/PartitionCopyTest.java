@@ -351,6 +351,7 @@ class PartitionCopyTest {
                 position,
                 Optional.empty(),
                 checksCrc,
+                false,
                 partition -> new PartitionCopy.OpenTarget(target, new OpenDecision(mode, limits)));
     }
 

@@ -13,35 +13,34 @@ class SourceGapsTest {
 
     @Test
     void shouldCountWhatIsSkippedAndGoOn() {
-        try (SourceGaps gaps = new SourceGaps(GapPolicy.GO_ON)) {
-            assertThat(gaps.onMove(TP, 40, 60, "deleted")).isTrue();
-            assertThat(gaps.onMove(TP, 100, 101, "deleted")).isTrue();
-            assertThat(gaps.onMove(TP, 200, 150, "truncated")).isTrue();
+        SourceGaps gaps = new SourceGaps(GapPolicy.GO_ON);
+        assertThat(gaps.onMove(TP, 40, 60, "deleted")).isTrue();
+        assertThat(gaps.onMove(TP, 100, 101, "deleted")).isTrue();
+        assertThat(gaps.onMove(TP, 200, 150, "truncated")).isTrue();
 
-            assertThat(gaps.getGaps()).isEqualTo(2);
-            assertThat(gaps.getRecordsSkipped()).isEqualTo(21);
-            assertThat(gaps.getTruncations()).isEqualTo(1);
-            assertThat(gaps.getPartitionsStopped()).isZero();
-        }
+        assertThat(gaps.getGaps()).isEqualTo(2);
+        assertThat(gaps.getRecordsSkipped()).isEqualTo(21);
+        assertThat(gaps.getTruncations()).isEqualTo(1);
+        assertThat(gaps.getPartitionsStopped()).isZero();
     }
 
     @Test
     void shouldStopThePartitionAndSkipNothingWhereThatIsThePolicy() {
-        try (SourceGaps gaps = new SourceGaps(GapPolicy.STOP_PARTITION)) {
-            assertThat(gaps.onMove(TP, 40, 60, "deleted")).isFalse();
+        SourceGaps gaps = new SourceGaps(GapPolicy.STOP_PARTITION);
+        assertThat(gaps.onMove(TP, 40, 60, "deleted")).isFalse();
 
-            assertThat(gaps.getGaps()).isEqualTo(1);
-            assertThat(gaps.getRecordsSkipped()).isZero();
-            assertThat(gaps.getPartitionsStopped()).isEqualTo(1);
-        }
+        assertThat(gaps.getGaps()).isEqualTo(1);
+        assertThat(gaps.getRecordsSkipped()).isZero();
+        assertThat(gaps.getPartitionsStopped()).isEqualTo(1);
     }
 
     @Test
     void shouldShowTheCountsInJmxUntilItIsClosed() throws Exception {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         ObjectName name = new ObjectName("dev.millrace.mirror:type=SourceGaps,group=\"a, group\"");
-        try (SourceGaps gaps = new SourceGaps(GapPolicy.GO_ON)) {
-            gaps.showInJmx("a, group");
+        SourceGaps gaps = new SourceGaps(GapPolicy.GO_ON);
+        try (JmxBeans jmx = new JmxBeans("a, group")) {
+            jmx.show("SourceGaps", gaps);
             boolean unused = gaps.onMove(TP, 40, 60, "deleted");
 
             assertThat(server.getAttribute(name, "RecordsSkipped")).isEqualTo(20L);

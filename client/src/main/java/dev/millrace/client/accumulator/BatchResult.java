@@ -91,6 +91,21 @@ public final class BatchResult implements RawResult {
                 .orElse(null);
     }
 
+    @Override
+    public int acknowledgedBeforeFailure() {
+        if (failureOrNull() == null) {
+            throw new IllegalStateException("A batch for " + partition + " has not failed");
+        }
+        if (parts == null) {
+            return 0; // a broker writes a batch whole or not at all
+        }
+        int part = 0;
+        while (parts[part].failureOrNull() == null) {
+            part++;
+        }
+        return firstRecords[part] + parts[part].acknowledgedBeforeFailure();
+    }
+
     /** Whether the outcome is known, or the batch was split. */
     boolean isSettled() {
         return settled.getCount() == 0;

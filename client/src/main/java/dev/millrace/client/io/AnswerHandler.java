@@ -122,8 +122,8 @@ final class AnswerHandler {
     /** The broker refuses the batch because of some of its records (KIP-467). */
     private static void failRecords(PartitionState partition, FinishedBatch batch, ProduceAnswer answer) {
         log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), answer.recordErrors());
-        KafkaException ofOthers =
-                new KafkaException("Nothing is wrong with this record, but the broker refused others of its batch");
+        KafkaException ofOthers = new KafkaException(
+                "Nothing is wrong with this record, but the broker refused others of its batch", answer.error());
         partition.onFailed(batch, ofOthers);
         batch.decideFailed(ofOthers, answer.recordErrors());
     }

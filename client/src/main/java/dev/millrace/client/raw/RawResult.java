@@ -18,4 +18,12 @@ public interface RawResult {
      * @throws IllegalStateException it is not done yet
      */
     RuntimeException failureOrNull();
+
+    /**
+     * Once the batch has failed: how many of its first records are acknowledged nevertheless. More than none only if it
+     * was split.
+     *
+     * @throws IllegalStateException it is not done yet, or has not failed
+     */
+    int acknowledgedBeforeFailure();
 }

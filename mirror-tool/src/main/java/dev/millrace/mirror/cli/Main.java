@@ -4,7 +4,8 @@ import dev.millrace.mirror.KafkaLogs;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.demo.DemoCommand;
 import java.io.PrintWriter;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -43,9 +44,9 @@ public final class Main implements Runnable {
     /**
      * The command with its subcommands, ready to be executed.
      *
-     * @param runOnSignal takes an action to run when a signal ends the process
+     * @param runOnSignal as {@link RunCommand} has it
      */
-    static CommandLine commandLine(Consumer<Runnable> runOnSignal) {
+    static CommandLine commandLine(BiConsumer<Runnable, Supplier<String>> runOnSignal) {
         return new CommandLine(new Main())
                 .addSubcommand(new RunCommand(runOnSignal))
                 .addSubcommand(new DemoCommand())

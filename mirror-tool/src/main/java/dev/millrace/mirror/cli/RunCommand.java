@@ -5,7 +5,8 @@ import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -46,12 +47,13 @@ final class RunCommand implements Callable<Integer> {
     @Option(names = "--verbose", order = 21, description = "Log all that the Kafka clients do, and stack traces.")
     private boolean verbose;
 
-    private final Consumer<Runnable> runOnSignal;
+    private final BiConsumer<Runnable, Supplier<String>> runOnSignal;
 
     /**
-     * @param runOnSignal takes an action to run when a signal ends the process
+     * @param runOnSignal takes an action to run when a signal ends the process, and what says what is left if it is to
+     *     end at once
      */
-    RunCommand(Consumer<Runnable> runOnSignal) {
+    RunCommand(BiConsumer<Runnable, Supplier<String>> runOnSignal) {
         this.runOnSignal = runOnSignal;
     }
 
@@ -69,7 +71,7 @@ final class RunCommand implements Callable<Integer> {
         MirrorConfig config = mirrorOptions.toConfig();
         mirrorOptions.checkClients(config);
         Mirror mirror = new Mirror(config, new ProgressReport(config, System.err, statusInterval()));
-        runOnSignal.accept(mirror::stop);
+        runOnSignal.accept(mirror::stop, mirror::describeLeft);
         mirror.run();
         return 0;
     }

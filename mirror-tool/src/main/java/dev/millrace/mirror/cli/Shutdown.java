@@ -2,6 +2,7 @@ package dev.millrace.mirror.cli;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 /**
  * Ends the process with the exit code of the command, also after SIGTERM or SIGINT: a JVM would exit with a code for
@@ -17,9 +18,13 @@ final class Shutdown {
 
     private Shutdown() {}
 
-    /** Makes a signal run an action that lets the command return; the process then waits for {@link #exit}. */
-    static void runOnSignal(Runnable stop) {
-        endAtOnceOnSecondInterrupt();
+    /**
+     * Makes a signal run an action that lets the command return; the process then waits for {@link #exit}.
+     *
+     * @param describeLeft says what is left at a second Ctrl-C; must not block
+     */
+    static void runOnSignal(Runnable stop, Supplier<String> describeLeft) {
+        endAtOnceOnSecondInterrupt(describeLeft);
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(
                         () -> {
@@ -30,15 +35,17 @@ final class Shutdown {
     }
 
     /** Lets the first Ctrl-C end the process as any signal does, and a second one end it at once. */
-    private static void endAtOnceOnSecondInterrupt() {
+    private static void endAtOnceOnSecondInterrupt(Supplier<String> describeLeft) {
         AtomicBoolean isFirst = new AtomicBoolean(true);
         Interrupts.handle(() -> {
             if (isFirst.getAndSet(false)) {
                 new Thread(() -> System.exit(INTERRUPTED), "mirror-interrupt").start(); // it waits for the hook
             } else {
-                System.err.println("mirror: ended at once by a second Ctrl-C; what is not committed was not waited for"
-                        + " and will be mirrored again");
-                Runtime.getRuntime().halt(INTERRUPTED);
+                try {
+                    System.err.println("mirror: ended at once by a second Ctrl-C; " + describeLeft.get());
+                } finally {
+                    Runtime.getRuntime().halt(INTERRUPTED);
+                }
             }
         });
     }

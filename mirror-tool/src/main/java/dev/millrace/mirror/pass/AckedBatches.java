@@ -2,6 +2,7 @@ package dev.millrace.mirror.pass;
 
 import java.util.ArrayDeque;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 
 /**
@@ -30,12 +31,14 @@ public final class AckedBatches {
     /** Source records that follow one another and are in one batch at the target. */
     private static final class Entry {
         private final Outcome outcome;
+        private final long from;
         private long nextOffset;
         private int leaderEpoch;
         private int records;
 
-        Entry(Outcome outcome) {
+        Entry(Outcome outcome, long from) {
             this.outcome = outcome;
+            this.from = from;
         }
     }
 
@@ -53,7 +56,7 @@ public final class AckedBatches {
         }
         Entry last = entries.peekLast();
         if (last == null || last.outcome != outcome) {
-            last = new Entry(outcome);
+            last = new Entry(outcome, lastNextOffset);
             entries.add(last);
         }
         last.records += records;
@@ -161,6 +164,27 @@ public final class AckedBatches {
      */
     public Throwable failureOrNull() {
         return failure;
+    }
+
+    /** While there is a {@link #failureOrNull}: where the batch that failed begins; empty if it is the first. */
+    public OptionalLong failedOffset() {
+        long from = entries.element().from;
+        return from == Long.MIN_VALUE ? OptionalLong.empty() : OptionalLong.of(from);
+    }
+
+    /** While there is a {@link #failureOrNull}: the source position after the records of the batch that failed. */
+    public long failedNextOffset() {
+        return entries.element().nextOffset;
+    }
+
+    /** While there is a {@link #failureOrNull}: how many records were in the batch that failed. */
+    public int failedRecords() {
+        return entries.element().records;
+    }
+
+    /** While there is a {@link #failureOrNull}: how many of these the target has nevertheless, the first of them. */
+    public int writtenOfFailed() {
+        return entries.element().outcome.acknowledgedBeforeFailure();
     }
 
     /** Whether batches are outstanding that the position may still pass. */

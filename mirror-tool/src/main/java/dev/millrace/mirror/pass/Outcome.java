@@ -12,4 +12,7 @@ public interface Outcome {
 
     /** Why the batch failed; null if it is acknowledged. Not to be asked before it is done. */
     Throwable failureOrNull();
+
+    /** How many of its first records the target has nevertheless. Not to be asked before it has failed. */
+    int acknowledgedBeforeFailure();
 }

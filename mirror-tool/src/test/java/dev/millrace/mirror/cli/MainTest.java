@@ -50,6 +50,11 @@ class MainTest {
                     run --source a:1 --target b:1 --topics x --mode auto --producer stock    | --mode auto --producer stock
                     run --source a:1 --target b:1 --topics x --mode records --producer stock | --mode records --producer stock
                     run --source a:1 --target b:1 --topics x --mode batches --producer stock | --mode batches --producer stock
+                    run --source a:1 --target b:1 --topics x --on-refused no      | one of stop, stop-partition, dead-letter, skip, not 'no'
+                    run --source a:1 --target b:1 --topics x --on-refused [=skip  | before '=skip', not '[': Unclosed character class
+                    run --source a:1 --target b:1 --topics x --on-refused skip --on-refused stop   | --on-refused skip and stop: only one
+                    run --source a:1 --target b:1 --topics x --on-refused skip --resume exactly-once | --on-refused with --resume exactly-once: a refused record
+                    run --source a:1 --target b:1 --topics x --on-refused skip --producer stock    | --on-refused with --producer stock: only millrace
                     run --source a:1 --target b:1 --topics x --consumer.config no | --consumer.config no: there is no such file
                     run --source a:1 --target b:1 --topics x --producer.config .  | --producer.config .: cannot be read
                     run --target b:1 --topics x                                   | --source HOST:PORT
@@ -183,7 +188,7 @@ class MainTest {
     }
 
     private int execute(String... args) {
-        CommandLine command = Main.commandLine(stop -> {});
+        CommandLine command = Main.commandLine((stop, left) -> {});
         command.setErr(new PrintWriter(err, true));
         command.setOut(new PrintWriter(out, true));
         return command.execute(args);

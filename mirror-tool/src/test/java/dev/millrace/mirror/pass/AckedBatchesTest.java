@@ -39,6 +39,11 @@ class AckedBatchesTest {
             assertThat(done).as("is asked for its failure after it is done").isTrue();
             return failure;
         }
+
+        @Override
+        public int acknowledgedBeforeFailure() {
+            return 2;
+        }
     }
 
     @Test

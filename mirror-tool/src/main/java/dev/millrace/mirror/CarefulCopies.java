@@ -1,0 +1,248 @@
+package dev.millrace.mirror;
+
+import dev.millrace.mirror.CarefulCopy.Commit;
+import dev.millrace.mirror.CarefulCopy.End;
+import dev.millrace.mirror.CarefulCopy.Progress;
+import dev.millrace.mirror.CommitMetadata.ResumePoint;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The partitions of a member that are being copied by a {@link CarefulCopy}, and those that the policy has stopped. Each
+ * begins when all that was sent of the partition before has its outcome; a few run at a time.
+ *
+ * <p><b>Threads:</b> the member's.
+ */
+final class CarefulCopies {
+    private static final Logger LOG = LoggerFactory.getLogger(CarefulCopies.class);
+    private static final int THREADS = 8;
+
+    private final Consumer<?, ?> consumer;
+    private final Optional<CarefulCopy.Context> context;
+    private final PartitionStarts.Metadata metadata;
+    private final GoOn goOn;
+    private final Map<TopicPartition, Running> owned = new HashMap<>();
+    /** Given up while they ran. */
+    private final List<CarefulCopy> leaving = new ArrayList<>();
+
+    private ExecutorService threads;
+
+    /** Copies on as usual. */
+    interface GoOn {
+        /**
+         * Begins there.
+         *
+         * @param areKnown whether the target expects these numbers next; else it is to be asked
+         */
+        void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint numbers, boolean areKnown);
+    }
+
+    private static final class Running {
+        private final CarefulCopy copy;
+        private boolean isStarted;
+        private Commit committing;
+        private long counted;
+        private long countedBytes;
+
+        Running(CarefulCopy copy) {
+            this.copy = copy;
+        }
+
+        boolean isAwaited() {
+            return isStarted && copy.endOrNull() == null;
+        }
+    }
+
+    /** @param context empty if any refused record stops the mirror */
+    CarefulCopies(
+            Consumer<?, ?> consumer,
+            Optional<CarefulCopy.Context> context,
+            PartitionStarts.Metadata metadata,
+            GoOn goOn) {
+        this.consumer = consumer;
+        this.context = context;
+        this.metadata = metadata;
+        this.goOn = goOn;
+    }
+
+    /** Whether a refused record of this topic does not stop the mirror. */
+    boolean areFor(String topic) {
+        return context.isPresent() && context.get().refused().policies().of(topic) != RefusalPolicy.STOP;
+    }
+
+    void add(CarefulCopy.Task task) {
+        LOG.info(
+                "{}: the target has refused something from offset {} on; copying up to {} with care",
+                task.partition(),
+                task.start().offset(),
+                task.until());
+        owned.put(task.partition(), new Running(new CarefulCopy(task, context.orElseThrow())));
+    }
+
+    /**
+     * Takes each a step further; does not block.
+     *
+     * @param isFree whether all that was sent of the partition by others has its outcome
+     * @param counters of the records that were written
+     * @param observer is told how far each partition is
+     */
+    void advance(Predicate<TopicPartition> isFree, ThreadCounters counters, MirrorObserver observer) {
+        leaving.removeIf(copy -> copy.endOrNull() != null);
+        for (Map.Entry<TopicPartition, Running> entry : List.copyOf(owned.entrySet())) {
+            Running next = entry.getValue();
+            if (!next.isStarted && !next.copy.isStopped() && isSettled(entry.getKey()) && isFree.test(entry.getKey())) {
+                next.isStarted = true;
+                start(next.copy);
+            }
+            count(entry.getKey(), next, counters, observer);
+            commit(entry.getKey(), next);
+            onEnd(entry.getKey(), next);
+        }
+    }
+
+    private void start(CarefulCopy copy) {
+        if (threads == null) {
+            threads = Executors.newFixedThreadPool(THREADS, work -> {
+                Thread thread = new Thread(work, "mirror-careful");
+                thread.setDaemon(true);
+                return thread;
+            });
+        }
+        try {
+            threads.execute(copy);
+        } catch (RejectedExecutionException e) {
+            copy.abandon();
+        }
+    }
+
+    private static void count(TopicPartition partition, Running of, ThreadCounters counters, MirrorObserver observer) {
+        Progress progress = of.copy.progress();
+        long more = progress.written() - of.counted;
+        if (more > 0) {
+            counters.addSent(more, progress.bytes() - of.countedBytes);
+            counters.addAcked(more);
+            of.counted = progress.written();
+            of.countedBytes = progress.bytes();
+            observer.onAcknowledged(partition, progress.position().offset());
+        }
+    }
+
+    private void commit(TopicPartition partition, Running of) {
+        Commit wanted = of.copy.commitOrNull();
+        if (wanted == null || of.committing != null) {
+            return;
+        }
+        of.committing = wanted;
+        consumer.commitAsync(Map.of(partition, position(of.copy, wanted.progress())), (unused, failure) -> {
+            of.committing = null;
+            if (failure == null) {
+                wanted.done().complete(null);
+            } else {
+                LOG.debug("Could not commit the position of {}; will try again", partition, failure);
+            }
+        });
+    }
+
+    private OffsetAndMetadata position(CarefulCopy copy, Progress progress) {
+        return metadata.addTo(progress.position(), copy.task().start().topicId(), Optional.of(progress.numbers()));
+    }
+
+    private void onEnd(TopicPartition partition, Running of) {
+        End end = of.copy.endOrNull();
+        if (end == End.COPIED || end == End.NUMBERS_UNKNOWN) {
+            owned.remove(partition);
+            Progress progress = of.copy.progress();
+            goOn.goOn(
+                    partition,
+                    of.copy.task().start().movedTo(progress.position()).with(progress.numbers()),
+                    progress.numbers(),
+                    end == End.COPIED);
+        }
+    }
+
+    /** Whether none that was given up can still write to the partition. */
+    boolean isSettled(TopicPartition partition) {
+        return leaving.stream().noneMatch(copy -> copy.task().partition().equals(partition));
+    }
+
+    Set<TopicPartition> partitions() {
+        return Set.copyOf(owned.keySet());
+    }
+
+    boolean has(TopicPartition partition) {
+        return owned.containsKey(partition);
+    }
+
+    void stop(Collection<TopicPartition> partitions) {
+        of(partitions).forEach(running -> running.copy.stop());
+    }
+
+    boolean isSending(Collection<TopicPartition> partitions) {
+        return of(partitions).stream().anyMatch(running -> running.copy.isSending());
+    }
+
+    Set<TopicPartition> awaited(Collection<TopicPartition> partitions) {
+        Set<TopicPartition> awaited = new HashSet<>();
+        of(partitions).stream()
+                .filter(Running::isAwaited)
+                .forEach(running -> awaited.add(running.copy.task().partition()));
+        return awaited;
+    }
+
+    /** Those that are not stopped, each with the source offset before which all is settled. */
+    Map<TopicPartition, Long> waiting() {
+        Map<TopicPartition, Long> waiting = new HashMap<>();
+        owned.forEach((partition, running) -> {
+            if (running.copy.endOrNull() == null) {
+                waiting.put(partition, running.copy.progress().position().offset());
+            }
+        });
+        return waiting;
+    }
+
+    Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        of(partitions)
+                .forEach(running -> positions.put(
+                        running.copy.task().partition(), position(running.copy, running.copy.progress())));
+        return positions;
+    }
+
+    void remove(Collection<TopicPartition> partitions) {
+        for (TopicPartition partition : partitions) {
+            Running gone = owned.remove(partition);
+            if (gone != null) {
+                gone.copy.stop();
+                if (gone.isAwaited()) {
+                    leaving.add(gone.copy);
+                }
+            }
+        }
+    }
+
+    private List<Running> of(Collection<TopicPartition> partitions) {
+        return partitions.stream().filter(owned::containsKey).map(owned::get).toList();
+    }
+
+    void close() {
+        owned.values().forEach(running -> running.copy.stop());
+        if (threads != null) {
+            threads.shutdownNow();
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package dev.millrace.mirror;
+
+import dev.millrace.client.raw.RawProducer;
+import dev.millrace.client.raw.RawProducerId;
+import dev.millrace.mirror.CommitMetadata.ResumePoint;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * New numbers for a partition's records: the producer's own id, and an epoch of it that the partition has not had. All
+ * members of the group in this process share it.
+ *
+ * <p><b>Threads:</b> any.
+ */
+final class OwnNumbers {
+    private final RawProducer producer;
+    /** The last epoch of the producer's own id that a partition has got: none may be given twice. */
+    private final Map<TopicPartition, Integer> epochs = new ConcurrentHashMap<>();
+
+    OwnNumbers(RawProducer producer) {
+        this.producer = producer;
+    }
+
+    /**
+     * Those of the record at this source offset; empty as long as the target has not given the producer an id.
+     *
+     * @throws MirrorException when no epoch is left
+     */
+    Optional<ResumePoint> next(TopicPartition partition, long offset) {
+        RawProducerId own = producer.idOrNull();
+        if (own == null) {
+            return Optional.empty();
+        }
+        int epoch = epochs.merge(partition, own.epoch() + 1, (last, first) -> Math.max(last + 1, first));
+        if (epoch > Short.MAX_VALUE) {
+            throw MirrorException.failed(partition + " has used up the epochs of producer id " + own.id()
+                    + "; start the mirror again to get another id");
+        }
+        return Optional.of(new ResumePoint(own.id(), (short) epoch, 0, offset));
+    }
+
+    /** The partition has got these numbers, wherever they come from. */
+    void note(TopicPartition partition, ResumePoint numbers) {
+        RawProducerId own = producer.idOrNull();
+        if (own != null && own.id() == numbers.producerId()) {
+            epochs.merge(partition, (int) numbers.epoch(), Math::max);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package dev.millrace.mirror;
+
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * What a mirror does with records that the target refuses, for each topic.
+ *
+ * @param ofTopics the first whose pattern matches a topic's whole name counts
+ * @param ofOthers for topics that no pattern matches
+ * @param deadLetterTopic the name of the topic for dead letters, in which {@link #TOPIC} stands for the source's
+ */
+public record RefusalPolicies(List<OfTopics> ofTopics, RefusalPolicy ofOthers, String deadLetterTopic) {
+    /** Stands for the name of the source topic. */
+    public static final String TOPIC = "{topic}";
+
+    /** Stops the mirror at the first record that the target refuses, whatever its topic. */
+    public static final RefusalPolicies STOP = new RefusalPolicies(List.of(), RefusalPolicy.STOP, TOPIC);
+
+    /** The policy of topics whose whole name matches. */
+    public record OfTopics(Pattern topics, RefusalPolicy policy) {}
+
+    public RefusalPolicies {
+        ofTopics = List.copyOf(ofTopics);
+    }
+
+    RefusalPolicy of(String topic) {
+        return ofTopics.stream()
+                .filter(next -> next.topics().matcher(topic).matches())
+                .map(OfTopics::policy)
+                .findFirst()
+                .orElse(ofOthers);
+    }
+
+    /** Whether any refused record stops the mirror. */
+    public boolean isAlwaysStop() {
+        return ofOthers == RefusalPolicy.STOP
+                && ofTopics.stream().allMatch(next -> next.policy() == RefusalPolicy.STOP);
+    }
+
+    String deadLetterTopic(String topic) {
+        return deadLetterTopic.replace(TOPIC, topic);
+    }
+}
