@@ -6,7 +6,6 @@ import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.GivenUpRecords.GivenUpException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -19,7 +18,6 @@ import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
-import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
@@ -233,7 +231,7 @@ final class CarefulCopy implements Runnable {
                 awaitCommit();
             }
             List<ConsumerRecord<byte[], byte[]>> tried = read.subList(next, groupEnd(read, next));
-            Attempt attempt = send(tried);
+            SendAttempt attempt = send(tried);
             publish(tried.subList(0, attempt.acknowledged()));
             next += attempt.acknowledged();
             if (attempt.acknowledged() == tried.size()) {
@@ -266,7 +264,7 @@ final class CarefulCopy implements Runnable {
     }
 
     /** Finds out what to do differently; returns false if the numbers are wrong. */
-    private boolean onFailed(List<ConsumerRecord<byte[], byte[]>> tried, Attempt attempt) {
+    private boolean onFailed(List<ConsumerRecord<byte[], byte[]>> tried, SendAttempt attempt) {
         mustNumber = true;
         Throwable failure = attempt.failure();
         if (failure instanceof GivenUpException) {
@@ -289,12 +287,12 @@ final class CarefulCopy implements Runnable {
         return true;
     }
 
-    private Attempt send(List<ConsumerRecord<byte[], byte[]>> records) {
+    private SendAttempt send(List<ConsumerRecord<byte[], byte[]>> records) {
         while (!context.targets().isReady(partition) || !tryNumber()) {
             throwIfStopped();
             pause();
         }
-        Attempt attempt = new Attempt();
+        SendAttempt attempt = new SendAttempt();
         sending = true;
         try {
             if (stopped) {
@@ -314,81 +312,6 @@ final class CarefulCopy implements Runnable {
     private boolean tryNumber() {
         mustNumber = mustNumber && !context.tryNumber(partition, progress.numbers());
         return !mustNumber;
-    }
-
-    /** What became of records that were sent one after the other. */
-    private static final class Attempt {
-        private final List<CompletableFuture<Throwable>> outcomes = new ArrayList<>();
-        private final Thread sender = Thread.currentThread();
-        private boolean isWithinSend;
-        private boolean isRefusedAtOnce;
-
-        Callback add() {
-            CompletableFuture<Throwable> outcome = new CompletableFuture<>();
-            outcomes.add(outcome);
-            isWithinSend = true;
-            return (metadata, failure) -> {
-                if (failure != null && Thread.currentThread() == sender && isWithinSend) {
-                    isRefusedAtOnce = true;
-                }
-                outcome.complete(failure);
-            };
-        }
-
-        /** Whether the producer has not taken the last one, so that none may follow. */
-        boolean isRefusedAtOnce() {
-            return isRefusedAtOnce;
-        }
-
-        void await() {
-            isWithinSend = false;
-            try {
-                for (CompletableFuture<Throwable> outcome : outcomes) {
-                    outcome.get();
-                }
-            } catch (InterruptedException e) {
-                throw new InterruptException(e);
-            } catch (ExecutionException e) {
-                throw new IllegalStateException(e);
-            }
-        }
-
-        /** The number of those before the first that was not written. */
-        int acknowledged() {
-            int count = 0;
-            while (count < outcomes.size() && outcomes.get(count).join() == null) {
-                count++;
-            }
-            return count;
-        }
-
-        /** Why the first was not written that was not. */
-        Throwable failure() {
-            return outcomes.get(acknowledged()).join();
-        }
-
-        /** Whether it was for lack of memory or metadata. */
-        boolean isRefusedForNow() {
-            return isRefusedAtOnce && acknowledged() == outcomes.size() - 1 && failure() instanceof RetriableException;
-        }
-
-        /**
-         * Adds those to {@code known} that were refused for themselves: they have a reason of their own, while records
-         * that failed with others share theirs. Returns whether there is one.
-         */
-        boolean noteRefused(List<ConsumerRecord<byte[], byte[]>> tried, Map<Long, Throwable> known) {
-            IdentityHashMap<Throwable, Integer> uses = new IdentityHashMap<>();
-            outcomes.stream().skip(acknowledged()).forEach(outcome -> uses.merge(outcome.join(), 1, Integer::sum));
-            boolean found = false;
-            for (int i = acknowledged(); i < outcomes.size(); i++) {
-                Throwable failure = outcomes.get(i).join();
-                if (RefusedRecords.isOfThisRecord(failure) && uses.get(failure) == 1) {
-                    known.put(tried.get(i).offset(), failure);
-                    found = true;
-                }
-            }
-            return found;
-        }
     }
 
     // ---- refused records ----

@@ -260,6 +260,15 @@ public final class Mirror {
         stop();
     }
 
+    /** Runs a step of a member's end; if it throws, the mirror fails, and the next steps run nevertheless. */
+    void attempt(Runnable step) {
+        try {
+            step.run();
+        } catch (Throwable cause) {
+            fail(cause);
+        }
+    }
+
     /** What stopped the mirror, or null. */
     Throwable failure() {
         return failure.get();

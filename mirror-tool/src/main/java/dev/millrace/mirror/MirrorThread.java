@@ -113,8 +113,8 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
             mirror.fail(failure);
         } finally {
             commitLast();
-            attempt(copier::close);
-            attempt(() -> consumer.close(CloseOptions.timeout(CLOSE_TIMEOUT)));
+            mirror.attempt(copier::close);
+            mirror.attempt(() -> consumer.close(CloseOptions.timeout(CLOSE_TIMEOUT)));
         }
     }
 
@@ -252,10 +252,10 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
         long start = System.nanoTime();
         long drainNanos = watch.isWaiting() ? DRAIN_OF_WAITING_NANOS : DRAIN_NANOS;
         watch.report(this, Map.of()); // It says itself what it waits for.
-        attempt(() -> commitAll(start + drainNanos, start + DRAIN_AND_COMMIT_NANOS));
+        mirror.attempt(() -> commitAll(start + drainNanos, start + DRAIN_AND_COMMIT_NANOS));
         copier.clear(); // Closing revokes all partitions; by now they are committed or reported.
         mirror.onThreadCommitted();
-        attempt(() -> awaitOthers(start + DRAIN_AND_COMMIT_NANOS));
+        mirror.attempt(() -> awaitOthers(start + DRAIN_AND_COMMIT_NANOS));
     }
 
     private void commitAll(long drainDeadline, long deadline) {
@@ -299,14 +299,6 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
             reportUncommitted(positions, e);
         }
         return true;
-    }
-
-    private void attempt(Runnable step) {
-        try {
-            step.run();
-        } catch (Throwable failure) {
-            mirror.fail(failure);
-        }
     }
 
     @Override

@@ -1,10 +1,7 @@
 package dev.millrace.mirror;
 
 import dev.millrace.client.raw.RawPartition;
-import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
-import java.nio.ByteBuffer;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
@@ -14,40 +11,20 @@ import org.apache.kafka.clients.producer.BufferExhaustedException;
  *
  * <p><b>Threads:</b> that of the partition's worker.
  */
-final class PatientPartition implements RawPartition {
-    private final RawPartition raw;
+final class PatientPartition extends GuardedPartition {
     private final BooleanSupplier givesUp;
 
     /** @param givesUp asked every {@code max.block.ms}; if so, the last {@link BufferExhaustedException} is thrown */
     PatientPartition(RawPartition raw, BooleanSupplier givesUp) {
-        this.raw = raw;
+        super(raw);
         this.givesUp = givesUp;
     }
 
     @Override
-    public RawResult append(long timestamp, byte[] source, int offset, int length) {
-        return repeat(() -> raw.append(timestamp, source, offset, length));
-    }
-
-    @Override
-    public RawResult pass(ByteBuffer batch) {
-        return repeat(() -> raw.pass(batch));
-    }
-
-    @Override
-    public void numberFrom(RawProducerId id, int sequence) {
-        raw.numberFrom(id, sequence);
-    }
-
-    @Override
-    public CompletableFuture<Void> withdraw(RuntimeException cause) {
-        return raw.withdraw(cause);
-    }
-
-    private RawResult repeat(Supplier<RawResult> write) {
+    RawResult write(Supplier<RawResult> attempt) {
         while (true) {
             try {
-                return write.get();
+                return attempt.get();
             } catch (BufferExhaustedException e) {
                 if (givesUp.getAsBoolean()) {
                     throw e;

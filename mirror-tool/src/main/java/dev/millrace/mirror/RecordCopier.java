@@ -177,7 +177,7 @@ final class RecordCopier implements PartitionCopier {
      * nothing more, and all can be copied from there on without writing a record twice.
      */
     private boolean isNumbered(TopicPartition partition) {
-        if (!careful.areFor(partition.topic()) || numbers.containsKey(partition)) {
+        if (numbers.containsKey(partition) || !careful.areFor(partition.topic())) {
             return true;
         }
         if (!nextNumbers.containsKey(partition)) {

@@ -173,11 +173,6 @@ final class TargetTransactions implements PartitionCopy.Target {
         return phase.compareTo(Phase.OPEN) > 0 ? System.nanoTime() - endingSinceNanos : 0;
     }
 
-    /** What the transaction that is ending adds to the progress. */
-    Map<TopicPartition, OffsetAndMetadata> ending() {
-        return ending;
-    }
-
     /**
      * Goes a step towards the end of the open transaction, and opens the next one; blocks at most {@code max.block.ms}.
      *

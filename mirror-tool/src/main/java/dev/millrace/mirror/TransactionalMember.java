@@ -142,13 +142,13 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
             mirror.fail(failure);
         } finally {
             watch.report(this, Map.of());
-            attempt(this::commitLast);
+            mirror.attempt(this::commitLast);
             copier.clear(); // Closing revokes all partitions; by now they are committed or reported.
             mirror.onThreadCommitted();
-            attempt(transactions::end);
-            attempt(copier::close);
-            attempt(() -> consumers.group.close(CloseOptions.timeout(CLOSE_TIMEOUT)));
-            attempt(() -> consumers.source.close(CloseOptions.timeout(CLOSE_TIMEOUT)));
+            mirror.attempt(transactions::end);
+            mirror.attempt(copier::close);
+            mirror.attempt(() -> consumers.group.close(CloseOptions.timeout(CLOSE_TIMEOUT)));
+            mirror.attempt(() -> consumers.source.close(CloseOptions.timeout(CLOSE_TIMEOUT)));
         }
     }
 
@@ -379,14 +379,6 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         } catch (KafkaException e) {
             mirror.fail(MirrorException.failed(
                     "The last transaction is aborted, and its records will be mirrored again", e));
-        }
-    }
-
-    private void attempt(Runnable step) {
-        try {
-            step.run();
-        } catch (Throwable failure) {
-            mirror.fail(failure);
         }
     }
 

@@ -1,0 +1,44 @@
+package dev.millrace.mirror;
+
+import dev.millrace.client.raw.RawPartition;
+import dev.millrace.client.raw.RawProducerId;
+import dev.millrace.client.raw.RawResult;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/**
+ * A partition whose writes go through {@link #write}, which says what happens if one is refused.
+ *
+ * <p><b>Threads:</b> that of the partition's worker.
+ */
+abstract class GuardedPartition implements RawPartition {
+    private final RawPartition raw;
+
+    GuardedPartition(RawPartition raw) {
+        this.raw = raw;
+    }
+
+    /** Calls {@code attempt}, which writes something and may throw; again, if the same is to be tried again. */
+    abstract RawResult write(Supplier<RawResult> attempt);
+
+    @Override
+    public final RawResult append(long timestamp, byte[] source, int offset, int length) {
+        return write(() -> raw.append(timestamp, source, offset, length));
+    }
+
+    @Override
+    public final RawResult pass(ByteBuffer batch) {
+        return write(() -> raw.pass(batch));
+    }
+
+    @Override
+    public final void numberFrom(RawProducerId id, int sequence) {
+        raw.numberFrom(id, sequence);
+    }
+
+    @Override
+    public final CompletableFuture<Void> withdraw(RuntimeException cause) {
+        return raw.withdraw(cause);
+    }
+}
