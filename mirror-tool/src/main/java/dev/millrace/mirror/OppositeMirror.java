@@ -15,7 +15,10 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
+import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
 import org.apache.kafka.clients.admin.GroupListing;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
+import org.apache.kafka.clients.admin.ListGroupsOptions;
 import org.apache.kafka.common.GroupState;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
@@ -27,10 +30,10 @@ import org.slf4j.LoggerFactory;
  * Looks for a mirror that copies the same topics back to the source: each of the two would mirror what the other has
  * written, without end.
  *
- * <p>Such a mirror is a consumer group of the target, or with exactly once of the source, that has members and is assigned
- * topics of this mirror. It has the default name of a mirror to the source, or its offsets carry the mark of one ({@link MirrorGroup}). The mark is there
- * only after its first commit, and two mirrors that start at the same moment do not see each other yet, so the check is
- * repeated.
+ * <p>Such a mirror is a consumer group of the target, or with exactly once of the source, that has members and is
+ * assigned topics of this mirror. It has the default name of a mirror to the source, or its offsets carry the mark of
+ * one ({@link MirrorGroup}). The mark is there only after its first commit, and two mirrors that start at the same
+ * moment do not see each other yet, so the check is repeated.
  *
  * <p><b>Threads:</b> the thread that runs the mirror calls all methods; the repeated checks have a daemon thread.
  */
@@ -40,6 +43,9 @@ final class OppositeMirror implements AutoCloseable {
     private static final Duration FIRST_DELAY = Duration.ofSeconds(5);
 
     private static final Duration INTERVAL = Duration.ofSeconds(30);
+    /** A dead broker, which {@code listGroups} waits for, delays the start by no more than that per request. */
+    private static final int ANSWER_TIMEOUT_MS = 3_000;
+
     private static final Set<GroupState> WITHOUT_MEMBERS = Set.of(GroupState.EMPTY, GroupState.DEAD);
 
     private final Admin source;
@@ -110,14 +116,16 @@ final class OppositeMirror implements AutoCloseable {
 
     /** Groups with members that are assigned topics of this mirror, and these topics. */
     private Map<String, Set<String>> readersOfMirroredTopics(Admin cluster) throws ExecutionException {
-        List<String> active = Clusters.await(cluster.listGroups().valid()).stream()
+        ListGroupsOptions list = new ListGroupsOptions().timeoutMs(ANSWER_TIMEOUT_MS);
+        List<String> active = Clusters.await(cluster.listGroups(list).valid()).stream()
                 // A broker older than 2.6 does not report the state.
                 .filter(group ->
                         group.groupState().filter(WITHOUT_MEMBERS::contains).isEmpty())
                 .map(GroupListing::groupId)
                 .toList();
         Map<String, Set<String>> readers = new TreeMap<>();
-        cluster.describeConsumerGroups(active).describedGroups().forEach((name, description) -> {
+        DescribeConsumerGroupsOptions describe = new DescribeConsumerGroupsOptions().timeoutMs(ANSWER_TIMEOUT_MS);
+        cluster.describeConsumerGroups(active, describe).describedGroups().forEach((name, description) -> {
             Set<String> topics =
                     awaitOrEmpty(description).map(this::mirroredTopics).orElse(Set.of());
             if (!topics.isEmpty()) {
@@ -139,13 +147,14 @@ final class OppositeMirror implements AutoCloseable {
 
     private boolean hasMarkOfMirrorToSource(Admin cluster, String group) {
         String mark = MirrorGroup.mark(sourceId);
-        return awaitOrEmpty(cluster.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()).stream()
+        ListConsumerGroupOffsetsOptions list = new ListConsumerGroupOffsetsOptions().timeoutMs(ANSWER_TIMEOUT_MS);
+        return awaitOrEmpty(cluster.listConsumerGroupOffsets(group, list).partitionsToOffsetAndMetadata()).stream()
                 .flatMap(offsets -> offsets.values().stream())
                 .anyMatch(offset ->
                         offset != null && CommitMetadata.of(offset).mark().equals(mark));
     }
 
-    /** Empty for a group that is not a consumer group, that was just deleted, or that the mirror may not describe. */
+    /** Empty for a group that is no consumer group, was just deleted, may not be described, or does not answer. */
     private static <T> Optional<T> awaitOrEmpty(KafkaFuture<T> future) {
         try {
             return Optional.of(Clusters.await(future));
