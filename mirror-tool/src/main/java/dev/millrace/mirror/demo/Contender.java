@@ -1,7 +1,10 @@
 package dev.millrace.mirror.demo;
 
 import dev.millrace.mirror.CopyMode;
+import dev.millrace.mirror.ProducerKind;
+import dev.millrace.mirror.ResumeMode;
 import dev.millrace.mirror.Words;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -13,6 +16,8 @@ enum Contender {
     MILLRACE_AUTO(ContenderName.MILLRACE, CopyMode.AUTO, "Millrace, auto"),
     MILLRACE_RECORDS(ContenderName.MILLRACE, CopyMode.RECORDS, "Millrace, records"),
     MILLRACE_BATCHES(ContenderName.MILLRACE, CopyMode.BATCHES, "Millrace, batches"),
+    /** With records and progress in one transaction on the target. */
+    MILLRACE_EXACTLY_ONCE(ContenderName.MILLRACE_EXACTLY_ONCE, CopyMode.AUTO, "Millrace, exactly once"),
     /** {@code kafka.tools.MirrorMaker}, with its own producer and class path. */
     MIRRORMAKER1(ContenderName.MIRRORMAKER1, null, "MirrorMaker 1"),
     /** The same, with the settings of this mirror. */
@@ -53,8 +58,16 @@ enum Contender {
 
     /** The options of {@code mirror run} that make it this contender; none of MirrorMaker. */
     List<String> options() {
-        return mode.map(value -> List.of("--producer=" + contenderName.label(), "--mode=" + value.label()))
-                .orElse(List.of());
+        if (mode.isEmpty()) {
+            return List.of();
+        }
+        ProducerKind producer = this == STOCK ? ProducerKind.STOCK : ProducerKind.MILLRACE;
+        List<String> options = new ArrayList<>(
+                List.of("--producer=" + producer, "--mode=" + mode.get().label()));
+        if (this == MILLRACE_EXACTLY_ONCE) {
+            options.add("--resume=" + ResumeMode.EXACTLY_ONCE);
+        }
+        return options;
     }
 
     boolean isMirrorMaker() {

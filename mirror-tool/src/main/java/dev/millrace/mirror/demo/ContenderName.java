@@ -12,6 +12,7 @@ enum ContenderName {
     STOCK,
     /** A contender in each mode that the user wants. */
     MILLRACE,
+    MILLRACE_EXACTLY_ONCE,
     MIRRORMAKER1,
     MIRRORMAKER1_TUNED,
     MIRRORMAKER2;

@@ -30,6 +30,7 @@ final class CurveChart {
             .millrace-auto { stroke: #0550ae; fill: #0550ae; }
             .millrace-records { stroke: #1b7c83; fill: #1b7c83; }
             .millrace-batches { stroke: #0a3069; fill: #0a3069; }
+            .millrace-exactly-once { stroke: #4d2d00; fill: #4d2d00; }
             .stock { stroke: #bc4c00; fill: #bc4c00; }
             .mirrormaker1 { stroke: #8250df; fill: #8250df; }
             .mirrormaker1-tuned { stroke: #1a7f37; fill: #1a7f37; }
@@ -45,6 +46,7 @@ final class CurveChart {
               .millrace-auto { stroke: #79c0ff; fill: #79c0ff; }
               .millrace-records { stroke: #39c5cf; fill: #39c5cf; }
               .millrace-batches { stroke: #a5d6ff; fill: #a5d6ff; }
+              .millrace-exactly-once { stroke: #e3b341; fill: #e3b341; }
               .stock { stroke: #f0883e; fill: #f0883e; }
               .mirrormaker1 { stroke: #bc8cff; fill: #bc8cff; }
               .mirrormaker1-tuned { stroke: #3fb950; fill: #3fb950; }
@@ -202,6 +204,7 @@ final class CurveChart {
             case MILLRACE_AUTO -> "M%.1f,%.1f m-6,0 l6,-6 l6,6 l-6,6 z";
             case MILLRACE_RECORDS -> "M%.1f,%.1f m-2,-6 h4 v4 h4 v4 h-4 v4 h-4 v-4 h-4 v-4 h4 z";
             case MILLRACE_BATCHES -> "M%.1f,%.1f m-6,-3 h12 v6 h-12 z";
+            case MILLRACE_EXACTLY_ONCE -> "M%.1f,%.1f m-3,-6 h6 v12 h-6 z";
             case STOCK -> "M%.1f,%.1f m-5,-5 h10 v10 h-10 z";
             case MIRRORMAKER1 -> "M%.1f,%.1f m0,-6 l6,11 h-12 z";
             case MIRRORMAKER1_TUNED -> "M%.1f,%.1f m0,6 l6,-11 h-12 z";

@@ -76,10 +76,12 @@ public final class DemoCommand implements Callable<Integer> {
             converter = ContenderName.Parser.class,
             defaultValue = "stock,millrace",
             order = 4,
-            description = "What to compare: stock and millrace are this mirror with either producer; mirrormaker1 and"
-                    + " mirrormaker1-tuned are MirrorMaker 1 of Kafka 3.9.1 with its own settings and with this"
-                    + " mirror's; mirrormaker2 is MirrorMaker 2 of Kafka 4.3.1, which runs once, with up to 4 tasks"
-                    + " (Maven downloads them). Default: ${DEFAULT-VALUE}.")
+            description =
+                    "What to compare: stock and millrace are this mirror with either producer; millrace-exactly-once is"
+                            + " its mode auto with --resume exactly-once; mirrormaker1 and"
+                            + " mirrormaker1-tuned are MirrorMaker 1 of Kafka 3.9.1 with its own settings and with this"
+                            + " mirror's; mirrormaker2 is MirrorMaker 2 of Kafka 4.3.1, which runs once, with up to 4 tasks"
+                            + " (Maven downloads them). Default: ${DEFAULT-VALUE}.")
     private List<ContenderName> producers;
 
     @Option(

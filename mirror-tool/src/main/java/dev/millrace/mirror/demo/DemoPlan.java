@@ -95,6 +95,12 @@ record DemoPlan(DemoLoad load, List<Integer> threads, List<Contender> contenders
                     modes auto, records and batches fetch by themselves and call no send().
                     """;
         }
+        if (contenders.contains(Contender.MILLRACE_EXACTLY_ONCE)) {
+            notes += """
+                    millrace-exactly-once is the mode auto with --resume exactly-once: records and progress in one transaction
+                    on the target, twice a second.
+                    """;
+        }
         if (contenders.stream().anyMatch(Contender::isMirrorMaker1)) {
             notes += """
                     mirrormaker1 is kafka.tools.MirrorMaker of Kafka 3.9.1, with its own JVM options and settings except

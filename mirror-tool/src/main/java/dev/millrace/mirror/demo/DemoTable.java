@@ -37,7 +37,7 @@ final class DemoTable {
     }
 
     private static String line(Object... cells) {
-        return String.format(Locale.ROOT, "%-18s %7s %12s %14s %9s %9s %12s %11s  %s%n", cells);
+        return String.format(Locale.ROOT, "%-21s %7s %12s %14s %9s %9s %12s %11s  %s%n", cells);
     }
 
     private static String number(String format, double value) {

@@ -56,6 +56,8 @@ class DemoPlanTest {
         assertThat(ContenderName.STOCK.contenders(List.of(CopyMode.BATCHES))).containsExactly(Contender.STOCK);
         assertThat(Contender.MILLRACE_AUTO.options()).containsExactly("--producer=millrace", "--mode=auto");
         assertThat(Contender.STOCK.options()).containsExactly("--producer=stock", "--mode=consumer");
+        assertThat(Contender.MILLRACE_EXACTLY_ONCE.options())
+                .containsExactly("--producer=millrace", "--mode=auto", "--resume=exactly-once");
         assertThat(Contender.MIRRORMAKER2.options()).isEmpty();
     }
 
