@@ -33,7 +33,8 @@ class DemoTableTest {
                 .map(contender -> new DemoRow(contender, 32, figures, "exact", true))
                 .toList());
 
-        assertThat(table.lines().skip(1).map(line -> line.lastIndexOf("exact"))).containsOnly(table.indexOf("target is"));
+        assertThat(table.lines().skip(1).map(line -> line.lastIndexOf("exact")))
+                .containsOnly(table.indexOf("target is"));
     }
 
     @Test
