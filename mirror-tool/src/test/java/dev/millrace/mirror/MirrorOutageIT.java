@@ -148,6 +148,46 @@ class MirrorOutageIT {
         }
     }
 
+    @Test
+    void shouldEndAtOnceAtASecondInterruptAndSayWhatIsNotKnownToBeWritten() throws Exception {
+        String topic = topic("interrupted");
+        Path impatient = Files.writeString(
+                folder.resolve("c.properties"), "session.timeout.ms=1500\nheartbeat.interval.ms=300\n");
+        String[] command = {
+            "run",
+            "--source=" + clusters.source().bootstrapServers(),
+            "--target=" + clusters.target().bootstrapServers(),
+            "--topics=" + topic,
+            "--group=" + topic,
+            "--consumer.config=" + impatient,
+            "--status=1"
+        };
+        try (MirrorProcess mirror = MirrorProcess.startForInterrupt(command)) {
+            await("the mirror has begun", () -> clusters.committed(topic) == STEP, mirror);
+            clusters.target().pause(1);
+            clusters.target().pause(2);
+            clusters.fill(topic, PARTITIONS, STEP, seed + 1);
+            await("all is sent", () -> mirror.hasPrinted(" 20,000 in flight"), mirror);
+            mirror.interrupt();
+            await("it stops", () -> mirror.hasPrinted("mirror: stopping; a second Ctrl-C ends it at once"), mirror);
+            mirror.interrupt();
+
+            assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(130);
+            assertThat(mirror.output())
+                    .contains("mirror: ended at once by a second Ctrl-C; 20,000 records of 40,000 records sent to the"
+                            + " target are not known to be written; the next start mirrors them, and leaves out those"
+                            + " that the target has");
+        } finally {
+            clusters.target().resume(1);
+            clusters.target().resume(2);
+        }
+        try (MirrorProcess next = MirrorProcess.start(command)) {
+            await("the next start mirrors them", () -> clusters.committed(topic) == 2 * STEP, next);
+            assertThat(next.terminate().awaitExit(STOP)).as(next.output()).isZero();
+        }
+        assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
+    }
+
     private static long committed(String topic, int partition) {
         return clusters.positions(topic)
                 .get(new TopicPartition(topic, partition))

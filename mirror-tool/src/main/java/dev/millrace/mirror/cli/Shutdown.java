@@ -39,6 +39,7 @@ final class Shutdown {
         AtomicBoolean isFirst = new AtomicBoolean(true);
         Interrupts.handle(() -> {
             if (isFirst.getAndSet(false)) {
+                System.err.println("mirror: stopping; a second Ctrl-C ends it at once");
                 new Thread(() -> System.exit(INTERRUPTED), "mirror-interrupt").start(); // it waits for the hook
             } else {
                 try {

@@ -30,8 +30,18 @@ public final class MirrorProcess implements AutoCloseable {
         return startWith(System.getProperty("java.class.path"), args);
     }
 
+    /** As the other, whatever the parent process does with Ctrl-C: what is ignored there would be ignored here, too. */
+    public static MirrorProcess startForInterrupt(String... args) {
+        return start(List.of("env", "--default-signal=INT"), System.getProperty("java.class.path"), args);
+    }
+
     public static MirrorProcess startWith(String classPath, String... args) {
-        List<String> command = new ArrayList<>(List.of(
+        return start(List.of(), classPath, args);
+    }
+
+    private static MirrorProcess start(List<String> through, String classPath, String... args) {
+        List<String> command = new ArrayList<>(through);
+        command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx512m",
                 "-XX:TieredStopAtLevel=1", // The JVM starts faster, and these runs are short.
@@ -51,6 +61,11 @@ public final class MirrorProcess implements AutoCloseable {
     public MirrorProcess terminate() {
         process.toHandle().destroy();
         return this;
+    }
+
+    /** Sends SIGINT, as Ctrl-C does. */
+    public void interrupt() {
+        signal("INT");
     }
 
     /** Sends SIGKILL. */
