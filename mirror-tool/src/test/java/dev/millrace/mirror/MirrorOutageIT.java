@@ -2,9 +2,11 @@ package dev.millrace.mirror;
 
 import static dev.millrace.mirror.support.MirrorFixture.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.testkit.cluster.SmallDisk;
 import dev.millrace.testkit.oracle.Comparison;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +14,7 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -26,6 +29,11 @@ class MirrorOutageIT {
     private static final List<CopyMode> MODES = List.of(CopyMode.CONSUMER, CopyMode.RECORDS, CopyMode.BATCHES);
     private static final int PARTITIONS = 2;
     private static final int STEP = 20_000;
+    private static final long DISK_BYTES = 64 << 20;
+    private static final long NEARLY_FULL_BYTES = 100_000;
+
+    /** Of the target's second broker; empty if this user may not mount one. */
+    private static Optional<SmallDisk> disk;
 
     private static MirrorFixture clusters;
 
@@ -36,12 +44,17 @@ class MirrorOutageIT {
 
     @BeforeAll
     static void startClusters() {
-        clusters = new MirrorFixture(source -> source, target -> target.brokers(2));
+        disk = SmallDisk.mount(DISK_BYTES);
+        clusters = new MirrorFixture(source -> source, target -> {
+            disk.ifPresent(small -> target.dataFolder(2, small.folder()));
+            return target.brokers(2);
+        });
     }
 
     @AfterAll
     static void stopClusters() {
         clusters.close();
+        disk.ifPresent(SmallDisk::close);
     }
 
     @Test
@@ -107,6 +120,32 @@ class MirrorOutageIT {
             clusters.target().restart(2);
 
             mirrors.awaitCommitted(3 * STEP);
+            mirrors.stop();
+        }
+        for (String topic : topics.values()) {
+            assertThat(clusters.compare(topic)).as("%s, seed %d", topic, seed).matches(Comparison::isExact);
+        }
+    }
+
+    @Test
+    void shouldGoOnWhenThereIsRoomAgainOnADiskThatWasFull() throws Exception {
+        assumeThat(disk).as("a small disk; it takes root to mount one").isPresent();
+        Map<CopyMode, String> topics = topics("full");
+        topics.values()
+                .forEach(topic -> clusters.target().createTopic(topic, Map.of(0, List.of(1), 1, List.of(2)), Map.of()));
+        try (Mirrors mirrors = new Mirrors(topics)) {
+            mirrors.awaitCommitted(STEP);
+
+            disk.orElseThrow().fill(NEARLY_FULL_BYTES);
+            topics.values().forEach(topic -> clusters.fill(topic, PARTITIONS, STEP, seed + 1));
+            mirrors.awaitPrinted(": 1 partition without a leader; the mirror waits, and goes on with all others");
+            for (String topic : topics.values()) {
+                await("partition 0 of " + topic + " goes on", () -> committed(topic, 0) == STEP);
+            }
+            disk.orElseThrow().makeRoom();
+            clusters.target().restart(2); // a broker without a disk ends
+
+            mirrors.awaitCommitted(2 * STEP);
             mirrors.stop();
         }
         for (String topic : topics.values()) {

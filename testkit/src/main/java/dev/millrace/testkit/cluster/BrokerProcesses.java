@@ -2,6 +2,7 @@ package dev.millrace.testkit.cluster;
 
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.Ports;
+import dev.millrace.testkit.cluster.ClusterSpec.Brokers;
 import dev.millrace.testkit.cluster.ClusterSpec.Credentials;
 import dev.millrace.testkit.process.ChildFolder;
 import dev.millrace.testkit.process.ChildJvm;
@@ -77,11 +78,10 @@ final class BrokerProcesses {
 
     private static void runOnce(JavaRuntime runtime, List<String> jvmOptions) {
         ClusterSpec spec = new ClusterSpec(
-                1,
+                new Brokers(1, "512m", Map.of()),
                 Set.of(Listener.PLAINTEXT),
                 Map.of(),
                 Map.of(),
-                "512m",
                 new Credentials(List.of("nobody"), "nothing"));
         Queue<Integer> ports = Ports.findFree(3);
         Node node = new Node(1, Map.of(Listener.PLAINTEXT, ports.remove()), ports.remove(), ports.remove());
@@ -146,15 +146,18 @@ final class BrokerProcesses {
         String name = "broker-" + node.id();
         Path settings = folder.path().resolve(name + ".properties");
         try (OutputStream out = Files.newOutputStream(settings)) {
-            settingsOf(node, folder.path().resolve(name)).store(out, null);
+            Path data = spec.brokers()
+                    .dataFolders()
+                    .getOrDefault(node.id(), folder.path().resolve(name));
+            settingsOf(node, data).store(out, null);
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot write the settings of " + name, e);
         }
         List<String> arguments = new ArrayList<>(List.of(settings.toString(), clusterId));
         arguments.addAll(formatOptions());
         // Compiling later saves a quarter of the CPU time of a start; a busy broker still gets fully optimized code.
-        List<String> options =
-                new ArrayList<>(List.of("-Xmx" + spec.heap(), "-XX:+UseParallelGC", "-XX:CompileThresholdScaling=4"));
+        List<String> options = new ArrayList<>(
+                List.of("-Xmx" + spec.brokers().heap(), "-XX:+UseParallelGC", "-XX:CompileThresholdScaling=4"));
         options.addAll(jvmOptions);
         return new ChildJvm(folder, name, runtime, options, BrokerMain.class, arguments.toArray(String[]::new));
     }

@@ -1,5 +1,6 @@
 package dev.millrace.testkit.cluster;
 
+import java.nio.file.Path;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
@@ -11,14 +12,12 @@ import java.util.Set;
  *
  * @param settings win over the defaults of {@link BrokerSettings}
  * @param features levels by name, of those that are not the newest
- * @param heap of each broker, in the form of {@code -Xmx}
  */
 record ClusterSpec(
-        int brokers,
+        Brokers brokers,
         Set<Listener> listeners,
         Map<String, String> settings,
         Map<String, Integer> features,
-        String heap,
         Credentials credentials) {
     ClusterSpec {
         listeners = Collections.unmodifiableSet(EnumSet.copyOf(listeners));
@@ -28,6 +27,18 @@ record ClusterSpec(
 
     boolean hasEncryptedListener() {
         return listeners.stream().anyMatch(Listener::isEncrypted);
+    }
+
+    /**
+     * Its processes.
+     *
+     * @param heap of each broker, in the form of {@code -Xmx}
+     * @param dataFolders of those brokers that have their data outside the cluster's folder
+     */
+    record Brokers(int number, String heap, Map<Integer, Path> dataFolders) {
+        Brokers {
+            dataFolders = Map.copyOf(dataFolders);
+        }
     }
 
     /** The users of the listeners with SASL; they have the same password. */

@@ -1,10 +1,12 @@
 package dev.millrace.testkit.cluster;
 
 import dev.millrace.testkit.Ports;
+import dev.millrace.testkit.cluster.ClusterSpec.Brokers;
 import dev.millrace.testkit.cluster.ClusterSpec.Credentials;
 import dev.millrace.testkit.process.ChildFolder;
 import dev.millrace.testkit.proxy.FaultProxy;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -53,7 +55,7 @@ public final class KafkaCluster implements AutoCloseable {
 
     private KafkaCluster(ClusterSpec spec) {
         this.spec = spec;
-        nodes = nodes(spec.brokers(), spec.listeners());
+        nodes = nodes(spec.brokers().number(), spec.listeners());
         try {
             certificates = spec.hasEncryptedListener()
                     ? Optional.of(Certificates.generate(folder.path(), spec.listeners()))
@@ -256,6 +258,7 @@ public final class KafkaCluster implements AutoCloseable {
         private final Map<String, String> settings = new HashMap<>();
         private final Map<String, Integer> features = new TreeMap<>();
         private String heap = "512m";
+        private final Map<Integer, Path> dataFolders = new TreeMap<>();
         private List<String> users = List.of("millrace");
         private String password = "millrace-secret";
 
@@ -297,6 +300,12 @@ public final class KafkaCluster implements AutoCloseable {
             return this;
         }
 
+        /** Where a broker has its data, such as on a {@link SmallDisk}; the caller removes it. */
+        public Builder dataFolder(int broker, Path folder) {
+            dataFolders.put(broker, folder);
+            return this;
+        }
+
         /** The users of the listeners with SASL, known in every {@link SaslMechanism}; by default {@code millrace}. */
         public Builder users(String... users) {
             if (users.length == 0) {
@@ -327,8 +336,12 @@ public final class KafkaCluster implements AutoCloseable {
          * @throws IllegalStateException if a broker does not start; the message has the last lines of its log
          */
         public KafkaCluster start() {
-            ClusterSpec spec =
-                    new ClusterSpec(brokers, listeners, settings, features, heap, new Credentials(users, password));
+            ClusterSpec spec = new ClusterSpec(
+                    new Brokers(brokers, heap, dataFolders),
+                    listeners,
+                    settings,
+                    features,
+                    new Credentials(users, password));
             for (int attempt = 1; ; attempt++) {
                 try {
                     return new KafkaCluster(spec);
