@@ -8,15 +8,20 @@ import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.GroupState;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
@@ -199,6 +204,64 @@ class MirrorGroupsIT {
         }
 
         assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
+    }
+
+    @Test
+    void shouldKeepItsPartitionsWhenItIsRestartedUnderTheSameInstanceIds() throws Exception {
+        String topic = topic("static");
+        String group = "static"; // of its own, because its members stay in it until their sessions end
+        String[] first = {"--group=" + group, "--threads=2", "--mode=consumer", instance("first")};
+        String joined = "Successfully joined group";
+        clusters.fill(topic, PARTITIONS, RECORDS, seed);
+        try (MirrorProcess other = mirror(topic, "--group=" + group, "--verbose", instance("other"))) {
+            Map<String, Set<TopicPartition>> before;
+            long joins;
+            try (MirrorProcess restarted = mirror(topic, first)) {
+                await("all is committed", () -> committed(group, topic) == RECORDS, other, restarted);
+                await("each has one", () -> owners(group).size() == PARTITIONS, other, restarted);
+                before = owners(group);
+                joins = other.countPrinted(joined);
+                assertThat(restarted.terminate().awaitExit(STOP))
+                        .as(restarted.output())
+                        .isZero();
+            }
+            clusters.fill(topic, PARTITIONS, RECORDS, seed + 1);
+            try (MirrorProcess restarted = mirror(topic, first)) {
+                await("the rest too", () -> committed(group, topic) == 2 * RECORDS, other, restarted);
+
+                assertThat(before).containsOnlyKeys("first-0", "first-1", "other-0");
+                assertThat(owners(group)).isEqualTo(before);
+                assertThat(other.countPrinted(joined)).as("no rebalance").isEqualTo(joins);
+                assertThat(restarted.terminate().awaitExit(STOP))
+                        .as(restarted.output())
+                        .isZero();
+            }
+            assertThat(other.terminate().awaitExit(STOP)).as(other.output()).isZero();
+        }
+        assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
+    }
+
+    private String instance(String id) throws IOException {
+        return "--consumer.config="
+                + Files.writeString(
+                        folder.resolve(id + ".properties"),
+                        "group.instance.id=" + id + "\nheartbeat.interval.ms=300\n");
+    }
+
+    /** Which static member of a group that is not rebalancing has which partitions; of those that have any. */
+    private static Map<String, Set<TopicPartition>> owners(String group) {
+        ConsumerGroupDescription described = MirrorFixture.get(clusters.source()
+                        .admin()
+                        .describeConsumerGroups(List.of(group))
+                        .all())
+                .get(group);
+        return described.groupState() != GroupState.STABLE
+                ? Map.of()
+                : described.members().stream()
+                        .filter(member -> !member.assignment().topicPartitions().isEmpty())
+                        .collect(Collectors.toMap(
+                                member -> member.groupInstanceId().orElseThrow(),
+                                member -> member.assignment().topicPartitions()));
     }
 
     /** A mirror that is killed stays a member for its session, and the next test's mirror would not take over beside it. */

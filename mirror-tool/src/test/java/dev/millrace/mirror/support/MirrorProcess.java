@@ -117,7 +117,12 @@ public final class MirrorProcess implements AutoCloseable {
 
     /** Whether a line that it has printed so far contains this. */
     public boolean hasPrinted(String text) {
-        return printed.stream().anyMatch(line -> line.contains(text));
+        return countPrinted(text) > 0;
+    }
+
+    /** How many lines that it has printed so far contain this. */
+    public long countPrinted(String text) {
+        return printed.stream().filter(line -> line.contains(text)).count();
     }
 
     @Override
