@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.StoredBatch;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +37,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The target refuses records: they are too large for its topic, have no key where it compacts, or a time to come. */
+/**
+ * The target refuses records: they are too large for its topic, have no key where it compacts, or a time to come. Or the
+ * source has a batch that cannot be read.
+ */
 @Timeout(120)
 class MirrorRefusedIT {
     private static final Duration STOP = Duration.ofSeconds(40);
@@ -46,11 +51,14 @@ class MirrorRefusedIT {
     /** The first and the last, some that follow one another, and some by themselves. */
     private static final Set<Integer> REFUSED = new TreeSet<>(Set.of(0, 7, 8, 9, 11, 150, RECORDS - 1));
 
+    @TempDir
+    private static Path sourceData;
+
     private static MirrorFixture clusters;
 
     @BeforeAll
     static void startClusters() {
-        clusters = new MirrorFixture();
+        clusters = new MirrorFixture(source -> source.dataFolder(1, sourceData.resolve("1")), target -> target);
     }
 
     @AfterAll
@@ -137,6 +145,85 @@ class MirrorRefusedIT {
         others.removeAll(refused);
         assertThat(read(clusters.target(), topic, 0)).isEqualTo(others);
         assertThat(new LinkedHashSet<>(read(clusters.target(), letters, 0))).containsExactlyElementsOf(refused);
+    }
+
+    @Test
+    void shouldDoWhatThePolicySaysWithABatchThatCannotBeRead() throws Exception {
+        Map<ResumeMode, MirrorProcess> mirrors = new EnumMap<>(ResumeMode.class);
+        Map<String, StoredBatch> corrupt = new HashMap<>();
+        try {
+            for (ResumeMode resume : List.of(ResumeMode.EXACT, ResumeMode.AT_LEAST_ONCE)) {
+                for (String policy : List.of("letter", "skip", "halt")) {
+                    String topic = topics(resume + "-" + policy, Map.of());
+                    for (int part = 0; part < 3; part++) {
+                        write(topic, 0, part * RECORDS, number -> false, false);
+                    }
+                    write(topic, 1, 0, number -> false, false);
+                    corrupt.put(topic, StoredBatch.corrupt(sourceData.resolve("1"), topic, RECORDS + RECORDS / 2));
+                }
+                mirrors.put(resume, mirrorOfPolicies(resume + "-.*", CopyMode.BATCHES, resume));
+            }
+            for (ResumeMode resume : mirrors.keySet()) {
+                MirrorProcess mirror = mirrors.get(resume);
+                String group = resume + "-.*";
+                awaitCommitted(mirror, group, resume + "-letter", 0, 3 * RECORDS);
+                awaitCommitted(mirror, group, resume + "-skip", 0, 3 * RECORDS);
+                awaitCommitted(
+                        mirror,
+                        group,
+                        resume + "-halt",
+                        0,
+                        corrupt.get(resume + "-halt").from());
+                awaitCommitted(mirror, group, resume + "-halt", 1, RECORDS);
+                await("it says that a partition is stopped", () -> mirror.hasPrinted("stops this partition"), mirror);
+                assertThat(mirror.terminate().awaitExit(STOP))
+                        .as(mirror.output())
+                        .isZero();
+            }
+        } finally {
+            mirrors.values().forEach(MirrorProcess::close);
+        }
+        corrupt.forEach((topic, batch) -> {
+            List<String> others = new ArrayList<>(all(3 * RECORDS));
+            others.subList(batch.from(), topic.endsWith("halt") ? others.size() : batch.next())
+                    .clear();
+            assertThat(read(clusters.target(), topic, 0)).as(topic).isEqualTo(others);
+            assertThat(read(clusters.target(), topic, 1)).as(topic).isEqualTo(all(RECORDS));
+            if (topic.endsWith("letter")) {
+                assertThat(records(clusters.target(), topic + ".dead-letter", 0))
+                        .singleElement()
+                        .satisfies(letter -> {
+                            assertThat(letter.value()).isEqualTo(batch.bytes());
+                            assertThat(header(letter, "offset")).isEqualTo(Integer.toString(batch.from()));
+                            assertThat(header(letter, "batch.next.offset")).isEqualTo(Integer.toString(batch.next()));
+                            assertThat(header(letter, "exception.class.name"))
+                                    .isEqualTo("org.apache.kafka.common.errors.CorruptRecordException");
+                        });
+            }
+        });
+    }
+
+    @Test
+    void shouldFindTheVeryRecordsThatAreRefusedWithResumeAtLeastOnceToo() throws Exception {
+        String topic = topics("again-letter", Map.of("max.message.bytes", "2000"));
+        write(topic, 0, 0, REFUSED::contains, false);
+        try (MirrorProcess mirror = mirrorOfPolicies(topic, CopyMode.AUTO, ResumeMode.AT_LEAST_ONCE)) {
+            awaitCommitted(mirror, topic, 0, RECORDS);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+        assertThat(read(clusters.target(), topic, 0)).isEqualTo(expected(RECORDS));
+        assertDeadLetters(topic);
+    }
+
+    /** By the end of the topic's name. */
+    private static MirrorProcess mirrorOfPolicies(String topics, CopyMode mode, ResumeMode resume) {
+        return mirror(
+                topics,
+                mode,
+                "--resume=" + resume,
+                "--on-refused=.*-letter=dead-letter",
+                "--on-refused=.*-halt=stop-partition",
+                "--on-refused=.*-skip=skip");
     }
 
     private static int number(String value) {
