@@ -22,13 +22,13 @@ import java.util.List;
  * are those in a static final field, or in a record in such a field. {@link MetadataBenchmark} measures one class both
  * ways to show this.
  */
-public final class PublishedKafkaClasses {
+final class PublishedKafkaClasses {
     private static final String CLUSTER = "common.Cluster";
 
     private final ClassLoader loader;
 
     /** @param name of the folder in {@code target/racers}, such as {@code kafka-0.9.0.1} */
-    public PublishedKafkaClasses(String name) {
+    PublishedKafkaClasses(String name) {
         try {
             Path classes = Path.of(PublishedKafkaClasses.class
                     .getProtectionDomain()
@@ -56,7 +56,7 @@ public final class PublishedKafkaClasses {
     }
 
     /** The class with this name in {@code org.apache.kafka}. */
-    public Class<?> find(String name) throws ClassNotFoundException {
+    Class<?> find(String name) throws ClassNotFoundException {
         return Class.forName("org.apache.kafka." + name, true, loader);
     }
 
@@ -66,7 +66,7 @@ public final class PublishedKafkaClasses {
     }
 
     /** {@code partitionCountForTopic}: {@code (cluster, topic) -> int}. */
-    public MethodHandle partitionCount() throws ReflectiveOperationException {
+    MethodHandle partitionCount() throws ReflectiveOperationException {
         MethodType type = MethodType.methodType(int.class, Object.class, String.class);
         return method(find(CLUSTER), "partitionCountForTopic", Integer.class, type);
     }

@@ -133,10 +133,17 @@ public final class Mirror {
     private Map<String, Object> prepareGroup(Admin source, Admin target, String targetId, String groupOnTarget) {
         Map<String, Object> consumer = prepareSourceGroup(source, target, targetId);
         if (isExactlyOnce()) {
+            String group = consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
             OtherMode.requireNoMembers(
-                    source, consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
+                    group,
+                    source.describeConsumerGroups(List.of(group))
+                            .describedGroups()
+                            .get(group));
         } else {
-            OtherMode.requireNoProgress(target, groupOnTarget, mark);
+            OtherMode.requireNoProgress(
+                    groupOnTarget,
+                    target.listConsumerGroupOffsets(groupOnTarget).partitionsToOffsetAndMetadata(),
+                    mark);
         }
         return consumer;
     }
@@ -175,7 +182,7 @@ public final class Mirror {
             if (isExactlyOnce()) {
                 SubscribedTopics subscribed = new SubscribedTopics(
                         () -> Clusters.partitionCounts(source, config.topics()), topics, this::fail, topicInterval());
-                Timers.repeat(preparing, subscribed::refreshIfDue, this::fail);
+                Timers.repeat(preparing, () -> subscribed.refreshIfDue(System.nanoTime()), this::fail);
                 runThreads(new TargetGroupMembers(this, config, groups.consumer, groups.onTarget, subscribed, shared));
             } else {
                 Timers.repeat(watching, () -> refused.reportEachMinute(System.nanoTime()), this::fail);

@@ -48,9 +48,8 @@ final class SubscribedTopics {
     }
 
     /** Asks the source after the interval, or if something failed the last time; makes the target's topics ready. */
-    void refreshIfDue() {
-        long now = System.nanoTime();
-        if (isDone && now - refreshedNanos < intervalNanos) {
+    void refreshIfDue(long nowNanos) {
+        if (isDone && nowNanos - refreshedNanos < intervalNanos) {
             return;
         }
         isDone = false;
@@ -63,7 +62,7 @@ final class SubscribedTopics {
             });
             Map<String, MirrorException> failures = target.prepare(found.keySet());
             Map<String, Integer> usable = new HashMap<>(found);
-            usable.keySet().removeAll(failures.keySet());
+            failures.keySet().forEach(topic -> usable.compute(topic, (unused, grown) -> seen.get(topic)));
             seen.keySet().stream()
                     .filter(topic -> !found.containsKey(topic))
                     .forEach(topic ->
@@ -71,7 +70,7 @@ final class SubscribedTopics {
             ready = Map.copyOf(usable);
             seen = ready;
             isDone = failures.isEmpty();
-            refreshedNanos = now;
+            refreshedNanos = nowNanos;
             failures.values().stream().filter(e -> !e.isTemporary()).findFirst().ifPresent(onFailure);
         } catch (KafkaException | MirrorException e) {
             LOG.debug("Could not ask for the topics to mirror; will try again", e);

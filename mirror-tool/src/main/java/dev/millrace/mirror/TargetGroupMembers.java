@@ -42,7 +42,8 @@ final class TargetGroupMembers implements MirrorMembers {
                 transactionalId(),
                 id -> config.producerKind().create(DerivedConfigs.transactional(config.producer(), id)),
                 producer -> BatchCopier.target(
-                        config.mode(), shared.partitions(), RawProducer.of(producer), shared.limits()));
+                        config.mode(), shared.partitions(), RawProducer.of(producer), shared.limits()),
+                System::nanoTime);
     }
 
     /** The same after a restart, if the member has a name: then the start ends what the former process has left open. */

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -38,6 +39,7 @@ final class TargetTransactions implements PartitionCopy.Target {
     private final String id;
     private final Function<String, Producer<byte[], byte[]>> createProducer;
     private final Function<Producer<byte[], byte[]>, PartitionCopy.Target> createTarget;
+    private final LongSupplier nanoTime;
     private final ReentrantReadWriteLock gate = new ReentrantReadWriteLock();
     private final AtomicReference<RuntimeException> refusal = new AtomicReference<>();
     private volatile Writer writer;
@@ -68,17 +70,19 @@ final class TargetTransactions implements PartitionCopy.Target {
     TargetTransactions(
             String id,
             Function<String, Producer<byte[], byte[]>> createProducer,
-            Function<Producer<byte[], byte[]>, PartitionCopy.Target> createTarget) {
+            Function<Producer<byte[], byte[]>, PartitionCopy.Target> createTarget,
+            LongSupplier nanoTime) {
         this.id = id;
         this.createProducer = createProducer;
         this.createTarget = createTarget;
+        this.nanoTime = nanoTime;
         open();
     }
 
     private void open() {
         Producer<byte[], byte[]> producer = createProducer.apply(ids == 0 ? id : id + "-" + ids);
         writer = new Writer(producer, createTarget.apply(producer));
-        startingSinceNanos = System.nanoTime();
+        startingSinceNanos = nanoTime.getAsLong();
     }
 
     // ---- workers ----
@@ -142,7 +146,7 @@ final class TargetTransactions implements PartitionCopy.Target {
             openNext();
             return true;
         } catch (TimeoutException e) {
-            if (System.nanoTime() - startingSinceNanos > START_PATIENCE_NANOS) {
+            if (nanoTime.getAsLong() - startingSinceNanos > START_PATIENCE_NANOS) {
                 ids++;
                 replaceProducer();
             }
@@ -170,7 +174,7 @@ final class TargetTransactions implements PartitionCopy.Target {
 
     /** How long the open transaction has been ending, or 0. */
     long endingNanos() {
-        return phase.compareTo(Phase.OPEN) > 0 ? System.nanoTime() - endingSinceNanos : 0;
+        return phase.compareTo(Phase.OPEN) > 0 ? nanoTime.getAsLong() - endingSinceNanos : 0;
     }
 
     /**
@@ -195,7 +199,7 @@ final class TargetTransactions implements PartitionCopy.Target {
                 gate.writeLock().unlock();
                 return true;
             }
-            endingSinceNanos = System.nanoTime();
+            endingSinceNanos = nanoTime.getAsLong();
             phase = Phase.ADDING_POSITIONS;
         }
         try {

@@ -1,7 +1,6 @@
 package dev.millrace.client.kafka;
 
 import dev.millrace.client.metadata.ClusterDelta;
-import dev.millrace.client.metadata.Replicas;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.kafka.common.message.MetadataResponseData.MetadataResponsePartition;
 import dev.millrace.kafka.common.message.MetadataResponseData.MetadataResponseTopic;
@@ -27,11 +26,10 @@ final class MetadataResponses {
     static ClusterDelta toDelta(MetadataResponse response, boolean complete) {
         List<TopicImage> topics = new ArrayList<>();
         Map<String, ApiException> errors = new HashMap<>();
-        Map<Replicas, Replicas> assignments = new HashMap<>();
         for (MetadataResponseTopic topic : response.data().topics()) {
             Errors error = Errors.forCode(topic.errorCode());
             if (error == Errors.NONE) {
-                topics.add(image(topic, assignments));
+                topics.add(image(topic));
             } else {
                 errors.put(topic.name(), exception(error, topic.name()));
             }
@@ -48,12 +46,11 @@ final class MetadataResponses {
         };
     }
 
-    /** Topics of equal assignment share its replicas. */
-    private static TopicImage image(MetadataResponseTopic topic, Map<Replicas, Replicas> assignments) {
-        int partitions = 0;
-        for (MetadataResponsePartition partition : topic.partitions()) {
-            partitions = Math.max(partitions, partition.partitionIndex() + 1);
-        }
+    private static TopicImage image(MetadataResponseTopic topic) {
+        int partitions = topic.partitions().stream()
+                .mapToInt(partition -> partition.partitionIndex() + 1)
+                .max()
+                .orElse(0);
         int[] leaders = new int[partitions];
         int[] leaderEpochs = new int[partitions];
         int[][] all = new int[partitions][];
@@ -72,16 +69,11 @@ final class MetadataResponses {
             inSync[p] = toArray(partition.isrNodes());
             offline[p] = toArray(partition.offlineReplicas());
         }
-        Replicas replicas = new Replicas(all, inSync, offline);
-        Replicas shared = assignments.computeIfAbsent(replicas, same -> same);
-        return new TopicImage(topic.name(), topic.topicId(), leaders, leaderEpochs, shared);
+        return new TopicImage(
+                topic.name(), topic.topicId(), leaders, leaderEpochs, new TopicImage.Replicas(all, inSync, offline));
     }
 
     private static int[] toArray(List<Integer> ids) {
-        int[] array = new int[ids.size()];
-        for (int i = 0; i < array.length; i++) {
-            array[i] = ids.get(i);
-        }
-        return array;
+        return ids.stream().mapToInt(Integer::intValue).toArray();
     }
 }

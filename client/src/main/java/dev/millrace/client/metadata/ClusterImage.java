@@ -12,45 +12,35 @@ import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.errors.ApiException;
 
 /**
- * Everything that the producer knows about the cluster at one moment. An image shares with the one before all topics
- * and brokers that did not change, so that a change costs what it touches, not what is known.
+ * Everything that the producer knows about the cluster at one moment.
  *
- * <p><b>Threads:</b> immutable, except for the topic indexes, which all images of a producer share and which only grow:
- * only {@link ClusterImages} makes and publishes the next version, under its lock.
+ * <p><b>Threads:</b> immutable, except for the topic indexes, which all images of a producer share and which only grow.
+ * {@link ClusterImages} makes and publishes each new version.
  */
 public final class ClusterImage {
     private final int version;
     private final String clusterId;
     private final Map<Integer, Node> nodes;
-    private final NameTrie<TopicImage> topics;
-    private final NameTrie<Missing> missing;
+    private final TopicTable topics;
+    private final Map<String, Missing> missing;
 
     /** Shared by all images of a producer. */
     private final TopicIndexes indexes;
 
-    /** A topic that the last metadata response named with an error. */
-    private static final class Missing extends Named {
-        private final ApiException error;
-
-        /**
-         * The topic as last described, so that leader epochs do not go back when it is described again; null if it
-         * never was.
-         */
-        private final TopicImage lastKnown;
-
-        Missing(String name, ApiException error, TopicImage lastKnown) {
-            super(name);
-            this.error = error;
-            this.lastKnown = lastKnown;
-        }
-    }
+    /**
+     * A topic that the last metadata response named with an error.
+     *
+     * @param lastKnown the topic as last described, so that leader epochs do not go back when it is described again;
+     *     null if it never was
+     */
+    private record Missing(ApiException error, TopicImage lastKnown) {}
 
     private ClusterImage(
             int version,
             String clusterId,
             Map<Integer, Node> nodes,
-            NameTrie<TopicImage> topics,
-            NameTrie<Missing> missing,
+            TopicTable topics,
+            Map<String, Missing> missing,
             TopicIndexes indexes) {
         this.version = version;
         this.clusterId = clusterId;
@@ -68,7 +58,7 @@ public final class ClusterImage {
             nodes.put(id, new Node(id, server.getHostString(), server.getPort()));
             id--;
         }
-        return new ClusterImage(0, null, nodes, NameTrie.empty(), NameTrie.empty(), new TopicIndexes());
+        return new ClusterImage(0, null, nodes, TopicTable.EMPTY, Map.of(), new TopicIndexes());
     }
 
     /** The next image: the same topics, but only the brokers of {@code other}, so that no partition has a leader. */
@@ -94,7 +84,7 @@ public final class ClusterImage {
     /** The error of this topic in the last response that named it; null if there was none. */
     public ApiException error(String topic) {
         Missing absent = missing.get(topic);
-        return absent == null ? null : absent.error;
+        return absent == null ? null : absent.error();
     }
 
     /** Null if unknown. */
@@ -117,60 +107,33 @@ public final class ClusterImage {
 
     /** The next image. Leaders of a known topic id never go back to an older epoch. */
     ClusterImage withDelta(ClusterDelta delta) {
+        Map<Integer, Node> nextNodes = nodes;
+        if (!delta.nodes().isEmpty()) {
+            nextNodes = new HashMap<>();
+            for (Node node : delta.nodes()) {
+                nextNodes.put(node.id(), node);
+            }
+        }
+        Map<String, TopicImage> nextTopics = delta.complete() ? new HashMap<>() : topics.toMap();
+        Map<String, Missing> nextMissing = delta.complete() ? new HashMap<>() : new HashMap<>(missing);
+        for (TopicImage topic : delta.topics()) {
+            TopicImage indexed = topic.withIndex(indexes.getOrAssign(topic.name()));
+            nextTopics.put(topic.name(), indexed.withNewerLeadersOf(lastKnown(topic.name())));
+            nextMissing.remove(topic.name());
+        }
+        delta.errors().forEach((topic, error) -> {
+            nextTopics.remove(topic);
+            nextMissing.put(topic, new Missing(error, lastKnown(topic)));
+        });
         String nextClusterId = delta.clusterId() == null ? clusterId : delta.clusterId();
-        return new ClusterImage(
-                version + 1, nextClusterId, nodesWith(delta), topicsWith(delta), missingWith(delta), indexes);
-    }
-
-    private Map<Integer, Node> nodesWith(ClusterDelta delta) {
-        if (delta.nodes().isEmpty()) {
-            return nodes;
-        }
-        Map<Integer, Node> next = new HashMap<>();
-        for (Node node : delta.nodes()) {
-            next.put(node.id(), node);
-        }
-        return next.equals(nodes) ? nodes : next;
-    }
-
-    private NameTrie<TopicImage> topicsWith(ClusterDelta delta) {
-        List<TopicImage> described = new ArrayList<>(delta.topics().size());
-        int stillThere = 0;
-        for (TopicImage answer : delta.topics()) {
-            TopicImage known = topics.get(answer.name);
-            stillThere += known == null ? 0 : 1;
-            described.add(withAnswer(known != null ? known : lastKnown(answer.name), answer));
-        }
-        boolean areSomeGone = delta.complete() && stillThere < topics.size();
-        if (areSomeGone || topics.isEmpty()) {
-            return NameTrie.of(described);
-        }
-        NameTrie<TopicImage>.Editor next = topics.edit();
-        described.forEach(next::put);
-        delta.errors().keySet().forEach(next::remove);
-        return next.toTrie();
-    }
-
-    private TopicImage withAnswer(TopicImage known, TopicImage answer) {
-        return known == null ? answer.withIndex(indexes.getOrAssign(answer.name)) : known.withAnswer(answer);
+        TopicTable table = new TopicTable(nextTopics.values());
+        return new ClusterImage(version + 1, nextClusterId, nextNodes, table, nextMissing, indexes);
     }
 
     private TopicImage lastKnown(String topic) {
+        TopicImage known = topics.get(topic);
         Missing absent = missing.get(topic);
-        return absent == null ? null : absent.lastKnown;
-    }
-
-    private NameTrie<Missing> missingWith(ClusterDelta delta) {
-        NameTrie<Missing>.Editor next =
-                delta.complete() ? NameTrie.<Missing>empty().edit() : missing.edit();
-        for (TopicImage topic : delta.topics()) {
-            next.remove(topic.name);
-        }
-        delta.errors().forEach((topic, error) -> {
-            TopicImage known = topics.get(topic);
-            next.put(new Missing(topic, error, known != null ? known : lastKnown(topic)));
-        });
-        return next.toTrie();
+        return known == null && absent != null ? absent.lastKnown() : known;
     }
 
     /**
@@ -178,11 +141,12 @@ public final class ClusterImage {
      * version.
      */
     boolean isDifferentFrom(ClusterImage older, ClusterDelta delta) {
-        boolean isSame = nodes == older.nodes
-                && topics == older.topics
-                && missing.size() == older.missing.size()
-                && delta.errors().keySet().stream().allMatch(topic -> older.missing.get(topic) != null);
-        return !isSame;
+        if (!nodes.equals(older.nodes)
+                || topics.size() != older.topics.size()
+                || !missing.keySet().equals(older.missing.keySet())) {
+            return true;
+        }
+        return delta.topics().stream().anyMatch(t -> !topics.get(t.name()).isSameAs(older.topics.get(t.name())));
     }
 
     /**
@@ -190,31 +154,26 @@ public final class ClusterImage {
      * known topic and a known node.
      */
     ClusterImage withLeaderHints(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
-        Map<Integer, Node> nextNodes = nodesWith(endpoints);
-        NameTrie<TopicImage>.Editor next = topics.edit();
+        Map<Integer, Node> nextNodes = new HashMap<>(nodes);
+        endpoints.forEach(node -> nextNodes.put(node.id(), node));
+        Map<String, TopicImage> changed = new HashMap<>();
         for (ClusterDelta.LeaderHint hint : hints) {
-            TopicImage topic = next.get(hint.topic());
+            TopicImage topic = changed.getOrDefault(hint.topic(), topics.get(hint.topic()));
             boolean isOfThisTopic = topic != null && topic.id().equals(hint.topicId());
             if (isOfThisTopic && nextNodes.containsKey(hint.leader())) {
-                next.put(topic.withLeader(hint.partition(), hint.leader(), hint.leaderEpoch()));
+                TopicImage next = topic.withLeader(hint.partition(), hint.leader(), hint.leaderEpoch());
+                if (next != topic) {
+                    changed.put(hint.topic(), next);
+                }
             }
         }
-        NameTrie<TopicImage> nextTopics = next.toTrie();
-        if (nextTopics == topics) {
+        if (changed.isEmpty()) {
             return this;
         }
-        return new ClusterImage(version + 1, clusterId, nextNodes, nextTopics, missing, indexes);
-    }
-
-    private Map<Integer, Node> nodesWith(List<Node> endpoints) {
-        Map<Integer, Node> next = nodes;
-        for (Node endpoint : endpoints) {
-            if (!endpoint.equals(next.get(endpoint.id()))) {
-                next = next == nodes ? new HashMap<>(nodes) : next;
-                next.put(endpoint.id(), endpoint);
-            }
-        }
-        return next;
+        Map<String, TopicImage> nextTopics = topics.toMap();
+        nextTopics.putAll(changed);
+        TopicTable table = new TopicTable(nextTopics.values());
+        return new ClusterImage(version + 1, clusterId, nextNodes, table, missing, indexes);
     }
 
     /** A topic in the form that {@code Producer.partitionsFor} returns. */
@@ -225,9 +184,9 @@ public final class ClusterImage {
                     topic.name(),
                     p,
                     nodes.get(topic.leader(p)),
-                    nodesOf(topic.replicas().all(p)),
-                    nodesOf(topic.replicas().inSync(p)),
-                    nodesOf(topic.replicas().offline(p))));
+                    nodesOf(topic.replicas().all()[p]),
+                    nodesOf(topic.replicas().inSync()[p]),
+                    nodesOf(topic.replicas().offline()[p])));
         }
         return infos;
     }

@@ -1,0 +1,412 @@
+package dev.millrace.mirror;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.fetch.FakeFetch;
+import dev.millrace.mirror.fetch.Fetcher;
+import dev.millrace.mirror.fetch.ResetPolicy;
+import dev.millrace.mirror.pass.BatchMaker;
+import dev.millrace.mirror.pass.OpenDecision;
+import dev.millrace.mirror.pass.PassMode;
+import dev.millrace.mirror.pass.TargetLimits;
+import dev.millrace.mirror.support.FakeSourceConsumer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.CommitFailedException;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.MockConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.ProducerFencedException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A member with a scripted group and scripted transactions, run in the thread of the test. */
+@Timeout(60)
+class TransactionalMemberTest {
+    private static final TopicPartition TP = new TopicPartition("orders", 0);
+    private static final TopicPartition OTHER = new TopicPartition("orders", 1);
+
+    private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
+    private final List<TransactionalProducer> producers = new ArrayList<>();
+    private final Map<Producer<?, ?>, FakePartition> written = new ConcurrentHashMap<>();
+    private final FakeFetch fetch = new FakeFetch();
+    private Fetcher fetcher;
+    private final Mirror mirror = new Mirror(
+            new MirrorConfig(Pattern.compile("orders"), 1, CopyMode.BATCHES, ProducerKind.MILLRACE, Map.of(), Map.of()),
+            new MirrorObserver() {});
+    private final ScriptedGroup group = new ScriptedGroup();
+    private final FakeSourceConsumer source = new FakeSourceConsumer(new AtomicBoolean(), "orders");
+    private final TargetPartitions targets = Targets.prepared(partition -> true, mirror::fail);
+    private final TopicIdentities identities = new TopicIdentities(names -> Map.of("orders", new Uuid(0, 7)));
+    private final TargetTransactions transactions =
+            new TargetTransactions("mirror", this::createProducer, this::createTarget, System::nanoTime);
+    private final BatchCopier copier = new BatchCopier(
+            mirror,
+            group,
+            new SourceChanges(new SourceGaps(GapPolicy.GO_ON), identities),
+            targets,
+            new InFlightMemory(1 << 20),
+            Optional.empty(),
+            Optional.empty(),
+            true,
+            transactions,
+            sink -> fetcher = FakeFetch.fetcher(sink));
+    private final TransactionalMember member = member();
+
+    @AfterEach
+    void close() {
+        identities.close();
+    }
+
+    @Test
+    void shouldBeginWhereTheGroupOnTheTargetIsAndCommitWhatItWritesWithThePositions() {
+        committed.put(TP, new OffsetAndMetadata(70));
+        group.then(() -> group.rebalance(List.of(TP)));
+        group.when(() -> isAt(TP, 70), () -> deliver(TP, 70, 3));
+        group.when(() -> isCommitted(TP, 73), mirror::stop);
+
+        member.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(written(0)).containsExactly("70-72");
+        assertThat(producers).hasSize(1);
+        assertThat(member.totals().acked()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldGoOnWhereTheGroupOnTheSourceIsWhenTheTargetHasNothing() {
+        source.subscribe(Set.of("orders"));
+        source.assign(TP); // or the mock would tell nothing of it
+        source.commitSync(Map.of(TP, new OffsetAndMetadata(40)));
+        committed.put(OTHER, new OffsetAndMetadata(7));
+        group.then(() -> group.rebalance(List.of(TP, OTHER)));
+        group.when(() -> isAt(TP, 40) && isAt(OTHER, 7), mirror::stop);
+
+        member.run();
+
+        assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldBeginOnceTheTransactionOfTheFormerOwnerIsDecided() {
+        group.isUndecided = true;
+        group.then(() -> group.rebalance(List.of(TP)));
+        group.when(() -> group.asked >= 2, () -> {
+            assertThat(fetcher.position(TP)).isEmpty();
+            committed.put(TP, new OffsetAndMetadata(9)); // by the former owner
+            group.isUndecided = false;
+        });
+        group.when(() -> isAt(TP, 9), mirror::stop);
+
+        member.run();
+
+        assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldEndTheOpenTransactionBeforeItGivesAPartitionUp() {
+        Map<TopicPartition, OffsetAndMetadata> atRevocation = new HashMap<>();
+        beginBothAndWriteOf(TP);
+        group.when(() -> written(0).contains("0-2"), () -> {
+            group.rebalance(List.of(OTHER));
+            atRevocation.putAll(committed);
+            mirror.stop();
+        });
+
+        member.run();
+
+        assertThat(atRevocation).containsOnlyKeys(TP);
+        assertThat(atRevocation.get(TP).offset()).isEqualTo(3);
+        assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldWaitForACommitThatIsSlowBeforeItGivesAPartitionUp() {
+        AtomicInteger attempts = new AtomicInteger();
+        producers.get(0).beforeCommit(() -> {
+            if (attempts.incrementAndGet() < 3) {
+                throw new TimeoutException("slow");
+            }
+            written.get(producers.get(0)).acknowledgeAll();
+        });
+        beginBothAndWriteOf(TP);
+        group.when(() -> written(0).contains("0-2"), () -> {
+            group.rebalance(List.of(OTHER));
+            assertThat(isCommitted(TP, 3)).isTrue();
+            mirror.stop();
+        });
+
+        member.run();
+
+        assertThat(attempts).hasValue(3);
+        assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldGiveAPartitionUpAndStartTheOthersAnewWhenItIsFencedAmidARebalance() {
+        beginBothAndWriteOf(TP);
+        group.when(() -> written(0).contains("0-2"), () -> {
+            producers.get(0).fenceProducer();
+            group.rebalance(List.of(OTHER));
+            assertThat(copier.partitions()).isEmpty();
+        });
+        group.when(() -> isAt(OTHER, 0), mirror::stop);
+
+        member.run();
+
+        assertThat(producers).hasSize(2);
+        assertThat(committed).isEmpty();
+        assertThat(fetcher.position(TP)).isEmpty();
+        assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldCommitNothingOfWhatItHadWrittenWhenItWasAway() {
+        beginBothAndWriteOf(TP);
+        group.when(() -> written(0).contains("0-2"), () -> {
+            member.onPartitionsLost(List.of(TP, OTHER));
+            mirror.stop();
+        });
+
+        member.run();
+
+        assertThat(producers.get(0).closed()).isTrue();
+        assertThat(producers.get(0).commitCount()).isZero();
+        assertThat(committed).isEmpty();
+        assertThat(copier.partitions()).isEmpty();
+        assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldWriteAgainWhatWasInATransactionThatWasFenced() {
+        producers.get(0).beforeCommit(() -> {
+            throw new ProducerFencedException("another has begun");
+        });
+        beginBothAndWriteOf(TP);
+        group.when(() -> producers.size() == 2 && isAt(TP, 0), () -> deliver(TP, 0, 3));
+        group.when(() -> isCommitted(TP, 3), mirror::stop);
+
+        member.run();
+
+        assertThat(producers.get(0).closed()).isTrue();
+        assertThat(written(1)).containsExactly("0-2");
+        assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldNotWriteAgainWhatACommitOfUnknownOutcomeHasCommitted() {
+        producers.get(0).afterCommit(() -> {
+            throw new InvalidProducerEpochException("who knows");
+        });
+        beginBothAndWriteOf(TP);
+        group.when(() -> producers.size() == 2 && isAt(TP, 3), mirror::stop);
+
+        member.run();
+
+        assertThat(written(1)).isEmpty();
+        assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldCommitNothingWhileItIsNoMemberOfTheGroup() {
+        group.generation = -1;
+        beginBothAndWriteOf(TP);
+        group.when(() -> producers.size() == 2, () -> group.generation = 5);
+        group.when(() -> isAt(TP, 0), () -> deliver(TP, 0, 3));
+        group.when(() -> isCommitted(TP, 3), mirror::stop);
+
+        member.run();
+
+        assertThat(producers.get(0).commitCount()).isZero();
+        assertThat(producers.get(0).sentOffsets()).isFalse();
+        assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldFailWhenTheTargetDoesNotAllowTransactions() {
+        producers.get(0).beforeCommit(() -> {
+            throw new TransactionalIdAuthorizationException("not allowed");
+        });
+        beginBothAndWriteOf(TP);
+
+        member.run();
+
+        assertThat(mirror.failure()).hasMessage("The target refuses a transaction of the mirror: not allowed");
+        assertThat(committed).isEmpty();
+    }
+
+    @Test
+    void shouldCommitAtItsEndWhatItHasWritten() {
+        beginBothAndWriteOf(TP);
+        group.when(() -> written(0).contains("0-2"), mirror::stop);
+
+        member.run();
+
+        assertThat(isCommitted(TP, 3)).isTrue();
+        assertThat(mirror.failure()).isNull();
+        assertThat(group.closed()).isTrue();
+    }
+
+    @Test
+    void shouldEndWellWhenTheGroupHasGoneOnBeforeTheLastCommit() {
+        beginBothAndWriteOf(TP);
+        group.when(() -> written(0).contains("0-2"), () -> {
+            producers.get(0).sendOffsetsToTransactionException = new CommitFailedException("another generation");
+            mirror.stop();
+        });
+
+        member.run();
+
+        assertThat(committed).isEmpty();
+        assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldFailWhenTheLastTransactionIsAborted() {
+        beginBothAndWriteOf(TP);
+        group.when(() -> written(0).contains("0-2"), () -> {
+            producers.get(0).fenceProducer();
+            mirror.stop();
+        });
+
+        member.run();
+
+        assertThat(committed).isEmpty();
+        assertThat(mirror.failure()).hasMessageStartingWith("The last transaction is aborted");
+    }
+
+    private void beginBothAndWriteOf(TopicPartition partition) {
+        group.then(() -> group.rebalance(List.of(TP, OTHER)));
+        group.when(() -> isAt(TP, 0) && isAt(OTHER, 0), () -> deliver(partition, 0, 3));
+    }
+
+    private boolean isAt(TopicPartition partition, long offset) {
+        return fetcher.position(partition).equals(OptionalLong.of(offset));
+    }
+
+    private boolean isCommitted(TopicPartition partition, long offset) {
+        return committed.containsKey(partition) && committed.get(partition).offset() == offset;
+    }
+
+    private List<String> written(int producer) {
+        return written.get(producers.get(producer)).written();
+    }
+
+    private void deliver(TopicPartition partition, long offset, int records) {
+        copier.onFetched(fetch.fetched(
+                partition, offset, new BatchMaker(offset).records(records).make()));
+    }
+
+    private TransactionalMember member() {
+        SubscribedTopics topics = new SubscribedTopics(
+                () -> Map.of("orders", 2), new ReadyTarget(), mirror::fail, Duration.ofSeconds(30));
+        topics.refreshIfDue(0);
+        TargetProgress progress = new TargetProgress(group, source);
+        TargetWatch watch = new TargetWatch(unused -> "", MirrorPolicies.FOREVER, mirror::fail);
+        return new TransactionalMember(
+                mirror,
+                new TransactionalMember.Consumers(group, source),
+                new TransactionalMember.Target(topics, targets, watch),
+                progress,
+                new SourcePositions(source, progress, ResetPolicy.of("earliest"), identities),
+                transactions,
+                copier);
+    }
+
+    private TransactionalProducer createProducer(String id) {
+        TransactionalProducer producer = new TransactionalProducer(id, committed);
+        FakePartition partition = new FakePartition();
+        producer.beforeCommit(partition::acknowledgeAll);
+        producers.add(producer);
+        written.put(producer, partition);
+        return producer;
+    }
+
+    private PartitionCopy.Target createTarget(Producer<byte[], byte[]> producer) {
+        return unused -> new PartitionCopy.OpenTarget(
+                written.get(producer),
+                new OpenDecision(PassMode.BATCHES, new TargetLimits(TargetLimits.ANY_CODEC, 1 << 20)));
+    }
+
+    private static final class ReadyTarget implements TargetPartitions.Preparation {
+        @Override
+        public boolean ensure(TopicPartition partition) {
+            return true;
+        }
+
+        @Override
+        public void forget(String topic) {}
+    }
+
+    /** The group on the target: what happens in its polls is scripted, and its offsets are those of the transactions. */
+    private final class ScriptedGroup extends MockConsumer<byte[], byte[]> {
+        private final Queue<Step> steps = new ArrayDeque<>();
+        private boolean isUndecided;
+        private int generation = 1;
+        private int asked;
+
+        private record Step(BooleanSupplier condition, Runnable action) {}
+
+        ScriptedGroup() {
+            super("earliest");
+        }
+
+        /** Does this in the next poll after the former steps. */
+        void then(Runnable action) {
+            when(() -> true, action);
+        }
+
+        /** Does this in the first poll after the former steps in which the condition holds. */
+        void when(BooleanSupplier condition, Runnable action) {
+            steps.add(new Step(condition, action));
+        }
+
+        @Override
+        public synchronized ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+            if (!steps.isEmpty() && steps.element().condition().getAsBoolean()) {
+                steps.remove().action().run();
+            }
+            return super.poll(timeout);
+        }
+
+        @Override
+        public synchronized Map<TopicPartition, OffsetAndMetadata> committed(
+                Set<TopicPartition> partitions, Duration timeout) {
+            asked++;
+            if (isUndecided) {
+                throw new TimeoutException("a transaction is pending");
+            }
+            return partitions.stream()
+                    .filter(committed::containsKey)
+                    .collect(Collectors.toMap(partition -> partition, committed::get));
+        }
+
+        @Override
+        @SuppressWarnings("removal") // there is no other way to make one
+        public ConsumerGroupMetadata groupMetadata() {
+            return new ConsumerGroupMetadata("mirror", generation, "member", Optional.empty());
+        }
+    }
+}
