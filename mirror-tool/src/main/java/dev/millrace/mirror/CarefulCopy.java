@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -22,8 +21,6 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Copies a stretch of a partition again, of which the target has refused something: a few records at a time, each time
@@ -39,7 +36,6 @@ import org.slf4j.LoggerFactory;
  * #stop} sets {@code stopped} before {@link #isSending} reads the other.
  */
 final class CarefulCopy implements Runnable {
-    private static final Logger LOG = LoggerFactory.getLogger(CarefulCopy.class);
     private static final int FIRST_GROUP = 64;
     private static final int LARGEST_GROUP = 512;
     private static final int MAX_GROUP_BYTES = 1 << 20;
@@ -57,7 +53,7 @@ final class CarefulCopy implements Runnable {
 
     // Of run.
     private final Map<Long, Throwable> known = new HashMap<>();
-    private final List<Letter> letters = new ArrayList<>();
+    private final LeftOutRecords leftOut;
     private boolean mustNumber = true;
     private boolean hasHole;
     private int group = FIRST_GROUP;
@@ -131,13 +127,13 @@ final class CarefulCopy implements Runnable {
         ABANDONED
     }
 
-    private record Letter(ConsumerRecord<byte[], byte[]> record, Throwable cause, CompletableFuture<Void> sent) {}
-
     CarefulCopy(Task task, Context context) {
         this.task = task;
         this.context = context;
         this.partition = task.partition();
         this.policy = context.refused().policies().of(partition.topic());
+        this.leftOut =
+                new LeftOutRecords(partition, context.refused(), context.deadLetters(), this::pauseUnlessStopped);
         this.progress = new Progress(
                 new OffsetAndMetadata(task.start().offset(), task.start().leaderEpoch(), ""), task.numbers(), 0, 0);
     }
@@ -222,7 +218,8 @@ final class CarefulCopy implements Runnable {
                     context.refused().onPartitionStopped(partition, first.offset(), refusal);
                     return End.PARTITION_STOPPED;
                 }
-                leaveOut(first, refusal);
+                leftOut.add(first, refusal);
+                hasHole = true;
                 next++;
                 continue;
             }
@@ -289,8 +286,7 @@ final class CarefulCopy implements Runnable {
 
     private SendAttempt send(List<ConsumerRecord<byte[], byte[]>> records) {
         while (!context.targets().isReady(partition) || !tryNumber()) {
-            throwIfStopped();
-            pause();
+            pauseUnlessStopped();
         }
         SendAttempt attempt = new SendAttempt();
         sending = true;
@@ -314,89 +310,20 @@ final class CarefulCopy implements Runnable {
         return !mustNumber;
     }
 
-    // ---- refused records ----
-
-    private void leaveOut(ConsumerRecord<byte[], byte[]> record, Throwable cause) {
-        hasHole = true;
-        letters.add(new Letter(
-                record,
-                cause,
-                policy == RefusalPolicy.DEAD_LETTER
-                        ? sendLetter(() -> context.deadLetters().send(partition, record, cause))
-                        : CompletableFuture.completedFuture(null)));
-    }
-
     private End leaveOut(UnreadableBatch batch) {
         if (policy == RefusalPolicy.STOP_PARTITION) {
             context.refused().onPartitionStopped(partition, batch.from(), batch.cause());
             return End.PARTITION_STOPPED;
         }
-        if (policy == RefusalPolicy.DEAD_LETTER) {
-            await(sendLetter(() -> context.deadLetters().send(partition, batch)));
-            context.refused().onDeadLettered(partition, batch.from(), batch.records(), topicOfLetters(), batch.cause());
-        } else {
-            context.refused().onSkipped(partition, batch.from(), batch.records(), batch.cause());
-        }
+        leftOut.addAndAwait(batch);
         publish(new OffsetAndMetadata(batch.next(), progress.position().leaderEpoch(), ""), 0, 0);
         awaitCommit();
         return End.COPIED;
     }
 
-    private String topicOfLetters() {
-        return context.deadLetters().topicFor(partition);
-    }
-
-    /** Tries again as long as the target cannot take it for now. */
-    private CompletableFuture<Void> sendLetter(Supplier<CompletableFuture<Void>> send) {
-        while (true) {
-            try {
-                CompletableFuture<Void> sent = send.get();
-                if (!sent.isCompletedExceptionally() || !isRetriable(sent)) {
-                    return sent;
-                }
-            } catch (RetriableException e) {
-                LOG.debug("No dead letter of {} can be written yet", partition, e);
-            }
-            throwIfStopped();
-            pause();
-        }
-    }
-
-    private static boolean isRetriable(CompletableFuture<Void> failed) {
-        try {
-            failed.getNow(null);
-            return false;
-        } catch (CompletionException e) {
-            return e.getCause() instanceof RetriableException;
-        }
-    }
-
     /** Waits until dead letters are written, and moves the position after what was refused. */
     private void settleRefused() {
-        for (Letter letter : letters) {
-            await(letter.sent());
-            long offset = letter.record().offset();
-            if (policy == RefusalPolicy.DEAD_LETTER) {
-                context.refused().onDeadLettered(partition, offset, 1, topicOfLetters(), letter.cause());
-            } else {
-                context.refused().onSkipped(partition, offset, 1, letter.cause());
-            }
-            publish(after(letter.record()), 0, 0);
-        }
-        letters.clear();
-    }
-
-    private void await(CompletableFuture<Void> letter) {
-        try {
-            letter.get();
-        } catch (InterruptedException e) {
-            throw new InterruptException(e);
-        } catch (ExecutionException e) {
-            throw MirrorException.failed(
-                    "Could not write a dead letter of " + partition.topic() + " partition " + partition.partition()
-                            + " to " + topicOfLetters() + "; nothing from there on is committed",
-                    e.getCause());
-        }
+        leftOut.settle(record -> publish(after(record), 0, 0));
     }
 
     // ---- progress ----
@@ -452,6 +379,11 @@ final class CarefulCopy implements Runnable {
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         }
+    }
+
+    private void pauseUnlessStopped() {
+        throwIfStopped();
+        pause();
     }
 
     private void throwIfStopped() {
