@@ -158,7 +158,9 @@ class MirrorRefusedIT {
                     for (int part = 0; part < 3; part++) {
                         write(topic, 0, part * RECORDS, number -> false, false);
                     }
-                    write(topic, 1, 0, number -> false, false);
+                    if (policy.equals("halt")) {
+                        write(topic, 1, 0, number -> false, false);
+                    }
                     corrupt.put(topic, StoredBatch.corrupt(sourceData.resolve("1"), topic, RECORDS + RECORDS / 2));
                 }
                 mirrors.put(resume, mirrorOfPolicies(resume + "-.*", CopyMode.BATCHES, resume));
@@ -188,7 +190,9 @@ class MirrorRefusedIT {
             others.subList(batch.from(), topic.endsWith("halt") ? others.size() : batch.next())
                     .clear();
             assertThat(read(clusters.target(), topic, 0)).as(topic).isEqualTo(others);
-            assertThat(read(clusters.target(), topic, 1)).as(topic).isEqualTo(all(RECORDS));
+            if (topic.endsWith("halt")) {
+                assertThat(read(clusters.target(), topic, 1)).as(topic).isEqualTo(all(RECORDS));
+            }
             if (topic.endsWith("letter")) {
                 assertThat(records(clusters.target(), topic + ".dead-letter", 0))
                         .singleElement()
