@@ -29,7 +29,7 @@ final class OffsetCommits {
     private final Consumer<?, ?> consumer;
     private final SourceTopics source;
     private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
-    private boolean isInFlight;
+    private int inFlight;
 
     OffsetCommits(Consumer<?, ?> consumer, SourceTopics source) {
         this.consumer = consumer;
@@ -46,14 +46,16 @@ final class OffsetCommits {
     /** Sends the positions without waiting for the answer, unless an earlier answer is still awaited. */
     void commitInBackground(Map<TopicPartition, OffsetAndMetadata> positions) {
         Map<TopicPartition, OffsetAndMetadata> left = uncommitted(positions);
-        if (!left.isEmpty() && !isInFlight) {
-            isInFlight = true;
-            consumer.commitAsync(left, this::onCompletion);
+        if (inFlight == 0) {
+            for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(left)) {
+                inFlight++;
+                consumer.commitAsync(part, this::onCompletion);
+            }
         }
     }
 
     private void onCompletion(Map<TopicPartition, OffsetAndMetadata> positions, Exception failure) {
-        isInFlight = false;
+        inFlight--;
         if (failure == null) {
             committed.putAll(positions);
         } else if (failure instanceof RebalanceInProgressException) {
@@ -77,9 +79,12 @@ final class OffsetCommits {
         while (!left.isEmpty()) {
             try {
                 long rest = Math.max(FIRST_ATTEMPT_NANOS, deadlineNanos - System.nanoTime());
-                consumer.commitSync(left, Duration.ofNanos(Math.min(attemptNanos, rest)));
-                committed.putAll(left);
-                return gone;
+                Duration timeout = Duration.ofNanos(Math.min(attemptNanos, rest));
+                for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(left)) {
+                    consumer.commitSync(part, timeout);
+                    committed.putAll(part);
+                    left.keySet().removeAll(part.keySet());
+                }
             } catch (TimeoutException e) {
                 Set<TopicPartition> missing = source.findMissing(left.keySet());
                 if (missing.isEmpty() && System.nanoTime() >= deadlineNanos) {

@@ -158,7 +158,7 @@ final class PartitionStarts {
         waiting.entrySet().stream()
                 .filter(next -> next.getValue().toCommit != null)
                 .sorted(Comparator.comparingInt(next -> next.getValue().commits))
-                .limit(commitsSingly ? 1 : Long.MAX_VALUE)
+                .limit(commitsSingly ? 1 : CommitParts.MAX_POSITIONS)
                 .forEach(next -> committing.put(next.getKey(), next.getValue()));
         if (!committing.isEmpty()) {
             commit(committing);

@@ -1,6 +1,8 @@
 package dev.millrace.mirror;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -46,7 +48,7 @@ final class TargetTransactions implements PartitionCopy.Target {
 
     // The member's.
     private Phase phase = Phase.STARTING;
-    private Map<TopicPartition, OffsetAndMetadata> ending = Map.of();
+    private final Deque<Map<TopicPartition, OffsetAndMetadata>> positionsToAdd = new ArrayDeque<>();
     private int ids;
     private long startingSinceNanos;
     private long endingSinceNanos;
@@ -157,7 +159,6 @@ final class TargetTransactions implements PartitionCopy.Target {
     private void openNext() {
         writer.producer.beginTransaction();
         phase = Phase.OPEN;
-        ending = Map.of();
         gate.writeLock().unlock();
     }
 
@@ -194,8 +195,8 @@ final class TargetTransactions implements PartitionCopy.Target {
             if (!tryCloseGate()) {
                 return false;
             }
-            ending = positions.get();
-            if (ending.isEmpty()) {
+            positionsToAdd.addAll(CommitParts.of(positions.get()));
+            if (positionsToAdd.isEmpty()) {
                 gate.writeLock().unlock();
                 return true;
             }
@@ -204,7 +205,10 @@ final class TargetTransactions implements PartitionCopy.Target {
         }
         try {
             if (phase == Phase.ADDING_POSITIONS) {
-                writer.producer.sendOffsetsToTransaction(ending, group);
+                while (!positionsToAdd.isEmpty()) {
+                    writer.producer.sendOffsetsToTransaction(positionsToAdd.element(), group);
+                    positionsToAdd.remove();
+                }
                 phase = Phase.COMMITTING;
             }
             writer.producer.commitTransaction();
@@ -233,7 +237,7 @@ final class TargetTransactions implements PartitionCopy.Target {
     private void replaceProducer() {
         writer.producer.close(Duration.ZERO);
         refusal.set(null);
-        ending = Map.of();
+        positionsToAdd.clear();
         phase = Phase.STARTING;
         open();
     }

@@ -36,7 +36,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 public final class MirrorFixture implements AutoCloseable {
     private static final String SLOW = "slow";
     private static final double SLOW_BYTES_PER_SECOND = 300e3;
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** {@code -Dmillrace.patience=300} for more data than CI has time for. */
+    private static final Duration PATIENCE = Duration.ofSeconds(Long.getLong("millrace.patience", 60));
 
     private final KafkaCluster source;
     private final KafkaCluster target;

@@ -1,0 +1,44 @@
+package dev.millrace.mirror;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.Test;
+
+class CommitPartsTest {
+    @Test
+    void shouldHaveNoPartOfNothing() {
+        assertThat(CommitParts.of(Map.of())).isEmpty();
+    }
+
+    @Test
+    void shouldLeaveWhatOneCommitTakesInOne() {
+        assertThat(CommitParts.of(positions(CommitParts.MAX_POSITIONS)))
+                .containsExactly(positions(CommitParts.MAX_POSITIONS));
+    }
+
+    @Test
+    void shouldHaveEachPositionOnceInPartsThatACommitTakes() {
+        Map<TopicPartition, OffsetAndMetadata> all = new HashMap<>();
+        int sum = 0;
+        for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions(2_500))) {
+            assertThat(part).hasSizeLessThanOrEqualTo(CommitParts.MAX_POSITIONS);
+            sum += part.size();
+            all.putAll(part);
+        }
+
+        assertThat(all).isEqualTo(positions(2_500));
+        assertThat(sum).isEqualTo(2_500);
+    }
+
+    private static Map<TopicPartition, OffsetAndMetadata> positions(int count) {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        for (int p = 0; p < count; p++) {
+            positions.put(new TopicPartition("t", p), new OffsetAndMetadata(10L * p));
+        }
+        return positions;
+    }
+}
