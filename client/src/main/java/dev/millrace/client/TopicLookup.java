@@ -110,7 +110,7 @@ final class TopicLookup {
             if (leftMs <= 0) {
                 throw timeoutException(image, topic, partition, maxBlockMs);
             }
-            image = images.awaitNewerThan(image.version(), leftMs);
+            image = images.awaitNews(topic, image.version(), leftMs);
             if (permanentErrorOrNull(image.error(topic)) != null) {
                 throw image.error(topic);
             }

@@ -16,6 +16,7 @@ import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.Replicas;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
@@ -222,7 +223,7 @@ class RecordSenderTest {
                         new Uuid(1, topic.hashCode()),
                         new int[] {1, 1},
                         new int[] {0, 0},
-                        new TopicImage.Replicas(nobody, nobody, nobody)))
+                        new Replicas(nobody, nobody, nobody)))
                 .toList();
         images.applyDelta(new ClusterDelta("c", List.of(new Node(1, "localhost", 1)), known, Map.of(), true));
     }

@@ -15,6 +15,7 @@ import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.Replicas;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
@@ -283,7 +284,7 @@ class WaitingRecordsTest {
 
     private void publish(int partitions) {
         int[][] nobody = new int[partitions][0];
-        TopicImage.Replicas replicas = new TopicImage.Replicas(nobody, nobody, nobody);
+        Replicas replicas = new Replicas(nobody, nobody, nobody);
         TopicImage topic = new TopicImage(TOPIC, new Uuid(1, 1), new int[partitions], new int[partitions], replicas);
         images.applyDelta(new ClusterDelta("c", List.of(new Node(0, "localhost", 1)), List.of(topic), Map.of(), true));
     }

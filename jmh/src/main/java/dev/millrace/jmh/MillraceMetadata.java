@@ -3,6 +3,7 @@ package dev.millrace.jmh;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.Replicas;
 import dev.millrace.client.metadata.TopicImage;
 import java.util.Arrays;
 import java.util.List;
@@ -38,10 +39,6 @@ public final class MillraceMetadata {
         Arrays.fill(replicas, new int[] {KafkaMetadata.BROKER});
         int[][] offline = new int[partitions][0];
         return new TopicImage(
-                name,
-                Uuid.randomUuid(),
-                leaders,
-                new int[partitions],
-                new TopicImage.Replicas(replicas, replicas, offline));
+                name, Uuid.randomUuid(), leaders, new int[partitions], new Replicas(replicas, replicas, offline));
     }
 }

@@ -156,6 +156,7 @@ public final class MetadataRefresh implements IoTask {
             allNeeded = false;
         }
         ClusterImage image = images.current();
+        images.awaitedTopics().forEach(registry::add); // a waiting thread does not add its topic again
         Set<String> topics = registry.removeIdle(nowMs, settings.metadataMaxIdleMs());
         if (!complete) {
             topics = topics.stream().filter(t -> image.topic(t) == null).collect(Collectors.toSet());

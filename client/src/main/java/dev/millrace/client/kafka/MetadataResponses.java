@@ -1,6 +1,7 @@
 package dev.millrace.client.kafka;
 
 import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.metadata.Replicas;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.kafka.common.message.MetadataResponseData.MetadataResponsePartition;
 import dev.millrace.kafka.common.message.MetadataResponseData.MetadataResponseTopic;
@@ -26,10 +27,11 @@ final class MetadataResponses {
     static ClusterDelta toDelta(MetadataResponse response, boolean complete) {
         List<TopicImage> topics = new ArrayList<>();
         Map<String, ApiException> errors = new HashMap<>();
+        Map<Replicas, Replicas> assignments = new HashMap<>();
         for (MetadataResponseTopic topic : response.data().topics()) {
             Errors error = Errors.forCode(topic.errorCode());
             if (error == Errors.NONE) {
-                topics.add(image(topic));
+                topics.add(image(topic, assignments));
             } else {
                 errors.put(topic.name(), exception(error, topic.name()));
             }
@@ -46,11 +48,12 @@ final class MetadataResponses {
         };
     }
 
-    private static TopicImage image(MetadataResponseTopic topic) {
-        int partitions = topic.partitions().stream()
-                .mapToInt(partition -> partition.partitionIndex() + 1)
-                .max()
-                .orElse(0);
+    /** Topics of equal assignment share its replicas. */
+    private static TopicImage image(MetadataResponseTopic topic, Map<Replicas, Replicas> assignments) {
+        int partitions = 0;
+        for (MetadataResponsePartition partition : topic.partitions()) {
+            partitions = Math.max(partitions, partition.partitionIndex() + 1);
+        }
         int[] leaders = new int[partitions];
         int[] leaderEpochs = new int[partitions];
         int[][] all = new int[partitions][];
@@ -69,11 +72,16 @@ final class MetadataResponses {
             inSync[p] = toArray(partition.isrNodes());
             offline[p] = toArray(partition.offlineReplicas());
         }
-        return new TopicImage(
-                topic.name(), topic.topicId(), leaders, leaderEpochs, new TopicImage.Replicas(all, inSync, offline));
+        Replicas replicas = new Replicas(all, inSync, offline);
+        Replicas shared = assignments.computeIfAbsent(replicas, same -> same);
+        return new TopicImage(topic.name(), topic.topicId(), leaders, leaderEpochs, shared);
     }
 
     private static int[] toArray(List<Integer> ids) {
-        return ids.stream().mapToInt(Integer::intValue).toArray();
+        int[] array = new int[ids.size()];
+        for (int i = 0; i < array.length; i++) {
+            array[i] = ids.get(i);
+        }
+        return array;
     }
 }

@@ -12,35 +12,45 @@ import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.errors.ApiException;
 
 /**
- * Everything that the producer knows about the cluster at one moment.
+ * Everything that the producer knows about the cluster at one moment. An image shares with the one before all topics
+ * and brokers that did not change, so that a change costs what it touches, not what is known.
  *
- * <p><b>Threads:</b> immutable, except for the topic indexes, which all images of a producer share and which only grow.
- * {@link ClusterImages} makes and publishes each new version.
+ * <p><b>Threads:</b> immutable, except for the topic indexes, which all images of a producer share and which only grow:
+ * only {@link ClusterImages} makes and publishes the next version, under its lock.
  */
 public final class ClusterImage {
     private final int version;
     private final String clusterId;
     private final Map<Integer, Node> nodes;
-    private final TopicTable topics;
-    private final Map<String, Missing> missing;
+    private final NameTrie<TopicImage> topics;
+    private final NameTrie<Missing> missing;
 
     /** Shared by all images of a producer. */
     private final TopicIndexes indexes;
 
-    /**
-     * A topic that the last metadata response named with an error.
-     *
-     * @param lastKnown the topic as last described, so that leader epochs do not go back when it is described again;
-     *     null if it never was
-     */
-    private record Missing(ApiException error, TopicImage lastKnown) {}
+    /** A topic that the last metadata response named with an error. */
+    private static final class Missing extends Named {
+        private final ApiException error;
+
+        /**
+         * The topic as last described, so that leader epochs do not go back when it is described again; null if it
+         * never was.
+         */
+        private final TopicImage lastKnown;
+
+        Missing(String name, ApiException error, TopicImage lastKnown) {
+            super(name);
+            this.error = error;
+            this.lastKnown = lastKnown;
+        }
+    }
 
     private ClusterImage(
             int version,
             String clusterId,
             Map<Integer, Node> nodes,
-            TopicTable topics,
-            Map<String, Missing> missing,
+            NameTrie<TopicImage> topics,
+            NameTrie<Missing> missing,
             TopicIndexes indexes) {
         this.version = version;
         this.clusterId = clusterId;
@@ -58,7 +68,7 @@ public final class ClusterImage {
             nodes.put(id, new Node(id, server.getHostString(), server.getPort()));
             id--;
         }
-        return new ClusterImage(0, null, nodes, TopicTable.EMPTY, Map.of(), new TopicIndexes());
+        return new ClusterImage(0, null, nodes, NameTrie.empty(), NameTrie.empty(), new TopicIndexes());
     }
 
     /** The next image: the same topics, but only the brokers of {@code other}, so that no partition has a leader. */
@@ -84,7 +94,7 @@ public final class ClusterImage {
     /** The error of this topic in the last response that named it; null if there was none. */
     public ApiException error(String topic) {
         Missing absent = missing.get(topic);
-        return absent == null ? null : absent.error();
+        return absent == null ? null : absent.error;
     }
 
     /** Null if unknown. */
@@ -107,33 +117,60 @@ public final class ClusterImage {
 
     /** The next image. Leaders of a known topic id never go back to an older epoch. */
     ClusterImage withDelta(ClusterDelta delta) {
-        Map<Integer, Node> nextNodes = nodes;
-        if (!delta.nodes().isEmpty()) {
-            nextNodes = new HashMap<>();
-            for (Node node : delta.nodes()) {
-                nextNodes.put(node.id(), node);
-            }
-        }
-        Map<String, TopicImage> nextTopics = delta.complete() ? new HashMap<>() : topics.toMap();
-        Map<String, Missing> nextMissing = delta.complete() ? new HashMap<>() : new HashMap<>(missing);
-        for (TopicImage topic : delta.topics()) {
-            TopicImage indexed = topic.withIndex(indexes.getOrAssign(topic.name()));
-            nextTopics.put(topic.name(), indexed.withNewerLeadersOf(lastKnown(topic.name())));
-            nextMissing.remove(topic.name());
-        }
-        delta.errors().forEach((topic, error) -> {
-            nextTopics.remove(topic);
-            nextMissing.put(topic, new Missing(error, lastKnown(topic)));
-        });
         String nextClusterId = delta.clusterId() == null ? clusterId : delta.clusterId();
-        TopicTable table = new TopicTable(nextTopics.values());
-        return new ClusterImage(version + 1, nextClusterId, nextNodes, table, nextMissing, indexes);
+        return new ClusterImage(
+                version + 1, nextClusterId, nodesWith(delta), topicsWith(delta), missingWith(delta), indexes);
+    }
+
+    private Map<Integer, Node> nodesWith(ClusterDelta delta) {
+        if (delta.nodes().isEmpty()) {
+            return nodes;
+        }
+        Map<Integer, Node> next = new HashMap<>();
+        for (Node node : delta.nodes()) {
+            next.put(node.id(), node);
+        }
+        return next.equals(nodes) ? nodes : next;
+    }
+
+    private NameTrie<TopicImage> topicsWith(ClusterDelta delta) {
+        List<TopicImage> described = new ArrayList<>(delta.topics().size());
+        int stillThere = 0;
+        for (TopicImage answer : delta.topics()) {
+            TopicImage known = topics.get(answer.name);
+            stillThere += known == null ? 0 : 1;
+            described.add(withAnswer(known != null ? known : lastKnown(answer.name), answer));
+        }
+        boolean areSomeGone = delta.complete() && stillThere < topics.size();
+        if (areSomeGone || topics.isEmpty()) {
+            return NameTrie.of(described);
+        }
+        NameTrie<TopicImage>.Editor next = topics.edit();
+        described.forEach(next::put);
+        delta.errors().keySet().forEach(next::remove);
+        return next.toTrie();
+    }
+
+    private TopicImage withAnswer(TopicImage known, TopicImage answer) {
+        return known == null ? answer.withIndex(indexes.getOrAssign(answer.name)) : known.withAnswer(answer);
     }
 
     private TopicImage lastKnown(String topic) {
-        TopicImage known = topics.get(topic);
         Missing absent = missing.get(topic);
-        return known == null && absent != null ? absent.lastKnown() : known;
+        return absent == null ? null : absent.lastKnown;
+    }
+
+    private NameTrie<Missing> missingWith(ClusterDelta delta) {
+        NameTrie<Missing>.Editor next =
+                delta.complete() ? NameTrie.<Missing>empty().edit() : missing.edit();
+        for (TopicImage topic : delta.topics()) {
+            next.remove(topic.name);
+        }
+        delta.errors().forEach((topic, error) -> {
+            TopicImage known = topics.get(topic);
+            next.put(new Missing(topic, error, known != null ? known : lastKnown(topic)));
+        });
+        return next.toTrie();
     }
 
     /**
@@ -141,12 +178,11 @@ public final class ClusterImage {
      * version.
      */
     boolean isDifferentFrom(ClusterImage older, ClusterDelta delta) {
-        if (!nodes.equals(older.nodes)
-                || topics.size() != older.topics.size()
-                || !missing.keySet().equals(older.missing.keySet())) {
-            return true;
-        }
-        return delta.topics().stream().anyMatch(t -> !topics.get(t.name()).isSameAs(older.topics.get(t.name())));
+        boolean isSame = nodes == older.nodes
+                && topics == older.topics
+                && missing.size() == older.missing.size()
+                && delta.errors().keySet().stream().allMatch(topic -> older.missing.get(topic) != null);
+        return !isSame;
     }
 
     /**
@@ -154,26 +190,31 @@ public final class ClusterImage {
      * known topic and a known node.
      */
     ClusterImage withLeaderHints(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
-        Map<Integer, Node> nextNodes = new HashMap<>(nodes);
-        endpoints.forEach(node -> nextNodes.put(node.id(), node));
-        Map<String, TopicImage> changed = new HashMap<>();
+        Map<Integer, Node> nextNodes = nodesWith(endpoints);
+        NameTrie<TopicImage>.Editor next = topics.edit();
         for (ClusterDelta.LeaderHint hint : hints) {
-            TopicImage topic = changed.getOrDefault(hint.topic(), topics.get(hint.topic()));
+            TopicImage topic = next.get(hint.topic());
             boolean isOfThisTopic = topic != null && topic.id().equals(hint.topicId());
             if (isOfThisTopic && nextNodes.containsKey(hint.leader())) {
-                TopicImage next = topic.withLeader(hint.partition(), hint.leader(), hint.leaderEpoch());
-                if (next != topic) {
-                    changed.put(hint.topic(), next);
-                }
+                next.put(topic.withLeader(hint.partition(), hint.leader(), hint.leaderEpoch()));
             }
         }
-        if (changed.isEmpty()) {
+        NameTrie<TopicImage> nextTopics = next.toTrie();
+        if (nextTopics == topics) {
             return this;
         }
-        Map<String, TopicImage> nextTopics = topics.toMap();
-        nextTopics.putAll(changed);
-        TopicTable table = new TopicTable(nextTopics.values());
-        return new ClusterImage(version + 1, clusterId, nextNodes, table, missing, indexes);
+        return new ClusterImage(version + 1, clusterId, nextNodes, nextTopics, missing, indexes);
+    }
+
+    private Map<Integer, Node> nodesWith(List<Node> endpoints) {
+        Map<Integer, Node> next = nodes;
+        for (Node endpoint : endpoints) {
+            if (!endpoint.equals(next.get(endpoint.id()))) {
+                next = next == nodes ? new HashMap<>(nodes) : next;
+                next.put(endpoint.id(), endpoint);
+            }
+        }
+        return next;
     }
 
     /** A topic in the form that {@code Producer.partitionsFor} returns. */
@@ -184,9 +225,9 @@ public final class ClusterImage {
                     topic.name(),
                     p,
                     nodes.get(topic.leader(p)),
-                    nodesOf(topic.replicas().all()[p]),
-                    nodesOf(topic.replicas().inSync()[p]),
-                    nodesOf(topic.replicas().offline()[p])));
+                    nodesOf(topic.replicas().all(p)),
+                    nodesOf(topic.replicas().inSync(p)),
+                    nodesOf(topic.replicas().offline(p))));
         }
         return infos;
     }

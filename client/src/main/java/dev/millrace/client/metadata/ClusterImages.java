@@ -1,6 +1,9 @@
 package dev.millrace.client.metadata;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -8,22 +11,46 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 
 /**
- * The current image, and the threads that wait for the next one.
+ * The current image, and the threads that wait for news of a topic.
  *
- * <p><b>Threads:</b> all methods by any thread. {@code current} is a single volatile read; {@code awaitNewerThan}
- * blocks; the others hold the lock shortly, so that each image is made from the one before.
- * <p><b>Ordering:</b> an image is published by a volatile store under the lock; a waiter compares versions under the
- * same lock, and so either sees the new image or is woken.
+ * <p><b>Threads:</b> all methods by any thread. {@code current} is a single volatile read; {@code awaitNews} blocks; the
+ * others hold the lock while they make an image, so that each is made from the one before.
+ * <p><b>Ordering:</b> an image is published by a volatile store under the lock. A waiter compares versions under the
+ * same lock before it joins those of its topic, and returns if there was any image that it has not seen; so every image
+ * is either seen by it, or published while it is among the waiters. An answer that names the topic then wakes it, and
+ * so does all that may concern any topic: an answer for all topics in use, a return to the bootstrap servers, a failure
+ * and {@code close}. The other answers and leader hints give no topic and no partition that was not there before.
+ * <p><b>Bounds:</b> an image of an answer is made under the lock: {@code awaitNews} may first wait for that, some
+ * milliseconds for 100,000 topics.
  */
 public final class ClusterImages {
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+
+    /** By topic; guarded by the lock. */
+    private final Map<String, Waiters> waiters = new HashMap<>();
+
     private final ClusterImage bootstrap;
     private volatile ClusterImage current;
     private volatile Runnable changeListener = () -> {};
     private int failures;
     private volatile KafkaException failure;
     private boolean closed;
+
+    /** The threads that wait for news of one topic. */
+    private static final class Waiters {
+        private final Condition news;
+        private int threads;
+        private int timesWoken;
+
+        Waiters(Condition news) {
+            this.news = news;
+        }
+
+        void wake() {
+            timesWoken++;
+            news.signalAll();
+        }
+    }
 
     public ClusterImages(ClusterImage bootstrap) {
         this.bootstrap = bootstrap;
@@ -51,7 +78,8 @@ public final class ClusterImages {
         try {
             older = current;
             next = older.withDelta(delta);
-            publish(next);
+            current = next;
+            wakeWaitersFor(delta);
         } finally {
             lock.unlock();
         }
@@ -73,7 +101,7 @@ public final class ClusterImages {
             if (next == current) {
                 return;
             }
-            publish(next);
+            current = next; // nobody waits for a leader
         } finally {
             lock.unlock();
         }
@@ -84,16 +112,32 @@ public final class ClusterImages {
     public void rebootstrap() {
         lock.lock();
         try {
-            publish(current.withNodesOf(bootstrap));
+            current = current.withNodesOf(bootstrap);
+            wakeAllWaiters();
         } finally {
             lock.unlock();
         }
         changeListener.run();
     }
 
-    private void publish(ClusterImage next) {
-        current = next;
-        changed.signalAll();
+    private void wakeWaitersFor(ClusterDelta delta) {
+        if (delta.complete()) {
+            wakeAllWaiters();
+        } else if (!waiters.isEmpty()) {
+            delta.topics().forEach(topic -> wakeWaitersFor(topic.name()));
+            delta.errors().keySet().forEach(this::wakeWaitersFor);
+        }
+    }
+
+    private void wakeWaitersFor(String topic) {
+        Waiters ofTopic = waiters.get(topic);
+        if (ofTopic != null) {
+            ofTopic.wake();
+        }
+    }
+
+    private void wakeAllWaiters() {
+        waiters.values().forEach(Waiters::wake);
     }
 
     /** Makes the threads that wait now throw {@code cause}: a metadata request failed, and a retry cannot help. */
@@ -102,7 +146,7 @@ public final class ClusterImages {
         try {
             failures++;
             failure = cause;
-            changed.signalAll();
+            wakeAllWaiters();
         } finally {
             lock.unlock();
         }
@@ -115,19 +159,19 @@ public final class ClusterImages {
     }
 
     /**
-     * Blocks until there is an image newer than {@code version}, at most {@code timeoutMs} milliseconds.
+     * Blocks until there may be news of a topic that the image with {@code version} does not have, at most
+     * {@code timeoutMs} milliseconds. Does not block if that is not the current image.
      *
      * @return the current image, newer or not
      * @throws KafkaException {@link #failWaiters} was called meanwhile, or the producer is closed
      * @throws InterruptedException interrupted while blocked
      */
-    public ClusterImage awaitNewerThan(int version, long timeoutMs) throws InterruptedException {
-        long remainingNs = TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    public ClusterImage awaitNews(String topic, int version, long timeoutMs) throws InterruptedException {
         lock.lockInterruptibly();
         try {
             int failuresBefore = failures;
-            while (current.version() <= version && remainingNs > 0 && !closed && failures == failuresBefore) {
-                remainingNs = changed.awaitNanos(remainingNs);
+            if (current.version() <= version && !closed) {
+                awaitWakeUp(topic, TimeUnit.MILLISECONDS.toNanos(timeoutMs));
             }
             if (closed) {
                 throw new KafkaException("Producer closed while waiting for metadata");
@@ -141,11 +185,40 @@ public final class ClusterImages {
         }
     }
 
-    /** The number of threads that wait for the next image. */
+    private void awaitWakeUp(String topic, long timeoutNs) throws InterruptedException {
+        Waiters ofTopic = waiters.computeIfAbsent(topic, name -> new Waiters(lock.newCondition()));
+        int before = ofTopic.timesWoken;
+        ofTopic.threads++;
+        try {
+            long remainingNs = timeoutNs;
+            while (ofTopic.timesWoken == before && remainingNs > 0) {
+                remainingNs = ofTopic.news.awaitNanos(remainingNs);
+            }
+        } finally {
+            ofTopic.threads--;
+            if (ofTopic.threads == 0) {
+                waiters.remove(topic);
+            }
+        }
+    }
+
+    /** The topics that threads wait for. */
+    public Set<String> awaitedTopics() {
+        lock.lock();
+        try {
+            return Set.copyOf(waiters.keySet());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The number of threads that wait for news of a topic. */
     public int waitingThreads() {
         lock.lock();
         try {
-            return lock.getWaitQueueLength(changed);
+            return waiters.values().stream()
+                    .mapToInt(ofTopic -> ofTopic.threads)
+                    .sum();
         } finally {
             lock.unlock();
         }
@@ -156,7 +229,7 @@ public final class ClusterImages {
         lock.lock();
         try {
             closed = true;
-            changed.signalAll();
+            wakeAllWaiters();
         } finally {
             lock.unlock();
         }

@@ -4,46 +4,52 @@ import java.util.Arrays;
 import org.apache.kafka.common.Uuid;
 
 /**
- * One topic as a metadata response described it. Leaders and leader epochs are flat arrays indexed by partition, not an
- * object per partition.
+ * One topic as a metadata response described it. Leaders and leader epochs are in one flat array, not in an object per
+ * partition.
  *
- * <p><b>Threads:</b> immutable; nothing writes to the arrays after construction.
+ * <p><b>Threads:</b> immutable; nothing writes to the array after construction.
  */
-public final class TopicImage {
+public final class TopicImage extends Named {
     /** The leader of a partition that has none now. */
     public static final int NO_LEADER = -1;
 
     /** The {@link #index} of a topic that is not in a {@link ClusterImage} yet. */
     private static final int NO_INDEX = -1;
 
-    private final String name;
     private final int index;
     private final Uuid id;
-    private final int[] leaders;
-    private final int[] leaderEpochs;
+
+    /** The leader and the leader epoch of each partition, in turn. */
+    private final int[] leadership;
+
     private final Replicas replicas;
 
-    /** The broker ids of each partition's replicas; only {@code partitionsFor} and partitioners read them. */
-    public record Replicas(int[][] all, int[][] inSync, int[][] offline) {}
-
     /**
-     * Keeps the arrays; the caller must not change them any more.
+     * Copies the arrays.
      *
      * @param id {@link Uuid#ZERO_UUID} from brokers without topic ids
      * @param leaders broker id by partition, or {@link #NO_LEADER}
      * @param leaderEpochs by partition; -1 where unknown
      */
     public TopicImage(String name, Uuid id, int[] leaders, int[] leaderEpochs, Replicas replicas) {
-        this(name, NO_INDEX, id, leaders, leaderEpochs, replicas);
+        this(name, NO_INDEX, id, inTurn(leaders, leaderEpochs), replicas);
     }
 
-    private TopicImage(String name, int index, Uuid id, int[] leaders, int[] leaderEpochs, Replicas replicas) {
-        this.name = name;
+    private TopicImage(String name, int index, Uuid id, int[] leadership, Replicas replicas) {
+        super(name);
         this.index = index;
         this.id = id;
-        this.leaders = leaders;
-        this.leaderEpochs = leaderEpochs;
+        this.leadership = leadership;
         this.replicas = replicas;
+    }
+
+    private static int[] inTurn(int[] leaders, int[] leaderEpochs) {
+        int[] both = new int[2 * leaders.length];
+        for (int p = 0; p < leaders.length; p++) {
+            both[2 * p] = leaders[p];
+            both[2 * p + 1] = leaderEpochs[p];
+        }
+        return both;
     }
 
     public String name() {
@@ -60,25 +66,25 @@ public final class TopicImage {
     }
 
     public int partitions() {
-        return leaders.length;
+        return leadership.length / 2;
     }
 
     /** Broker id, or {@link #NO_LEADER}. */
     public int leader(int partition) {
-        return leaders[partition];
+        return leadership[2 * partition];
     }
 
     public int leaderEpoch(int partition) {
-        return leaderEpochs[partition];
+        return leadership[2 * partition + 1];
     }
 
-    public Replicas replicas() {
+    Replicas replicas() {
         return replicas;
     }
 
     public boolean hasAllLeaders() {
-        for (int leader : leaders) {
-            if (leader == NO_LEADER) {
+        for (int p = 0; p < partitions(); p++) {
+            if (leader(p) == NO_LEADER) {
                 return false;
             }
         }
@@ -86,53 +92,48 @@ public final class TopicImage {
     }
 
     TopicImage withIndex(int newIndex) {
-        return new TopicImage(name, newIndex, id, leaders, leaderEpochs, replicas);
+        return new TopicImage(name, newIndex, id, leadership, replicas);
     }
 
     /**
-     * This topic, but in each partition of which {@code known} has a newer leader epoch, with the leader of
-     * {@code known}: a metadata response may be stale. Epochs of another topic id cannot be compared; then this topic
-     * as it is.
+     * This topic as an answer describes it, under the same index; this object if that is no news. The answer may be
+     * stale, so a partition keeps a leader whose epoch is newer than that of the answer. Epochs of another topic id
+     * cannot be compared; then all is as the answer says.
      */
-    TopicImage withNewerLeadersOf(TopicImage known) {
-        if (known == null || !known.id.equals(id)) {
+    TopicImage withAnswer(TopicImage answer) {
+        boolean isSameTopic = id.equals(answer.id);
+        int[] newest = isSameTopic ? newest(leadership, answer.leadership) : answer.leadership;
+        boolean isSameAssignment = replicas.equals(answer.replicas);
+        if (isSameTopic && newest == leadership && isSameAssignment) {
             return this;
         }
-        int[] mergedLeaders = leaders;
-        int[] mergedEpochs = leaderEpochs;
-        for (int p = 0; p < Math.min(partitions(), known.partitions()); p++) {
-            if (leaderEpochs[p] >= 0 && known.leaderEpochs[p] > leaderEpochs[p]) {
-                if (mergedLeaders == leaders) {
-                    mergedLeaders = leaders.clone();
-                    mergedEpochs = leaderEpochs.clone();
-                }
-                mergedLeaders[p] = known.leaders[p];
-                mergedEpochs[p] = known.leaderEpochs[p];
-            }
-        }
-        return mergedLeaders == leaders ? this : new TopicImage(name, index, id, mergedLeaders, mergedEpochs, replicas);
+        return new TopicImage(name, index, answer.id, newest, isSameAssignment ? replicas : answer.replicas);
     }
 
-    /** Whether both have the same id, partitions, leaders, leader epochs and replicas. */
-    boolean isSameAs(TopicImage other) {
-        return other != null
-                && id.equals(other.id)
-                && Arrays.equals(leaders, other.leaders)
-                && Arrays.equals(leaderEpochs, other.leaderEpochs)
-                && Arrays.deepEquals(replicas.all, other.replicas.all)
-                && Arrays.deepEquals(replicas.inSync, other.replicas.inSync)
-                && Arrays.deepEquals(replicas.offline, other.replicas.offline);
+    /** One of the two arrays if it has all that is newest. */
+    private static int[] newest(int[] known, int[] answered) {
+        if (Arrays.equals(known, answered)) {
+            return known;
+        }
+        int[] newest = answered;
+        for (int i = 0; i < Math.min(known.length, answered.length); i += 2) {
+            if (answered[i + 1] >= 0 && known[i + 1] > answered[i + 1]) {
+                newest = newest == answered ? answered.clone() : newest;
+                newest[i] = known[i];
+                newest[i + 1] = known[i + 1];
+            }
+        }
+        return Arrays.equals(known, newest) ? known : newest;
     }
 
     /** This topic with another leader of one partition; this object if {@code leaderEpoch} is not newer. */
     TopicImage withLeader(int partition, int leader, int leaderEpoch) {
-        if (partition >= partitions() || leaderEpoch <= leaderEpochs[partition]) {
+        if (partition >= partitions() || leaderEpoch <= leaderEpoch(partition)) {
             return this;
         }
-        int[] newLeaders = Arrays.copyOf(leaders, leaders.length);
-        int[] newEpochs = Arrays.copyOf(leaderEpochs, leaderEpochs.length);
-        newLeaders[partition] = leader;
-        newEpochs[partition] = leaderEpoch;
-        return new TopicImage(name, index, id, newLeaders, newEpochs, replicas);
+        int[] newest = leadership.clone();
+        newest[2 * partition] = leader;
+        newest[2 * partition + 1] = leaderEpoch;
+        return new TopicImage(name, index, id, newest, replicas);
     }
 }

@@ -3,6 +3,7 @@ package dev.millrace.client.io;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.Replicas;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.kafka.common.record.internal.MemoryRecords;
 import dev.millrace.kafka.common.record.internal.RecordBatch;
@@ -176,7 +177,7 @@ final class ScriptedBrokers implements BrokerLink {
                 new Uuid(topic.hashCode(), incarnation),
                 leaders.clone(),
                 epochs.clone(),
-                new TopicImage.Replicas(nobody, nobody, nobody));
+                new Replicas(nobody, nobody, nobody));
     }
 
     @Override

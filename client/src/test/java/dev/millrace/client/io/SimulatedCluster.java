@@ -4,6 +4,7 @@ import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import dev.millrace.client.metadata.ClusterImage;
+import dev.millrace.client.metadata.Replicas;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.kafka.common.record.internal.MemoryRecords;
 import dev.millrace.kafka.common.record.internal.RecordBatch;
@@ -321,8 +322,7 @@ final class SimulatedCluster implements BrokerLink {
             return;
         }
         int[][] nobody = new int[partitions.size()][0];
-        TopicImage topic =
-                new TopicImage(TOPIC, Uuid.ONE_UUID, leaders, epochs, new TopicImage.Replicas(nobody, nobody, nobody));
+        TopicImage topic = new TopicImage(TOPIC, Uuid.ONE_UUID, leaders, epochs, new Replicas(nobody, nobody, nobody));
         answers.add(() -> handler.onMetadata(new ClusterDelta("c", nodes, List.of(topic), Map.of(), complete)));
     }
 

@@ -14,6 +14,7 @@ import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.Replicas;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.kafka.clients.ClientResponse;
 import dev.millrace.kafka.common.message.ProduceResponseData;
@@ -132,7 +133,7 @@ class ProduceExchangeTest {
 
     private static TopicImage topic(String name, Uuid id) {
         int[][] nobody = new int[1][0];
-        return new TopicImage(name, id, new int[] {1}, new int[] {0}, new TopicImage.Replicas(nobody, nobody, nobody));
+        return new TopicImage(name, id, new int[] {1}, new int[] {0}, new Replicas(nobody, nobody, nobody));
     }
 
     private FinishedBatch batch(String topic, int index) {

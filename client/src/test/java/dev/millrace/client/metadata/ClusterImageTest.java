@@ -211,7 +211,7 @@ class ClusterImageTest {
                 ID,
                 new int[] {1, TopicImage.NO_LEADER},
                 new int[] {0, 0},
-                new TopicImage.Replicas(new int[][] {{1, 2}, {3, 77}}, new int[][] {{1}, {3}}, new int[][] {{}, {77}}));
+                new Replicas(new int[][] {{1, 2}, {3, 77}}, new int[][] {{1}, {3}}, new int[][] {{}, {77}}));
         ClusterImage image = brokers.withDelta(partial(topic));
 
         List<PartitionInfo> infos = image.partitionInfos(image.topic("t"));

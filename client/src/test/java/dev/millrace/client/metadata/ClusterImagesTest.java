@@ -1,6 +1,7 @@
 package dev.millrace.client.metadata;
 
 import static dev.millrace.client.metadata.TestTopics.ID;
+import static dev.millrace.client.metadata.TestTopics.complete;
 import static dev.millrace.client.metadata.TestTopics.node;
 import static dev.millrace.client.metadata.TestTopics.nodes;
 import static dev.millrace.client.metadata.TestTopics.partial;
@@ -11,15 +12,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.junit.jupiter.api.Test;
 
@@ -43,15 +44,51 @@ class ClusterImagesTest {
     }
 
     @Test
-    void shouldWakeAllWaitersWhenABrokerNamesANewLeader() throws Exception {
-        images.applyDelta(partial(topic("t", 1, 0)));
+    void shouldWakeTheWaiterWhenTheTopicIsAnsweredWithAnError() throws Exception {
+        Waiter waiter = startWaiting();
+
+        images.applyDelta(
+                new ClusterDelta(null, List.of(), List.of(), Map.of("t", new InvalidTopicException("t")), false));
+
+        assertThat(waiter.get().error("t")).isInstanceOf(InvalidTopicException.class);
+    }
+
+    @Test
+    void shouldWakeAllWaitersWhenAllTopicsInUseAreAnswered() throws Exception {
         Waiter first = startWaiting();
         Waiter second = startWaiting();
 
-        images.applyLeaderHints(List.of(new LeaderHint("t", ID, 0, 2, 1)), List.of());
+        images.applyDelta(complete(topic("u", 1, 0)));
 
-        assertThat(first.get().leader("t", 0)).isEqualTo(node(2));
+        assertThat(first.get().topic("u")).isNotNull();
         assertThat(second.get()).isSameAs(first.get());
+    }
+
+    @Test
+    void shouldWakeTheWaiterWhenItGoesBackToBootstrapServers() throws Exception {
+        int version = images.current().version();
+        Waiter waiter = startWaiting();
+
+        images.rebootstrap();
+
+        assertThat(waiter.get().version()).isEqualTo(version + 1);
+    }
+
+    @Test
+    void shouldLeaveTheWaiterAloneWhenOnlyOtherTopicsChange() throws Exception {
+        Waiter waiter = startWaiting();
+
+        for (int epoch = 0; epoch < 1_000; epoch++) {
+            images.applyDelta(partial(topic("u", 1, 2 * epoch)));
+            images.applyLeaderHints(List.of(new LeaderHint("u", ID, 0, 2, 2 * epoch + 1)), List.of());
+            assertThat(images.waitingThreads()).isEqualTo(1);
+            assertThat(images.awaitedTopics()).containsExactly("t");
+        }
+
+        images.applyDelta(partial(topic("t", 1, 0)));
+        assertThat(waiter.get().topic("t")).isNotNull();
+        assertThat(images.waitingThreads()).isZero();
+        assertThat(images.awaitedTopics()).isEmpty();
     }
 
     @Test
@@ -66,7 +103,7 @@ class ClusterImagesTest {
 
     @Test
     void shouldNotWaitWhenTheImageIsNewerAlready() throws InterruptedException {
-        ClusterImage seen = images.awaitNewerThan(0, 0);
+        ClusterImage seen = images.awaitNews("t", 0, 0);
 
         assertThat(seen).isSameAs(images.current());
     }
@@ -75,7 +112,7 @@ class ClusterImagesTest {
     void shouldGiveTheOldImageWhenTimeRunsOut() throws InterruptedException {
         ClusterImage before = images.current();
 
-        ClusterImage seen = images.awaitNewerThan(before.version(), 1);
+        ClusterImage seen = images.awaitNews("t", before.version(), 1);
 
         assertThat(seen).isSameAs(before);
     }
@@ -109,7 +146,7 @@ class ClusterImagesTest {
         assertThatThrownBy(waiter::get)
                 .hasCauseExactlyInstanceOf(KafkaException.class)
                 .hasMessageContaining("closed");
-        assertThatThrownBy(() -> images.awaitNewerThan(100, HANG_MS)).isExactlyInstanceOf(KafkaException.class);
+        assertThatThrownBy(() -> images.awaitNews("t", 100, HANG_MS)).isExactlyInstanceOf(KafkaException.class);
     }
 
     @Test
@@ -151,121 +188,9 @@ class ClusterImagesTest {
         assertThat(backwards).hasValue(0);
     }
 
-    @Test
-    void shouldWakeTheWaiterEveryTimeWhenImagesFollowEachOther() throws Exception {
-        boolean missed = missesAnImage(new Real(), 20_000, HANG_MS);
-
-        assertThat(missed).isFalse();
-    }
-
-    @Test
-    void shouldMissAnImageWhenTheWaiterComparesOutsideTheLock() throws Exception {
-        boolean missed = missesAnImage(new ComparesOutsideTheLock(), 5_000_000, 500);
-
-        assertThat(missed).isTrue();
-    }
-
-    /** Versions as publisher and waiter see them. */
-    private interface Versions {
-        int current();
-
-        int awaitNewerThan(int version, long timeoutMs) throws InterruptedException;
-
-        void publish();
-    }
-
-    /** The waiter answers each version by waiting for the next; the publisher publishes it at about that moment. */
-    private static boolean missesAnImage(Versions versions, int times, long boundMs) throws Exception {
-        int first = versions.current();
-        AtomicInteger seen = new AtomicInteger(first);
-        AtomicInteger missed = new AtomicInteger();
-        FutureTask<Void> waiter = start(() -> {
-            while (seen.get() < first + times && missed.get() == 0) {
-                int before = seen.get();
-                long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(boundMs);
-                int now = versions.awaitNewerThan(before, boundMs);
-                if (now == before || System.nanoTime() - deadline > 0) {
-                    missed.incrementAndGet(); // nobody woke it: the wait ran into its bound
-                }
-                seen.set(now);
-            }
-            return null;
-        });
-        for (int version = first; version < first + times && missed.get() == 0; version++) {
-            while (seen.get() < version && missed.get() == 0) {
-                Thread.onSpinWait();
-            }
-            for (int spin = version % 40; spin > 0; spin--) {
-                Thread.onSpinWait();
-            }
-            versions.publish();
-        }
-        waiter.get(HANG_MS, TimeUnit.MILLISECONDS);
-        return missed.get() > 0;
-    }
-
-    private static final class Real implements Versions {
-        private final ClusterImages images = new ClusterImages(ClusterImage.bootstrap(List.of()));
-
-        @Override
-        public int current() {
-            return images.current().version();
-        }
-
-        @Override
-        public int awaitNewerThan(int version, long timeoutMs) throws InterruptedException {
-            return images.awaitNewerThan(version, timeoutMs).version();
-        }
-
-        @Override
-        public void publish() {
-            images.applyDelta(partial(topic("t", 1, 0)));
-        }
-    }
-
-    private static final class ComparesOutsideTheLock implements Versions {
-        private final ReentrantLock lock = new ReentrantLock();
-        private final Condition changed = lock.newCondition();
-        private final AtomicInteger version = new AtomicInteger();
-
-        @Override
-        public int current() {
-            return version.get();
-        }
-
-        @Override
-        @SuppressWarnings("WaitNotInLoop") // the weakness of this twin
-        public int awaitNewerThan(int seen, long timeoutMs) throws InterruptedException {
-            if (version.get() > seen) {
-                return version.get();
-            }
-            for (int spin = 0; spin < 200; spin++) { // holds the window open
-                Thread.onSpinWait();
-            }
-            lock.lock();
-            try {
-                boolean woken = changed.await(timeoutMs, TimeUnit.MILLISECONDS);
-                return woken ? version.get() : seen;
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        @Override
-        public void publish() {
-            lock.lock();
-            try {
-                version.incrementAndGet();
-                changed.signalAll();
-            } finally {
-                lock.unlock();
-            }
-        }
-    }
-
     private Waiter startWaiting() {
         int version = images.current().version();
-        Waiter waiter = new Waiter(() -> images.awaitNewerThan(version, HANG_MS));
+        Waiter waiter = new Waiter(() -> images.awaitNews("t", version, HANG_MS));
         waiter.untilWaiting();
         return waiter;
     }

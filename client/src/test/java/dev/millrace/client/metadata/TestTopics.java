@@ -18,7 +18,7 @@ final class TestTopics {
         int[][] replicas = new int[leaders.length][];
         Arrays.setAll(replicas, p -> new int[] {leaders[p]});
         int[][] offline = new int[leaders.length][0];
-        return new TopicImage(name, id, leaders, epochs, new TopicImage.Replicas(replicas, replicas, offline));
+        return new TopicImage(name, id, leaders, epochs, new Replicas(replicas, replicas, offline));
     }
 
     static TopicImage topic(String name, int leader, int epoch) {

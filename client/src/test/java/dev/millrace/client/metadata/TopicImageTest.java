@@ -38,7 +38,7 @@ class TopicImageTest {
     void shouldKeepOlderLeadersWhereTheAnswerIsStale() {
         TopicImage answer = topic("t", ID, new int[] {7, 8, 9}, new int[] {6, 4, 5});
 
-        TopicImage merged = answer.withNewerLeadersOf(known);
+        TopicImage merged = known.withAnswer(answer);
 
         assertThat(merged.leader(0)).as("newer").isEqualTo(7);
         assertThat(merged.leader(1)).as("stale").isEqualTo(2);
@@ -51,21 +51,21 @@ class TopicImageTest {
     void shouldTakeTheAnswerWhenItHasNoEpochs() {
         TopicImage answer = topic("t", ID, new int[] {7, 8, 9}, new int[] {-1, -1, -1});
 
-        assertThat(answer.withNewerLeadersOf(known)).isSameAs(answer);
+        assertSame(known.withAnswer(answer), answer);
     }
 
     @Test
     void shouldTakeTheAnswerWhenTheTopicIsAnotherOneOfThatName() {
         TopicImage answer = topic("t", OTHER_ID, new int[] {7}, new int[] {0});
 
-        assertThat(answer.withNewerLeadersOf(known)).isSameAs(answer);
+        assertSame(known.withAnswer(answer), answer);
     }
 
     @Test
     void shouldMergeWhatBothHaveWhenPartitionsWereAdded() {
         TopicImage answer = topic("t", ID, new int[] {7, 7, 7, 7}, new int[] {4, 6, 6, 0});
 
-        TopicImage merged = answer.withNewerLeadersOf(known);
+        TopicImage merged = known.withAnswer(answer);
 
         assertThat(merged.partitions()).isEqualTo(4);
         assertThat(merged.leader(0)).isEqualTo(1);
@@ -79,5 +79,45 @@ class TopicImageTest {
         assertThat(topic("t", ID, new int[] {1, TopicImage.NO_LEADER}, new int[] {5, 5})
                         .hasAllLeaders())
                 .isFalse();
+    }
+
+    @Test
+    void shouldStayTheSameObjectWhenTheAnswerIsNoNews() {
+        assertThat(known.withAnswer(topic("t", ID, new int[] {1, 2, 3}, new int[] {5, 5, 5})))
+                .isSameAs(known);
+        TopicImage stale = new TopicImage("t", ID, new int[] {7, 7, 7}, new int[] {4, 4, 4}, known.replicas());
+        assertThat(known.withAnswer(stale)).isSameAs(known);
+    }
+
+    @Test
+    void shouldKeepItsIndexWhateverTheAnswerSays() {
+        TopicImage indexed = known.withIndex(7);
+
+        assertThat(indexed.withAnswer(topic("t", ID, new int[] {1}, new int[] {6}))
+                        .index())
+                .isEqualTo(7);
+        assertThat(indexed.withAnswer(topic("t", OTHER_ID, new int[] {1}, new int[] {0}))
+                        .index())
+                .isEqualTo(7);
+        assertThat(indexed.withLeader(0, 9, 6).index()).isEqualTo(7);
+    }
+
+    @Test
+    void shouldTakeOnlyTheReplicasWhenLeadersAreAsBefore() {
+        int[][] moved = {{4}, {5}, {6}};
+        TopicImage answer = new TopicImage(
+                "t", ID, new int[] {1, 2, 3}, new int[] {5, 5, 5}, new Replicas(moved, moved, new int[3][0]));
+
+        assertSame(known.withAnswer(answer), answer);
+    }
+
+    private static void assertSame(TopicImage topic, TopicImage other) {
+        assertThat(topic.id()).isEqualTo(other.id());
+        assertThat(topic.partitions()).isEqualTo(other.partitions());
+        for (int p = 0; p < topic.partitions(); p++) {
+            assertThat(topic.leader(p)).isEqualTo(other.leader(p));
+            assertThat(topic.leaderEpoch(p)).isEqualTo(other.leaderEpoch(p));
+        }
+        assertThat(topic.replicas()).isEqualTo(other.replicas());
     }
 }

@@ -11,6 +11,7 @@ import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.Replicas;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicImage;
 import java.net.InetSocketAddress;
@@ -250,11 +251,7 @@ class StickyPartitionsTest {
     private ClusterImage image(int... leaders) {
         int[][] nobody = new int[leaders.length][0];
         TopicImage topic = new TopicImage(
-                TOPIC,
-                Uuid.ONE_UUID,
-                leaders,
-                new int[leaders.length],
-                new TopicImage.Replicas(nobody, nobody, nobody));
+                TOPIC, Uuid.ONE_UUID, leaders, new int[leaders.length], new Replicas(nobody, nobody, nobody));
         List<Node> nodes = List.of(new Node(1, "h", 1), new Node(2, "h", 2), new Node(3, "h", 3));
         images.applyDelta(new ClusterDelta("c", nodes, List.of(topic), Map.of(), true));
         return images.current();

@@ -3,6 +3,7 @@ package dev.millrace.mirror.fetch;
 import dev.millrace.client.io.BrokerLink.MetadataHandler;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
+import dev.millrace.client.metadata.Replicas;
 import dev.millrace.client.metadata.TopicImage;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -69,7 +70,7 @@ final class ScriptedFetchLink implements FetchLink {
     /** What metadata says of a topic from now on: leaders and epochs by partition. */
     void describe(String topic, Uuid id, int[] leaders, int[] epochs) {
         int[][] none = new int[leaders.length][0];
-        topics.put(topic, new TopicImage(topic, id, leaders, epochs, new TopicImage.Replicas(none, none, none)));
+        topics.put(topic, new TopicImage(topic, id, leaders, epochs, new Replicas(none, none, none)));
         errors.remove(topic);
     }
 

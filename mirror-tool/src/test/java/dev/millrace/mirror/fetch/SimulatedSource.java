@@ -3,6 +3,7 @@ package dev.millrace.mirror.fetch;
 import dev.millrace.client.io.BrokerLink.MetadataHandler;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
+import dev.millrace.client.metadata.Replicas;
 import dev.millrace.client.metadata.TopicImage;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -219,8 +220,7 @@ final class SimulatedSource implements FetchLink {
     @Override
     public void metadata(Node node, Collection<String> topics, MetadataHandler handler, long nowMs) {
         int[][] none = new int[partitions][0];
-        TopicImage topic =
-                new TopicImage(TOPIC, ID, leaders.clone(), epochs.clone(), new TopicImage.Replicas(none, none, none));
+        TopicImage topic = new TopicImage(TOPIC, ID, leaders.clone(), epochs.clone(), new Replicas(none, none, none));
         later(() -> handler.onMetadata(new ClusterDelta("c", nodes(), List.of(topic), Map.of(), true)));
     }
 
