@@ -22,13 +22,13 @@ import java.util.List;
  * are those in a static final field, or in a record in such a field. {@link MetadataBenchmark} measures one class both
  * ways to show this.
  */
-final class PublishedKafkaClasses {
+public final class PublishedKafkaClasses {
     private static final String CLUSTER = "common.Cluster";
 
     private final ClassLoader loader;
 
     /** @param name of the folder in {@code target/racers}, such as {@code kafka-0.9.0.1} */
-    PublishedKafkaClasses(String name) {
+    public PublishedKafkaClasses(String name) {
         try {
             Path classes = Path.of(PublishedKafkaClasses.class
                     .getProtectionDomain()
@@ -56,7 +56,7 @@ final class PublishedKafkaClasses {
     }
 
     /** The class with this name in {@code org.apache.kafka}. */
-    Class<?> find(String name) throws ClassNotFoundException {
+    public Class<?> find(String name) throws ClassNotFoundException {
         return Class.forName("org.apache.kafka." + name, true, loader);
     }
 
@@ -66,7 +66,7 @@ final class PublishedKafkaClasses {
     }
 
     /** {@code partitionCountForTopic}: {@code (cluster, topic) -> int}. */
-    MethodHandle partitionCount() throws ReflectiveOperationException {
+    public MethodHandle partitionCount() throws ReflectiveOperationException {
         MethodType type = MethodType.methodType(int.class, Object.class, String.class);
         return method(find(CLUSTER), "partitionCountForTopic", Integer.class, type);
     }

@@ -1,0 +1,191 @@
+package dev.millrace.client.metadata;
+
+import dev.millrace.command.Table;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.openjdk.jmh.infra.BenchmarkParams;
+import org.openjdk.jmh.results.RunResult;
+
+/**
+ * The times of {@link ImageBenchmark} and the heap that each side takes, beside those of KAFKA-14735, and what they are
+ * expected to be.
+ */
+final class ImageResults {
+    static final String MILLRACE = "millrace";
+    static final String KAFKA = "kafka-4.3.1";
+    static final String KAFKA_NEWEST = "kafka-4.4.0";
+    static final String MAP = "copied-map";
+    static final String HEAP = "heap";
+
+    private static final String ONE_TOPIC = "oneTopic";
+    private static final String BROKER_LOST = "brokerLost";
+    private static final String FULL_LOAD = "fullLoad";
+    private static final String LOOK_UP = "lookUp";
+    private static final List<String> MEASURES = List.of(ONE_TOPIC, BROKER_LOST, "zoneLost", FULL_LOAD, LOOK_UP, HEAP);
+
+    private static final List<Integer> SIZES = List.of(12_500, 25_000, 50_000, 100_000);
+
+    /** Of the paper, in nanoseconds by size: before and after. */
+    private static final Map<String, List<List<Double>>> PAPER = Map.of(
+            ONE_TOPIC,
+            List.of(List.of(1.41e6, 3.57e6, 14.1e6, 31.1e6), List.of(258.0, 265.0, 273.0, 222.0)),
+            BROKER_LOST,
+            List.of(List.of(5.2e6, 10.6e6, 21.7e6, 47.7e6), List.of(4.4e6, 6.9e6, 10.2e6, 11.6e6)),
+            FULL_LOAD,
+            List.of(List.of(9.2e6, 20.7e6, 41.6e6, 110.8e6), List.of(13.7e6, 28.9e6, 67.6e6, 126.0e6)));
+
+    /**
+     * Something that must be reached.
+     *
+     * @param bound the largest ratio if {@code isMost}, else the least
+     */
+    private record Goal(String what, double ratio, boolean isMost, double bound) {
+        boolean isReached() {
+            return isMost ? ratio <= bound : ratio >= bound;
+        }
+
+        @Override
+        public String toString() {
+            return String.format(
+                    Locale.ROOT,
+                    "%-6s %s: %s, and must be at %s %s",
+                    isReached() ? "ok" : "MISSED",
+                    what,
+                    number(ratio),
+                    isMost ? "most" : "least",
+                    number(bound));
+        }
+    }
+
+    private record Key(String measure, String side, int topics) {}
+
+    private final Map<Key, Double> values = new HashMap<>();
+    private final Map<Key, Double> errors = new HashMap<>();
+
+    void add(Collection<RunResult> runs) {
+        for (RunResult run : runs) {
+            BenchmarkParams params = run.getParams();
+            String name = params.getBenchmark();
+            Key key = new Key(
+                    name.substring(name.lastIndexOf('.') + 1),
+                    params.getParam("side"),
+                    Integer.parseInt(params.getParam("topics")));
+            values.put(key, run.getPrimaryResult().getScore());
+            errors.put(key, run.getPrimaryResult().getScoreError());
+        }
+    }
+
+    void addHeap(String side, int topics, long bytes) {
+        values.put(new Key(HEAP, side, topics), (double) bytes);
+    }
+
+    /** Nanoseconds, or bytes of heap; NaN if not measured. */
+    private double value(String measure, String side, int topics) {
+        return values.getOrDefault(new Key(measure, side, topics), Double.NaN);
+    }
+
+    private double ratio(String measure, String side, int topics) {
+        return value(measure, side, topics) / value(measure, MILLRACE, topics);
+    }
+
+    List<String> table() {
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of(
+                "",
+                "topics",
+                "Millrace",
+                "± error",
+                "× " + KAFKA,
+                "× " + KAFKA_NEWEST,
+                "× copied HashMap",
+                "paper: before",
+                "after"));
+        for (String measure : MEASURES) {
+            for (int topics : SIZES) {
+                if (!Double.isNaN(value(measure, MILLRACE, topics))) {
+                    rows.add(row(measure, topics));
+                }
+            }
+        }
+        return new Table(rows, 1).plain();
+    }
+
+    private List<String> row(String measure, int topics) {
+        double error = errors.getOrDefault(new Key(measure, MILLRACE, topics), Double.NaN);
+        return List.of(
+                measure,
+                Integer.toString(topics),
+                quantity(measure, value(measure, MILLRACE, topics)),
+                Double.isNaN(error) ? "" : quantity(measure, error),
+                number(ratio(measure, KAFKA, topics)),
+                number(ratio(measure, KAFKA_NEWEST, topics)),
+                number(ratio(measure, MAP, topics)),
+                quantity(measure, paper(measure, 0, topics)),
+                quantity(measure, paper(measure, 1, topics)));
+    }
+
+    private static double paper(String measure, int column, int topics) {
+        return PAPER.containsKey(measure) ? PAPER.get(measure).get(column).get(SIZES.indexOf(topics)) : Double.NaN;
+    }
+
+    /** A line for each goal. */
+    List<String> goals() {
+        return allGoals().stream().map(Goal::toString).toList();
+    }
+
+    boolean areGoalsReached() {
+        return allGoals().stream().allMatch(Goal::isReached);
+    }
+
+    private List<Goal> allGoals() {
+        int least = SIZES.get(0);
+        int most = SIZES.get(SIZES.size() - 1);
+        List<Goal> goals = new ArrayList<>();
+        goals.add(new Goal(
+                "one topic changed, 100,000 topics to 12,500",
+                value(ONE_TOPIC, MILLRACE, most) / value(ONE_TOPIC, MILLRACE, least),
+                true,
+                1.3));
+        goals.add(new Goal("one topic changed, 4.3.1, 12,500", ratio(ONE_TOPIC, KAFKA, least), false, 1_000));
+        goals.add(new Goal("one topic changed, 4.3.1, 100,000", ratio(ONE_TOPIC, KAFKA, most), false, 10_000));
+        for (int topics : List.of(least, most)) {
+            double paper = paper(BROKER_LOST, 0, topics) / paper(BROKER_LOST, 1, topics);
+            goals.add(new Goal(
+                    "a broker of the zone lost, copied HashMap, " + topics,
+                    ratio(BROKER_LOST, MAP, topics),
+                    false,
+                    3 * paper));
+            goals.add(new Goal("full load, presized HashMap, " + topics, ratio(FULL_LOAD, MAP, topics), false, 1));
+            goals.add(new Goal("look-up, HashMap, " + topics, ratio(LOOK_UP, MAP, topics), false, 0.9));
+        }
+        goals.add(new Goal("heap, 4.3.1, 12,500", ratio(HEAP, KAFKA, least), false, 4));
+        return goals;
+    }
+
+    private static String quantity(String measure, double value) {
+        if (Double.isNaN(value)) {
+            return "";
+        }
+        if (measure.equals(HEAP)) {
+            return number(value / 1e6) + " MB";
+        }
+        return value >= 1e6
+                ? number(value / 1e6) + " ms"
+                : value >= 1e3 ? number(value / 1e3) + " µs" : number(value) + " ns";
+    }
+
+    /** With three significant digits. */
+    private static String number(double value) {
+        if (Double.isNaN(value)) {
+            return "";
+        }
+        int decimals =
+                (int) IntStream.of(1, 10, 100).filter(bound -> value < bound).count() - (value < 1 ? 1 : 0);
+        return String.format(Locale.ROOT, "%,." + Math.max(0, decimals) + "f", value);
+    }
+}
