@@ -123,14 +123,16 @@ public final class ClusterImage {
     }
 
     private Map<Integer, Node> nodesWith(ClusterDelta delta) {
-        if (delta.nodes().isEmpty()) {
+        boolean isSame = delta.nodes().size() == nodes.size()
+                && delta.nodes().stream().allMatch(node -> node.equals(nodes.get(node.id())));
+        if (delta.nodes().isEmpty() || isSame) {
             return nodes;
         }
         Map<Integer, Node> next = new HashMap<>();
         for (Node node : delta.nodes()) {
             next.put(node.id(), node);
         }
-        return next.equals(nodes) ? nodes : next;
+        return next;
     }
 
     private NameTrie<TopicImage> topicsWith(ClusterDelta delta) {
