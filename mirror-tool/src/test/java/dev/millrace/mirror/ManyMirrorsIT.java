@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
@@ -46,6 +47,8 @@ class ManyMirrorsIT {
 
     private static final CopyMode MODE =
             CopyMode.valueOf(System.getProperty("millrace.mode", "auto").toUpperCase(Locale.ROOT));
+    /** {@code -Dmillrace.resume=exactly-once}, with a mode other than {@code consumer}. */
+    private static final Optional<String> RESUME = Optional.ofNullable(System.getProperty("millrace.resume"));
     /** {@code -Dmillrace.protocol=consumer} for that of KIP-848. */
     private static final String PROTOCOL = System.getProperty("millrace.protocol", "classic");
 
@@ -63,6 +66,7 @@ class ManyMirrorsIT {
     @BeforeAll
     static void startClusters() {
         clusters = new MirrorFixture(builder -> builder.listeners(Listener.PROXIED)
+                .setting("group.min.session.timeout.ms", "1000")
                 .setting("group.consumer.min.session.timeout.ms", "1000")
                 .setting("group.consumer.session.timeout.ms", "1500")
                 .setting("group.consumer.min.heartbeat.interval.ms", "100")
@@ -105,14 +109,22 @@ class ManyMirrorsIT {
                 }
             }
             records = load.stop();
-            await("all is committed", () -> clusters.committed(topic) >= records, fleet.running());
+            await("all is committed", () -> committed(topic) >= records, fleet.running());
             fleet.stop();
         }
+        // That of a member that was killed hides what comes after it until it times out.
+        await("no transaction is open", () -> clusters.stableOnTarget(topic) == clusters.mirrored(topic));
 
-        Comparison comparison = clusters.compare(topic);
+        Comparison comparison = isExactlyOnce() ? clusters.compareForCommittedReader(topic) : clusters.compare(topic);
         System.out.printf(
-                "ManyMirrorsIT: %s, group protocol %s, %d kills, %d other faults; the others went on within %,d ms: %s%n",
-                MODE, PROTOCOL, KILLS, faults, fleet.longestPauseMs, comparison);
+                "ManyMirrorsIT: %s%s, group protocol %s, %d kills, %d other faults; the others went on within %,d ms: %s%n",
+                MODE,
+                RESUME.map(resume -> ", " + resume).orElse(""),
+                PROTOCOL,
+                KILLS,
+                faults,
+                fleet.longestPauseMs,
+                comparison);
         assertThat(comparison.source()).isEqualTo(records);
         if (MODE.isFetching()) {
             assertThat(comparison).as("seed %d", seed).matches(Comparison::isExact);
@@ -121,6 +133,18 @@ class ManyMirrorsIT {
                     .as("%s, seed %d", comparison, seed)
                     .isZero();
         }
+    }
+
+    private static boolean isExactlyOnce() {
+        return RESUME.equals(Optional.of("exactly-once"));
+    }
+
+    private static KafkaCluster clusterOfTheGroup() {
+        return isExactlyOnce() ? clusters.target() : clusters.source();
+    }
+
+    private static long committed(String topic) {
+        return isExactlyOnce() ? clusters.committedOnTarget(topic) : clusters.committed(topic);
     }
 
     /** Three processes; the last one reaches the clusters through proxies. */
@@ -155,13 +179,17 @@ class ManyMirrorsIT {
                             ? "session.timeout.ms=1500\nheartbeat.interval.ms=300\n"
                             : "group.protocol=" + PROTOCOL + "\n");
             Path file = Files.writeString(folder.resolve(name), config);
-            return clusters.mirrorThrough(
-                    listener, topic, 2, ProducerKind.MILLRACE, "--mode=" + MODE, "--consumer.config=" + file);
+            Path producer = Files.writeString(
+                    folder.resolve(name + "-producer"), "client.id=" + name + "\ntransaction.timeout.ms=10000\n");
+            List<String> options = new ArrayList<>(
+                    List.of("--mode=" + MODE, "--consumer.config=" + file, "--producer.config=" + producer));
+            RESUME.ifPresent(resume -> options.add("--resume=" + resume));
+            return clusters.mirrorThrough(listener, topic, 2, ProducerKind.MILLRACE, options.toArray(String[]::new));
         }
 
         void kill(int index) throws Exception {
             Set<TopicPartition> others = partitionsOfAllBut(index);
-            await("some is not committed", () -> clusters.mirrored(topic) > clusters.committed(topic) + 500, running());
+            await("some is not committed", () -> clusters.mirrored(topic) > committed(topic) + 500, running());
             end(index).kill().awaitExit(STOP);
             awaitOthers(others);
             awaitMore(allPartitions());
@@ -179,12 +207,15 @@ class ManyMirrorsIT {
             awaitMore(allPartitions());
         }
 
-        /** Cuts the last one off until another has its partitions; what was on its way then arrives. */
+        /**
+         * Cuts the last one off until another has its partitions, if it is missed by the group; what was on its way then
+         * arrives.
+         */
         void cutOff(List<KafkaCluster> from) {
             Set<TopicPartition> others = partitionsOfAllBut(MEMBERS - 1);
             from.forEach(cluster -> cluster.proxy(1).setFlow(Flow.NOTHING));
             awaitOthers(others);
-            if (from.contains(clusters.source())) {
+            if (from.contains(clusterOfTheGroup())) {
                 awaitMore(allPartitions());
             }
             from.forEach(cluster -> cluster.proxy(1).setFlow(Flow.BOTH));
@@ -255,7 +286,7 @@ class ManyMirrorsIT {
         /** The partitions of each process that has some. */
         private Map<String, Set<TopicPartition>> owned() {
             Map<String, Set<TopicPartition>> owned = new HashMap<>();
-            for (MemberDescription member : MirrorFixture.get(clusters.source()
+            for (MemberDescription member : MirrorFixture.get(clusterOfTheGroup()
                             .admin()
                             .describeConsumerGroups(List.of(topic))
                             .all())

@@ -172,9 +172,18 @@ public final class MirrorFixture implements AutoCloseable {
 
     /** As {@link #written}, up to the first open transaction of each partition. */
     public long stable(String topic) {
+        return stable(source, topic);
+    }
+
+    /** As {@link #mirrored}, up to the first open transaction of each partition. */
+    public long stableOnTarget(String topic) {
+        return stable(target, topic);
+    }
+
+    private static long stable(KafkaCluster cluster, String topic) {
         ListOffsetsOptions committed = new ListOffsetsOptions(IsolationLevel.READ_COMMITTED);
-        return sum(get(source.admin()
-                .listOffsets(latest(topic, partitions(source, topic)), committed)
+        return sum(get(cluster.admin()
+                .listOffsets(latest(topic, partitions(cluster, topic)), committed)
                 .all()));
     }
 
