@@ -4,10 +4,7 @@ import dev.millrace.command.CommandLines;
 import dev.millrace.command.ThreadsOption;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -17,8 +14,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.RunResult;
-import org.openjdk.jmh.results.format.ResultFormatFactory;
-import org.openjdk.jmh.results.format.ResultFormatType;
 import org.openjdk.jmh.runner.NoBenchmarksException;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -90,11 +85,8 @@ final class ContentionCommand implements Callable<Integer> {
             description = "Sets a parameter of the benchmarks, such as topics=1 or choice=KEYED.")
     private List<String> parameters = List.of();
 
-    @Option(
-            names = "--json",
-            paramLabel = "FILE",
-            description = "Writes JMH's results to this file as well, in its JSON format.")
-    private Path json;
+    @Mixin
+    private JsonOption json;
 
     public static void main(String... arguments) {
         System.exit(commandLine().execute(arguments));
@@ -107,9 +99,7 @@ final class ContentionCommand implements Callable<Integer> {
     @Override
     public Integer call() throws RunnerException, IOException {
         check();
-        if (json != null) {
-            Files.writeString(json, ""); // so that a wrong path fails now, not after half an hour
-        }
+        json.check();
         PrintStream progress = new PrintStream(System.err, true, StandardCharsets.UTF_8);
         Collection<RunResult> results = new ArrayList<>();
         List<Integer> numbers = threads.numbers();
@@ -127,9 +117,7 @@ final class ContentionCommand implements Callable<Integer> {
         }
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         BenchmarkTable.lines(BenchmarkResult.of(results)).forEach(out::println);
-        if (json != null) {
-            write(results);
-        }
+        json.write(results);
         return CommandLine.ExitCode.OK;
     }
 
@@ -167,13 +155,5 @@ final class ContentionCommand implements Callable<Integer> {
                     parameter.substring(equals + 1).split(",", -1));
         }
         return options;
-    }
-
-    private void write(Collection<RunResult> results) {
-        try (PrintStream file = new PrintStream(json.toFile(), StandardCharsets.UTF_8)) {
-            ResultFormatFactory.getInstance(ResultFormatType.JSON, file).writeOut(results);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

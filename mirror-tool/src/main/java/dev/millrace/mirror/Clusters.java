@@ -180,10 +180,15 @@ public final class Clusters {
 
     /** The elements in order, in lists that one request may have. */
     static <T> List<List<T>> batches(Collection<T> all) {
+        return batches(all, TOPICS_PER_REQUEST);
+    }
+
+    /** The elements in order, in lists of at most so many. */
+    static <T> List<List<T>> batches(Collection<T> all, int most) {
         List<T> list = List.copyOf(all);
         List<List<T>> batches = new ArrayList<>();
-        for (int start = 0; start < list.size(); start += TOPICS_PER_REQUEST) {
-            batches.add(list.subList(start, Math.min(list.size(), start + TOPICS_PER_REQUEST)));
+        for (int start = 0; start < list.size(); start += most) {
+            batches.add(list.subList(start, Math.min(list.size(), start + most)));
         }
         return batches;
     }

@@ -1,9 +1,8 @@
 package dev.millrace.mirror;
 
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 
@@ -20,18 +19,8 @@ final class CommitParts {
 
     /** The positions, in maps of at most {@link #MAX_POSITIONS}. */
     static List<Map<TopicPartition, OffsetAndMetadata>> of(Map<TopicPartition, OffsetAndMetadata> positions) {
-        List<Map<TopicPartition, OffsetAndMetadata>> parts = new ArrayList<>();
-        Map<TopicPartition, OffsetAndMetadata> part = new HashMap<>();
-        for (Map.Entry<TopicPartition, OffsetAndMetadata> position : positions.entrySet()) {
-            part.put(position.getKey(), position.getValue());
-            if (part.size() == MAX_POSITIONS) {
-                parts.add(part);
-                part = new HashMap<>();
-            }
-        }
-        if (!part.isEmpty()) {
-            parts.add(part);
-        }
-        return parts;
+        return Clusters.batches(positions.entrySet(), MAX_POSITIONS).stream()
+                .map(part -> part.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)))
+                .toList();
     }
 }

@@ -1,12 +1,10 @@
 package dev.millrace.client.metadata;
 
 import dev.millrace.command.CommandLines;
+import dev.millrace.jmh.JsonOption;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -14,8 +12,6 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.RunResult;
-import org.openjdk.jmh.results.format.ResultFormatFactory;
-import org.openjdk.jmh.results.format.ResultFormatType;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.format.OutputFormatFactory;
@@ -26,6 +22,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 import org.openjdk.jol.info.GraphLayout;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The command {@code jmh/metadata}: runs {@link ImageBenchmark}, measures the heap, and tells which goals are reached. */
@@ -55,11 +52,8 @@ final class MetadataCommand implements Callable<Integer> {
                     + " measurements: less than three minutes.")
     private boolean quick;
 
-    @Option(
-            names = "--json",
-            paramLabel = "FILE",
-            description = "Writes JMH's results to this file as well, in its JSON format.")
-    private Path json;
+    @Mixin
+    private JsonOption json;
 
     public static void main(String... arguments) {
         System.exit(commandLine().execute(arguments));
@@ -71,9 +65,7 @@ final class MetadataCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws RunnerException, IOException {
-        if (json != null) {
-            Files.writeString(json, ""); // so that a wrong path fails now, not after half an hour
-        }
+        json.check();
         PrintStream progress = new PrintStream(System.err, true, StandardCharsets.UTF_8);
         Collection<RunResult> runs = new ArrayList<>();
         for (ChainedOptionsBuilder options : quick ? quickRuns() : fullRuns()) {
@@ -89,9 +81,7 @@ final class MetadataCommand implements Callable<Integer> {
         results.table().forEach(out::println);
         out.println();
         results.goals().forEach(out::println);
-        if (json != null) {
-            write(runs);
-        }
+        json.write(runs);
         return results.areGoalsReached() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }
 
@@ -128,14 +118,6 @@ final class MetadataCommand implements Callable<Integer> {
             MetadataSide metadata = MetadataSide.of(side, cluster);
             Object loaded = metadata.load(metadata.read(cluster.topics()));
             results.addHeap(side, HEAP_TOPICS, GraphLayout.parseInstance(loaded).totalSize());
-        }
-    }
-
-    private void write(Collection<RunResult> runs) {
-        try (PrintStream file = new PrintStream(json.toFile(), StandardCharsets.UTF_8)) {
-            ResultFormatFactory.getInstance(ResultFormatType.JSON, file).writeOut(runs);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 }
