@@ -40,7 +40,11 @@ final class ClientCheck {
      * @throws MirrorException naming the option or the file that is wrong
      */
     static void checkConsumer(Map<String, Object> config, Path file, String source) {
-        warnOfUnknown("--consumer.config " + file, config.keySet(), ConsumerConfig.configNames(), "consumer");
+        warnOfUnknown(
+                ClientConfigs.origin("--consumer.config", file),
+                config.keySet(),
+                ConsumerConfig.configNames(),
+                "consumer");
         checkHosts(config, ClientConfigs.addressPrefix("--source", source, "--consumer.config"));
         open(
                 "--consumer.config",
@@ -60,15 +64,19 @@ final class ClientCheck {
     static void checkProducer(Map<String, Object> config, ProducerKind kind, Path file, String target) {
         Set<String> common = new HashSet<>(config.keySet());
         common.removeIf(kind::isOwnSetting);
-        warnOfUnknown("--producer.config " + file, common, ProducerConfig.configNames(), kind + " producer");
+        warnOfUnknown(
+                ClientConfigs.origin("--producer.config", file),
+                common,
+                ProducerConfig.configNames(),
+                kind + " producer");
         checkHosts(config, ClientConfigs.addressPrefix("--target", target, "--producer.config"));
         open("--producer.config", file, config, () -> kind.create(config).close(CLOSE_TIMEOUT));
     }
 
-    private static void warnOfUnknown(String file, Set<String> keys, Set<String> names, String client) {
+    private static void warnOfUnknown(String origin, Set<String> keys, Set<String> names, String client) {
         Set<String> known = new HashSet<>(names);
         known.addAll(AdminClientConfig.configNames()); // See DerivedConfigs.admin.
-        UnknownSettings.describe(keys, known, client).forEach(text -> LOG.warn("{}: {}", file, text));
+        UnknownSettings.describe(keys, known, client).forEach(text -> LOG.warn("{}: {}", origin, text));
     }
 
     /** One known host of several is enough, as for Kafka. */

@@ -23,8 +23,9 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * The Kafka configurations of a mirror. Each has three layers, and later ones override earlier ones: the mirror's
- * defaults, the user's file, the command line. A file with a setting that would break the mirror's promises is refused.
+ * The Kafka configurations of a mirror. Each has four layers, and later ones override earlier ones: the mirror's
+ * defaults, the user's file, the user's single settings, the other options. A setting that would break the mirror's
+ * promises is refused.
  */
 public final class ClientConfigs {
     private static final Pattern ADDRESSES = Pattern.compile("[^,\\s]+:\\d+(\\s*,\\s*[^,\\s]+:\\d+)*");
@@ -86,12 +87,14 @@ public final class ClientConfigs {
      * The configuration of the mirror's consumers. It has no group if neither the file nor the command line names one.
      *
      * @param file the user's, or null
+     * @param settings the user's, which override the file's
      * @param source from the command line, or null
      * @param group from the command line, or null
      * @throws MirrorException naming the option or the file that is wrong
      */
-    public static Map<String, Object> consumer(Path file, String source, String group) {
+    static Map<String, Object> consumer(Path file, Map<String, String> settings, String source, String group) {
         Map<String, Object> config = layers(CONSUMER_DEFAULTS, file, "--consumer.config", CONSUMER_OWNED);
+        addSettings(config, settings, "--source-setting", CONSUMER_OWNED);
         putIfGiven(config, ConsumerConfig.GROUP_ID_CONFIG, group);
         refuseBlankGroup(config, group, file);
         putAddress(config, "--source", source, "--consumer.config");
@@ -105,23 +108,30 @@ public final class ClientConfigs {
         return config;
     }
 
+    /** As the other, without single settings. */
+    public static Map<String, Object> consumer(Path file, String source, String group) {
+        return consumer(file, Map.of(), source, group);
+    }
+
     /**
      * The configuration of the mirror's producer, the same for both kinds.
      *
      * @param file the user's, or null
+     * @param settings the user's, which override the file's
      * @param target from the command line, or null
      * @throws MirrorException naming the option or the file that is wrong
      */
-    public static Map<String, Object> producer(Path file, String target) {
+    static Map<String, Object> producer(Path file, Map<String, String> settings, String target) {
         Map<String, Object> config = layers(PRODUCER_DEFAULTS, file, "--producer.config", PRODUCER_OWNED);
+        addSettings(config, settings, "--target-setting", PRODUCER_OWNED);
         putAddress(config, "--target", target, "--producer.config");
         if (config.containsKey(ProducerConfig.TRANSACTIONAL_ID_CONFIG)) {
-            throw MirrorException.usage("--producer.config " + file
+            throw MirrorException.usage(origin("--producer.config", file)
                     + ": transactional.id is set, but the mirror chooses it itself, and only with --resume"
                     + " exactly-once; remove it");
         }
         if (config.get(ProducerConfig.ACKS_CONFIG).toString().strip().equals("0")) {
-            throw MirrorException.usage("--producer.config " + file
+            throw MirrorException.usage(origin("--producer.config", file)
                     + ": acks=0 would break the mirror, which could not tell lost records from written ones; remove the"
                     + " line, or use acks=all");
         }
@@ -129,22 +139,39 @@ public final class ClientConfigs {
         return config;
     }
 
+    /** As the other, without single settings. */
+    public static Map<String, Object> producer(Path file, String target) {
+        return producer(file, Map.of(), target);
+    }
+
     private static Map<String, Object> layers(
             Map<String, Object> defaults, Path file, String option, Map<String, Object> owned) {
         Map<String, Object> config = new HashMap<>(defaults);
         if (file != null) {
             Properties properties = read(file, option);
-            owned.forEach((key, value) -> {
-                String given = properties.getProperty(key);
-                if (given != null && !given.strip().equals(value)) {
-                    throw MirrorException.usage(option + " " + file + ": " + key + "=" + given
-                            + " would break the mirror, which needs " + value + "; remove the line");
-                }
-            });
-            properties.stringPropertyNames().forEach(key -> config.put(key, properties.getProperty(key)));
+            Map<String, String> settings = new HashMap<>();
+            properties.stringPropertyNames().forEach(key -> settings.put(key, properties.getProperty(key)));
+            addSettings(config, settings, option + " " + file + ":", owned);
         }
         config.putAll(owned);
         return config;
+    }
+
+    private static void addSettings(
+            Map<String, Object> config, Map<String, String> settings, String origin, Map<String, Object> owned) {
+        owned.forEach((key, value) -> {
+            String given = settings.get(key);
+            if (given != null && !given.strip().equals(value)) {
+                throw MirrorException.usage(origin + " " + key + "=" + given + " would break the mirror, which needs "
+                        + value + "; remove it");
+            }
+        });
+        config.putAll(settings);
+    }
+
+    /** How messages name where settings of a client come from. */
+    static String origin(String option, Path fileOrNull) {
+        return fileOrNull == null ? "Configuration" : option + " " + fileOrNull;
     }
 
     private static Properties read(Path file, String option) {
@@ -154,13 +181,17 @@ public final class ClientConfigs {
         } catch (NoSuchFileException e) {
             throw MirrorException.usage(option + " " + file + ": there is no such file");
         } catch (IOException | IllegalArgumentException e) {
-            // The exception's own message may be empty or only repeat the path.
-            String why = Files.isDirectory(file)
-                    ? "it is a directory"
-                    : Files.isReadable(file) ? "it is not a properties file in UTF-8" : "permission denied";
-            throw MirrorException.usage(option + " " + file + ": cannot be read, " + why);
+            throw MirrorException.usage(option + " " + file + ": cannot be read, " + whyUnreadable(file));
         }
         return properties;
+    }
+
+    /** Why reading a file has failed. The exception's own message may be empty or only repeat the path. */
+    static String whyUnreadable(Path file) {
+        if (Files.isDirectory(file)) {
+            return "it is a directory";
+        }
+        return Files.isReadable(file) ? "it is not a text in UTF-8 of the expected form" : "permission denied";
     }
 
     private static void putIfGiven(Map<String, Object> config, String key, String value) {
@@ -211,7 +242,7 @@ public final class ClientConfigs {
         try {
             return check.get();
         } catch (KafkaException e) {
-            throw MirrorException.refused(file == null ? "Configuration" : option + " " + file, e);
+            throw MirrorException.refused(origin(option, file), e);
         }
     }
 }

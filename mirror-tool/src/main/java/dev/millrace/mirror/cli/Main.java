@@ -30,7 +30,7 @@ public final class Main implements Runnable {
     public static void main(String[] args) {
         int exitCode = ExitCode.SOFTWARE;
         try {
-            exitCode = commandLine(Shutdown::runOnSignal).execute(args);
+            exitCode = execute(commandLine(Shutdown::runOnSignal), args);
         } catch (Throwable failure) { // An Error: picocli handles only exceptions.
             System.err.println("mirror: " + MirrorException.reason(failure));
             if (KafkaLogs.isShowingAll()) {
@@ -55,6 +55,16 @@ public final class Main implements Runnable {
                 .setExecutionExceptionHandler(Main::explainFailure);
     }
 
+    /** Executes the command that the arguments say, with those of the file of {@code --config}. */
+    static int execute(CommandLine main, String... args) {
+        try {
+            return main.execute(ConfigFile.expand(args, main));
+        } catch (MirrorException e) {
+            main.getErr().println(main.getCommandName() + " " + args[0] + ": " + e.getMessage());
+            return e.exitCode();
+        }
+    }
+
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(), "Give a command: run, demo or help");
@@ -63,14 +73,24 @@ public final class Main implements Runnable {
     private static int explainUsage(ParameterException e, String[] args) {
         CommandLine command = e.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
-        command.getErr().println(name + ": " + e.getMessage() + " (see " + name + " --help)");
+        command.getErr().println(name + ": " + e.getMessage() + originOfOptions(args) + " (see " + name + " --help)");
         return ExitCode.USAGE;
+    }
+
+    /** So that nobody looks only at the command line for an option that is wrong. */
+    private static String originOfOptions(String[] args) {
+        return ConfigFile.findPath(args)
+                .map(path -> "; options are also in " + ConfigFile.OPTION + " " + path)
+                .orElse("");
     }
 
     private static int explainFailure(Exception e, CommandLine command, CommandLine.ParseResult parsed) {
         PrintWriter err = command.getErr();
         err.println(command.getCommandSpec().qualifiedName() + ": "
-                + (e instanceof MirrorException ? e.getMessage() : MirrorException.reason(e)));
+                + (e instanceof MirrorException ? e.getMessage() : MirrorException.reason(e))
+                + (e instanceof MirrorException known && known.exitCode() == ExitCode.USAGE
+                        ? originOfOptions(parsed.originalArgs().toArray(String[]::new))
+                        : ""));
         if (KafkaLogs.isShowingAll()) {
             e.printStackTrace(err);
         }

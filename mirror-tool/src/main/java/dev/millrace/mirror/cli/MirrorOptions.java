@@ -82,6 +82,31 @@ public final class MirrorOptions {
     private Path producerConfig;
 
     @Option(
+            names = "--source-setting",
+            paramLabel = "KEY=VALUE",
+            order = 7,
+            description = "A setting of the consumers; overrides their file. May be given several times."
+                    + " Better put passwords in a file: command lines are visible to others.")
+    private Map<String, String> sourceSettings = Map.of();
+
+    @Option(
+            names = "--target-setting",
+            paramLabel = "KEY=VALUE",
+            order = 7,
+            description = "A setting of the producer; overrides its file. May be given several times.")
+    private Map<String, String> targetSettings = Map.of();
+
+    @Option(
+            names = ConfigFile.OPTION,
+            paramLabel = "FILE",
+            order = 7,
+            description = "A YAML file (*.yaml, *.yml) or a properties file with any of these options, under their"
+                    + " names without dashes, and settings of the clients under source.KEY and target.KEY. Options on"
+                    + " the command line override the file's.")
+    @SuppressWarnings("unused") // ConfigFile has replaced it by the options in the file.
+    private Path configFile;
+
+    @Option(
             names = "--producer",
             paramLabel = "millrace|stock",
             converter = ProducerKindParser.class,
@@ -228,8 +253,8 @@ public final class MirrorOptions {
      */
     public MirrorConfig toConfig() {
         OptionValues.requirePositive("--threads", threads);
-        Map<String, Object> consumer = ClientConfigs.consumer(consumerConfig, source, group);
-        Map<String, Object> producer = ClientConfigs.producer(producerConfig, target);
+        Map<String, Object> consumer = ClientConfigs.consumer(consumerConfig, sourceSettings, source, group);
+        Map<String, Object> producer = ClientConfigs.producer(producerConfig, targetSettings, target);
         CopyMode chosen = mode(consumer, producer);
         return new MirrorConfig(
                 TopicPattern.parse(topics),
@@ -307,16 +332,16 @@ public final class MirrorOptions {
                     + " producer use --mode consumer");
         }
         if (mode.isFetching()) {
-            requireNoInterceptors("--consumer.config " + consumerConfig, consumer);
-            requireNoInterceptors("--producer.config " + producerConfig, producer);
+            requireNoInterceptors(ClientConfigs.origin("--consumer.config", consumerConfig), consumer);
+            requireNoInterceptors(ClientConfigs.origin("--producer.config", producerConfig), producer);
         }
         return mode;
     }
 
     /** Interceptors take single records, which these modes never make. */
-    private void requireNoInterceptors(String file, Map<String, Object> client) {
+    private void requireNoInterceptors(String origin, Map<String, Object> client) {
         if (hasInterceptors(client)) {
-            throw MirrorException.usage(file + ": " + INTERCEPTORS + "=" + client.get(INTERCEPTORS)
+            throw MirrorException.usage(origin + ": " + INTERCEPTORS + "=" + client.get(INTERCEPTORS)
                     + " would not be called with --mode " + mode + "; use --mode consumer");
         }
     }

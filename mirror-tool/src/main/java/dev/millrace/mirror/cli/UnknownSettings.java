@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.kafka.clients.CommonClientConfigs;
@@ -36,12 +37,17 @@ final class UnknownSettings {
     }
 
     private static String suggest(String key, Set<String> known) {
+        return resembling(key, known)
+                .map(name -> "did you mean " + name + "?")
+                .orElse("remove it, unless a plugin of yours reads it");
+    }
+
+    /** The known name that is probably meant, if one is so near. */
+    static Optional<String> resembling(String key, Set<String> known) {
         return known.stream()
                 .min(Comparator.comparingInt((String name) -> editDistance(key, name))
                         .thenComparing(name -> name))
-                .filter(name -> editDistance(key, name) <= MAX_DISTANCE)
-                .map(name -> "did you mean " + name + "?")
-                .orElse("remove it, unless a plugin of yours reads it");
+                .filter(name -> editDistance(key, name) <= MAX_DISTANCE);
     }
 
     /** How many characters must be inserted, removed or replaced to turn one text into the other. */
