@@ -58,6 +58,28 @@ final class TopicCreator {
         return accepted;
     }
 
+    /**
+     * Those of the settings with which the target would create the topic. Creates nothing.
+     *
+     * @throws ExecutionException as {@link #create}
+     * @throws MirrorException as {@link #create}
+     */
+    Map<String, String> findAcceptable(String topic, int partitions, Map<String, String> settings)
+            throws ExecutionException {
+        try {
+            send(topic, partitions, settings, true);
+            return settings;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof PolicyViolationException) {
+                throw refused(topic, settings, e.getCause());
+            }
+            if (!(e.getCause() instanceof InvalidConfigurationException)) {
+                throw e;
+            }
+        }
+        return findAccepted(topic, partitions, settings);
+    }
+
     /** Validates the topic with one more setting at a time, and returns those that the target accepts. */
     private Map<String, String> findAccepted(String topic, int partitions, Map<String, String> settings)
             throws ExecutionException {

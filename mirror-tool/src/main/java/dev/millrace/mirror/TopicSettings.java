@@ -1,5 +1,7 @@
 package dev.millrace.mirror;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -70,6 +72,19 @@ final class TopicSettings {
     static boolean isStampedByBroker(Config topic) {
         ConfigEntry entry = topic.get(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG);
         return entry != null && TimestampType.LOG_APPEND_TIME.toString().equals(entry.value());
+    }
+
+    /** What makes the records of a topic that both clusters have differ; each a phrase. */
+    static List<String> differences(Config source, Config target) {
+        List<String> differences = new ArrayList<>();
+        if (!cleanupPolicies(source).equals(cleanupPolicies(target))) {
+            differences.add("cleanup.policy is " + cleanupPolicies(source) + " on the source and "
+                    + cleanupPolicies(target) + " on the target");
+        }
+        if (isStampedByBroker(target)) {
+            differences.add("the target replaces timestamps: message.timestamp.type=LogAppendTime");
+        }
+        return differences;
     }
 
     private static Stream<ConfigEntry> setOnTopic(Config topic) {

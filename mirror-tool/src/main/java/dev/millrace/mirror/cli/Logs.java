@@ -9,6 +9,15 @@ import org.slf4j.LoggerFactory;
 public final class Logs {
     private Logs() {}
 
+    /** Prepares the log of a command that has {@code --verbose}. */
+    static void configure(boolean isVerbose) {
+        if (isVerbose) {
+            configureVerbose();
+        } else {
+            configureTerse();
+        }
+    }
+
     /** Prepares the normal, terse log: on a terminal a log line clears the status line that it replaces. */
     public static void configureTerse() {
         if (Terminal.isTerminal()) {
@@ -17,7 +26,7 @@ public final class Logs {
     }
 
     /** Shows all that the Kafka clients log, with their configurations (they mask passwords), and stack traces. */
-    static void configureVerbose() {
+    private static void configureVerbose() {
         KafkaLogs.showAll();
         console().setInterval(0);
         setPattern("%d{yyyy-MM-dd HH:mm:ss.SSS} %-5level [%thread] %logger{24} - %msg%n");

@@ -49,6 +49,7 @@ public final class Main implements Runnable {
     static CommandLine commandLine(BiConsumer<Runnable, Supplier<String>> runOnSignal) {
         return new CommandLine(new Main())
                 .addSubcommand(new RunCommand(runOnSignal))
+                .addSubcommand(new PlanCommand())
                 .addSubcommand(new DemoCommand())
                 .addSubcommand(new HelpCommand())
                 .setParameterExceptionHandler(Main::explainUsage)
@@ -67,7 +68,7 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Give a command: run, demo or help");
+        throw new ParameterException(spec.commandLine(), "Give a command: run, plan, demo or help");
     }
 
     private static int explainUsage(ParameterException e, String[] args) {

@@ -59,11 +59,7 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        if (verbose) {
-            Logs.configureVerbose();
-        } else {
-            Logs.configureTerse();
-        }
+        Logs.configure(verbose);
         if (status != null && status < 0) {
             throw MirrorException.usage(
                     "--status " + status + ": a number of seconds is expected, or 0 for no status lines");

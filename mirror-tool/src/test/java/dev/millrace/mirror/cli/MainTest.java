@@ -158,6 +158,15 @@ class MainTest {
     }
 
     @Test
+    void shouldEndAPlanWith1WhenAClusterDoesNotAnswer() {
+        int exitCode = execute("plan", "--source=127.0.0.1:1", "--target=127.0.0.1:2", "--topics=x");
+
+        assertThat(exitCode).isEqualTo(1);
+        assertThat(err.toString()).hasLineCount(1).contains("mirror plan: The source cluster at 127.0.0.1:1");
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
     void shouldNameAHostThatDoesNotExistAndExitWith2() {
         int exitCode = execute("run", "--source=" + NOBODY, "--target=no.such.host.invalid:1", "--topics=x");
 

@@ -1,0 +1,94 @@
+package dev.millrace.mirror.cli;
+
+import static dev.millrace.mirror.support.MirrorFixture.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.ProducerKind;
+import dev.millrace.mirror.support.MirrorFixture;
+import dev.millrace.mirror.support.MirrorProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code mirror plan} between two real clusters. */
+@Timeout(120)
+class PlanCommandIT {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private static MirrorFixture clusters;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void startClusters() {
+        clusters = new MirrorFixture();
+    }
+
+    @AfterAll
+    static void stopClusters() {
+        clusters.close();
+    }
+
+    @Test
+    void shouldTellWhatWouldBeCreatedAndGrownAndChangeNothing() throws Exception {
+        clusters.source().createTopic("plan-new", 3, 1, Map.of("retention.ms", "-1", "segment.bytes", "2000000"));
+        clusters.source().createTopic("plan-small", 2, 1, Map.of());
+        clusters.target().createTopic("plan-small", 1, 1, Map.of("cleanup.policy", "compact"));
+        clusters.fill("plan-new", 3, 1_000, 7);
+
+        try (MirrorProcess plan = plan("plan-.*")) {
+            assertThat(plan.awaitExit(PATIENCE)).as(plan.output()).isZero();
+
+            assertThat(plan.output())
+                    .containsPattern("plan-new +3 +1,000 +1,000 +create, 3 partitions")
+                    .contains("with {retention.ms=-1, segment.bytes=2000000}")
+                    .containsPattern("plan-small +2 +0 +0 +grow from 1 to 2 partitions")
+                    .contains("cleanup.policy is [delete] on the source and [compact] on the target")
+                    .contains("2 topics, at most 1,000 records to mirror; nothing was changed");
+        }
+        assertThat(MirrorFixture.get(clusters.target().admin().listTopics().names()))
+                .contains("plan-small")
+                .doesNotContain("plan-new");
+        assertThat(MirrorFixture.partitions(clusters.target(), "plan-small")).isEqualTo(1);
+    }
+
+    @Test
+    void shouldCountFromWhereTheMirrorStopped() throws Exception {
+        clusters.source().createTopic("copied", 1, 1, Map.of());
+        clusters.fill("copied", 1, 1_000, 7);
+        try (MirrorProcess mirror = clusters.mirror("copied", 1, ProducerKind.MILLRACE)) {
+            await("all is committed", () -> clusters.committed("copied") == 1_000, mirror);
+            assertThat(mirror.terminate().awaitExit(PATIENCE))
+                    .as(mirror.output())
+                    .isZero();
+        }
+        clusters.fill("copied", 1, 50, 8);
+
+        try (MirrorProcess plan = plan("copied")) {
+            assertThat(plan.awaitExit(PATIENCE)).as(plan.output()).isZero();
+            assertThat(plan.output()).containsPattern("copied +1 +1,050 +50 +none");
+        }
+    }
+
+    /** From one file. */
+    private MirrorProcess plan(String topics) throws IOException {
+        Path file = Files.writeString(folder.resolve("mirror.yaml"), """
+                source: %s
+                target:
+                  bootstrap.servers: %s
+                topics: ['%s']
+                group: %3$s
+                threads: 2
+                """.formatted(
+                        clusters.source().bootstrapServers(), clusters.target().bootstrapServers(), topics));
+        return MirrorProcess.start("plan", "--config=" + file);
+    }
+}
