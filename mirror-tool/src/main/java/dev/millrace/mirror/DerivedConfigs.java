@@ -20,6 +20,7 @@ public final class DerivedConfigs {
             ConsumerConfig.GROUP_PROTOCOL_CONFIG,
             ConsumerConfig.GROUP_REMOTE_ASSIGNOR_CONFIG,
             ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG,
+            ByteBalancedAssignor.SIZES_CONFIG,
             ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG,
             ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG,
             ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG,
@@ -44,6 +45,13 @@ public final class DerivedConfigs {
         Map<String, Object> config = new HashMap<>(consumer);
         config.computeIfPresent(ConsumerConfig.CLIENT_ID_CONFIG, (key, id) -> id + "-" + number);
         config.computeIfPresent(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG, (key, id) -> id + "-" + number);
+        return config;
+    }
+
+    /** The configuration of a consumer whose {@link ByteBalancedAssignor} knows the source's sizes. */
+    static Map<String, Object> withSizes(Map<String, Object> consumer, PartitionSizes sizes) {
+        Map<String, Object> config = new HashMap<>(consumer);
+        config.put(ByteBalancedAssignor.SIZES_CONFIG, sizes);
         return config;
     }
 

@@ -112,7 +112,7 @@ public final class Mirror {
                 jmx.show("SourceGaps", gaps);
                 jmx.show("RefusedRecords", refused);
                 identities.watch();
-                Groups groups = new Groups(consumer, groupOnTarget);
+                Groups groups = new Groups(DerivedConfigs.withSizes(consumer, new LogSizes(source)), groupOnTarget);
                 runWithTarget(groups, new SourceChanges(gaps, identities), refused, topics, source, target);
             }
         }

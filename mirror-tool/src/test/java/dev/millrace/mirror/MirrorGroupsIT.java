@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import static dev.millrace.mirror.support.MirrorFixture.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.mirror.support.HangingInterceptor;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.testkit.cluster.KafkaCluster;
@@ -203,6 +204,24 @@ class MirrorGroupsIT {
             assertThat(first.terminate().awaitExit(STOP)).as(first.output()).isZero();
         }
 
+        assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
+    }
+
+    @Test
+    void shouldGiveThePartitionsOfAThreadThatHangsToAnotherMember() throws Exception {
+        String topic = topic("hung");
+        String group = "hung";
+        clusters.fill(topic, PARTITIONS, RECORDS, seed);
+        Path file = Files.writeString(
+                folder.resolve("hanging.properties"),
+                "max.poll.interval.ms=3000\ninterceptor.classes=" + HangingInterceptor.class.getName() + "\n");
+        try (MirrorProcess hung = mirror(topic, "--group=" + group, "--consumer.config=" + file)) {
+            await("it hangs", () -> hung.hasPrinted(HangingInterceptor.HANGS), hung);
+            try (MirrorProcess other = mirror(topic, "--group=" + group)) {
+                await("the other mirrors all", () -> committed(group, topic) == RECORDS, other);
+                assertThat(other.terminate().awaitExit(STOP)).as(other.output()).isZero();
+            }
+        }
         assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
     }
 

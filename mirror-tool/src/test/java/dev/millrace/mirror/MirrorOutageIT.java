@@ -47,7 +47,8 @@ class MirrorOutageIT {
         disk = SmallDisk.mount(DISK_BYTES);
         clusters = new MirrorFixture(source -> source, target -> {
             disk.ifPresent(small -> target.dataFolder(2, small.folder()));
-            return target.brokers(2);
+            // One of the two brokers is enough for transactions, as two of three are for an operator.
+            return target.brokers(2).setting("transaction.state.log.min.isr", "1");
         });
     }
 
@@ -100,31 +101,50 @@ class MirrorOutageIT {
         Map<CopyMode, String> topics = topics("leaderless");
         topics.values()
                 .forEach(topic -> clusters.target().createTopic(topic, Map.of(0, List.of(1), 1, List.of(2)), Map.of()));
+        String exactlyOnce = topic("leaderless-exactly-once");
+        clusters.target().createTopic(exactlyOnce, Map.of(0, List.of(1), 1, List.of(2)), Map.of());
         String replicated = topic("replicated");
         clusters.target().createTopic(replicated, Map.of(0, List.of(1, 2), 1, List.of(1, 2)), Map.of());
         // What one partition gets meanwhile is more than this.
         Path small = Files.writeString(folder.resolve("p.properties"), "buffer.memory=400000\nbatch.size=16384\n");
         try (Mirrors mirrors = new Mirrors(topics, "--producer.config=" + small);
+                MirrorProcess inTransactions = clusters.mirror(exactlyOnce, 1, CopyMode.AUTO, "--resume=exactly-once");
                 MirrorProcess toLeaders = clusters.mirror(replicated, 1, CopyMode.BATCHES)) {
             mirrors.awaitCommitted(STEP);
+            await("transactions too", () -> clusters.committedOnTarget(exactlyOnce) == STEP, inTransactions);
 
             clusters.target().kill(2);
+            clusters.fill(exactlyOnce, PARTITIONS, 2 * STEP, seed + 1);
             clusters.fill(replicated, PARTITIONS, STEP, seed + 1);
             topics.values().forEach(topic -> clusters.fill(topic, PARTITIONS, 2 * STEP, seed + 1));
             for (String topic : topics.values()) {
                 await("partition 0 of " + topic + " goes on", () -> committed(topic, 0) == 3 * STEP / 2);
                 assertThat(committed(topic, 1)).isEqualTo(STEP / 2);
             }
+            await(
+                    "partition 0 goes on in transactions",
+                    () -> clusters.positionsOnTarget(exactlyOnce)
+                                    .get(new TopicPartition(exactlyOnce, 0))
+                                    .offset()
+                            == 3 * STEP / 2,
+                    inTransactions);
             await("followers are missed by nobody", () -> clusters.committed(replicated) == 2 * STEP, toLeaders);
             mirrors.awaitPrinted(": 1 partition without a leader; the mirror waits, and goes on with all others");
             clusters.target().restart(2);
 
             mirrors.awaitCommitted(3 * STEP);
+            await("transactions too", () -> clusters.committedOnTarget(exactlyOnce) == 3 * STEP, inTransactions);
             mirrors.stop();
+            assertThat(inTransactions.terminate().awaitExit(STOP))
+                    .as(inTransactions.output())
+                    .isZero();
         }
         for (String topic : topics.values()) {
             assertThat(clusters.compare(topic)).as("%s, seed %d", topic, seed).matches(Comparison::isExact);
         }
+        assertThat(clusters.compareForCommittedReader(exactlyOnce))
+                .as("seed %d", seed)
+                .matches(Comparison::isExact);
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.testkit.oracle.Comparison;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -104,6 +105,29 @@ class MirrorTopicsIT {
                 MirrorFixture.get(clusters.target().admin().listTopics().names()));
         created.removeIf(topic -> !topic.startsWith("many."));
         assertThat(created).hasSize(topics.size() - 1).doesNotContain("many.7");
+    }
+
+    @Test
+    void shouldMirrorATopicThatAppearsLaterFromItsBeginning() throws Exception {
+        clusters.source().createTopic("early", 1, 1, Map.of());
+        Path file = Files.writeString(folder.resolve("consumer.properties"), "metadata.max.age.ms=500\n");
+        for (CopyMode mode : List.of(CopyMode.CONSUMER, CopyMode.AUTO)) {
+            String later = "early-later-" + mode;
+            try (MirrorProcess mirror = clusters.mirror("early.*", 2, mode, "--consumer.config=" + file)) {
+                fillWithKeys("early", 1, 100);
+                long before = clusters.committed("early.*");
+                await("it is at work", () -> clusters.mirrored("early") == clusters.written("early"), mirror);
+
+                clusters.source().createTopic(later, 2, 1, Map.of());
+                fillWithKeys(later, 2, 1_000);
+
+                await("the later topic too", () -> clusters.committed("early.*") >= before + 1_000, mirror);
+                assertThat(mirror.terminate().awaitExit(STOP))
+                        .as(mirror.output())
+                        .isZero();
+            }
+            assertThat(clusters.compare(later)).matches(Comparison::isExact);
+        }
     }
 
     @Test

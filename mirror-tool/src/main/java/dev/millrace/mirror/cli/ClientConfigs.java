@@ -2,6 +2,7 @@ package dev.millrace.mirror.cli;
 
 import static java.util.Map.entry;
 
+import dev.millrace.mirror.ByteBalancedAssignor;
 import dev.millrace.mirror.MirrorException;
 import java.io.IOException;
 import java.io.Reader;
@@ -9,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.function.Supplier;
@@ -101,9 +103,14 @@ public final class ClientConfigs {
         ConsumerConfig checked = validate("--consumer.config", file, () -> new ConsumerConfig(config));
         if (GroupProtocol.CLASSIC.name().equalsIgnoreCase(checked.getString(ConsumerConfig.GROUP_PROTOCOL_CONFIG))) {
             // Lets partitions that keep their owner be mirrored during a rebalance. The newer protocol always does, and
-            // refuses this setting.
-            config.putIfAbsent(
-                    ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, CooperativeStickyAssignor.class.getName());
+            // refuses this setting. The second is for members of earlier versions, and knows racks, which the first
+            // does
+            // not.
+            List<String> strategies =
+                    checked.getString(ConsumerConfig.CLIENT_RACK_CONFIG).isEmpty()
+                            ? List.of(ByteBalancedAssignor.class.getName(), CooperativeStickyAssignor.class.getName())
+                            : List.of(CooperativeStickyAssignor.class.getName());
+            config.putIfAbsent(ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, strategies);
         }
         return config;
     }

@@ -2,10 +2,12 @@ package dev.millrace.mirror.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.mirror.ByteBalancedAssignor;
 import dev.millrace.mirror.DerivedConfigs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -83,9 +85,20 @@ class ClientConfigsTest {
         Map<String, Object> classic = ClientConfigs.consumer(null, "a:1", "g");
         Map<String, Object> modern = ClientConfigs.consumer(file("group.protocol=consumer\n"), "127.0.0.1:1", "g");
 
-        assertThat(classic).containsEntry("partition.assignment.strategy", CooperativeStickyAssignor.class.getName());
+        assertThat(classic)
+                .containsEntry(
+                        "partition.assignment.strategy",
+                        List.of(ByteBalancedAssignor.class.getName(), CooperativeStickyAssignor.class.getName()));
         assertThat(modern).doesNotContainKey("partition.assignment.strategy");
         new KafkaConsumer<>(DerivedConfigs.numbered(modern, 0)).close();
+    }
+
+    @Test
+    void shouldLeaveTheAssignmentToKafkaIfRacksMatter() throws IOException {
+        Map<String, Object> inARack = ClientConfigs.consumer(file("client.rack=a\n"), "a:1", "g");
+
+        assertThat(inARack)
+                .containsEntry("partition.assignment.strategy", List.of(CooperativeStickyAssignor.class.getName()));
     }
 
     private Path file(String content) throws IOException {

@@ -196,13 +196,18 @@ public final class MirrorFixture implements AutoCloseable {
 
     /** As {@link #committed}, of mirrors whose group is on the target. */
     public long committedOnTarget(String topic) {
-        return positions(target, topic).values().stream()
+        return positionsOnTarget(topic).values().stream()
                 .mapToLong(OffsetAndMetadata::offset)
                 .sum();
     }
 
     public Map<TopicPartition, OffsetAndMetadata> positions(String topic) {
         return positions(source, topic);
+    }
+
+    /** As {@link #positions}, of mirrors whose group is on the target. */
+    public Map<TopicPartition, OffsetAndMetadata> positionsOnTarget(String topic) {
+        return positions(target, topic);
     }
 
     private static Map<TopicPartition, OffsetAndMetadata> positions(KafkaCluster cluster, String topic) {

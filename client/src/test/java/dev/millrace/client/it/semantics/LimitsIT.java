@@ -19,6 +19,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -135,16 +136,16 @@ class LimitsIT extends SingleBrokerFixture {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(ProducerKind.class)
-    void shouldSendWhatLingersWhenMemoryIsShort(ProducerKind kind) throws Exception {
+    /** The stock producer sends them too, but only when something else wakes its I/O thread, which takes a minute. */
+    @Test
+    void shouldSendWhatLingersWhenMemoryIsShort() throws Exception {
         // given open batches that linger for an hour
-        String topic = topic("pressure", kind, 10);
+        String topic = topic("pressure", ProducerKind.MILLRACE, 10);
         List<Future<RecordMetadata>> futures = new ArrayList<>();
         Map<String, Object> lingering =
                 ProducerKind.with(cluster.clientConfig(), "linger.ms", 3_600_000, "delivery.timeout.ms", 7_200_000);
         try (Producer<byte[], byte[]> producer =
-                kind.create(lingering, "buffer.memory", 64_000L, "batch.size", 16_000)) {
+                ProducerKind.MILLRACE.create(lingering, "buffer.memory", 64_000L, "batch.size", 16_000)) {
             sendFirst(producer, topic, 10);
 
             // when there is memory for four partitions of ten
