@@ -208,6 +208,26 @@ class MirrorGroupsIT {
     }
 
     @Test
+    void shouldShareThePartitionsByTheirBytes() throws Exception {
+        String group = "weighed";
+        clusters.source().createTopic("weighed-heavy", 1, 1, Map.of());
+        clusters.fill("weighed-heavy", 1, 30 * RECORDS, seed);
+        String light = topic("weighed-light");
+        clusters.fill(light, PARTITIONS, RECORDS, seed);
+        try (MirrorProcess first = mirror("weighed-.*", "--group=" + group)) {
+            await("it is at work", () -> committed(group, light) == RECORDS, first);
+            assertThat(assignments(group)).containsOnly(1 + PARTITIONS);
+            try (MirrorProcess second = mirror("weighed-.*", "--group=" + group)) {
+                await("one has the heavy one", () -> assignments(group).equals(Set.of(1, PARTITIONS)), first, second);
+                assertThat(second.terminate().awaitExit(STOP))
+                        .as(second.output())
+                        .isZero();
+            }
+            assertThat(first.terminate().awaitExit(STOP)).as(first.output()).isZero();
+        }
+    }
+
+    @Test
     void shouldGiveThePartitionsOfAThreadThatHangsToAnotherMember() throws Exception {
         String topic = topic("hung");
         String group = "hung";
@@ -269,11 +289,7 @@ class MirrorGroupsIT {
 
     /** Which static member of a group that is not rebalancing has which partitions; of those that have any. */
     private static Map<String, Set<TopicPartition>> owners(String group) {
-        ConsumerGroupDescription described = MirrorFixture.get(clusters.source()
-                        .admin()
-                        .describeConsumerGroups(List.of(group))
-                        .all())
-                .get(group);
+        ConsumerGroupDescription described = describe(group);
         return described.groupState() != GroupState.STABLE
                 ? Map.of()
                 : described.members().stream()
@@ -326,13 +342,22 @@ class MirrorGroupsIT {
                 .sum();
     }
 
-    private static int members(String group) {
+    private static ConsumerGroupDescription describe(String group) {
         return MirrorFixture.get(clusters.source()
                         .admin()
                         .describeConsumerGroups(List.of(group))
                         .all())
-                .get(group)
-                .members()
-                .size();
+                .get(group);
+    }
+
+    /** How many partitions members have. */
+    private static Set<Integer> assignments(String group) {
+        return describe(group).members().stream()
+                .map(member -> member.assignment().topicPartitions().size())
+                .collect(Collectors.toSet());
+    }
+
+    private static int members(String group) {
+        return describe(group).members().size();
     }
 }
