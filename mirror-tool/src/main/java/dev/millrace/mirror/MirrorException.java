@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.apache.kafka.common.errors.RetriableException;
 
 /** A failure whose message is one line for the user: what happened, where, and what would be right. */
@@ -72,7 +73,10 @@ public final class MirrorException extends RuntimeException {
 
     /** Whether the same may succeed later, because a cluster did not answer or was not ready. */
     boolean isTemporary() {
-        return isTemporary || find(RetriableException.class, this).isPresent();
+        return isTemporary
+                || find(RetriableException.class, this).isPresent()
+                // Too few brokers for a new topic's replicas, as long as some are down.
+                || find(InvalidReplicationFactorException.class, this).isPresent();
     }
 
     /** The exit code of the process: 2 for wrong usage, 1 for a failure. */

@@ -25,6 +25,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
+import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,6 +55,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     private static final Duration BUSY_POLL = Duration.ofMillis(5);
 
     private static final long COMMIT_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(18);
     /** While the target takes nothing, there is little hope. */
     private static final long DRAIN_OF_WAITING_NANOS = TimeUnit.SECONDS.toNanos(3);
@@ -143,9 +145,26 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
         Set<TopicPartition> gone = partitions.isEmpty() ? Set.of() : source.findMissing(partitions);
-        copier.add(mirror.isRunning() ? positions.find(partitions, gone) : positions.nowhere(partitions));
+        copier.add(findStarts(partitions, gone));
         target.prepare(partitions);
         warnOfGone(gone);
+    }
+
+    /** Asks the source for as long as it takes; a member away for {@code max.poll.interval.ms} joins anew after that. */
+    private Map<TopicPartition, SourcePositions.Start> findStarts(
+            Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
+        while (mirror.isRunning()) {
+            try {
+                return positions.find(partitions, gone);
+            } catch (RetriableException e) {
+                LOG.warn(
+                        "The source does not tell where to begin with the partitions that were assigned; asking again:"
+                                + " {}",
+                        MirrorException.reason(e));
+                LockSupport.parkNanos(RETRY_NANOS);
+            }
+        }
+        return positions.nowhere(partitions);
     }
 
     /**

@@ -18,7 +18,7 @@ import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -298,7 +298,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
             found.forEach((partition, start) -> begins.put(partition, start.offset()));
             copier.add(found);
             target.prepare(due);
-        } catch (TimeoutException e) {
+        } catch (RetriableException e) {
             LOG.debug("The positions of {} are not known yet", due, e);
         }
     }

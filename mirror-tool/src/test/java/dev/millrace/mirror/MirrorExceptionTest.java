@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +23,16 @@ class MirrorExceptionTest {
         Throwable cause = new KafkaException(wrapper, new ConfigException("linger.ms must be shorter"));
 
         assertThat(MirrorException.reason(cause)).isEqualTo("linger.ms must be shorter");
+    }
+
+    @Test
+    void shouldWaitForBrokersThatANewTopicsReplicasNeed() {
+        Throwable cause = new InvalidReplicationFactorException("All brokers are currently fenced.");
+
+        assertThat(MirrorException.failed("Topic x", cause).isTemporary()).isTrue();
+        assertThat(MirrorException.failed("Topic x", new TopicAuthorizationException("not allowed"))
+                        .isTemporary())
+                .isFalse();
     }
 
     @Test

@@ -72,6 +72,24 @@ class MirrorThreadTest {
     }
 
     @Test
+    void shouldAskAgainWhereToBeginWhenTheSourceDoesNotAnswer() {
+        consumer.refuseCommitted(2);
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST);
+            consumer.add(FIRST, 5);
+        });
+        consumer.schedulePollTask(() -> {
+            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            mirror.stop();
+        });
+
+        thread.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(committed.get(FIRST).offset()).isEqualTo(5);
+    }
+
+    @Test
     void shouldCommitBeforeItLeavesTheGroup() {
         consumer.schedulePollTask(() -> {
             consumer.assign(FIRST);

@@ -35,6 +35,7 @@ public final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
     private final AtomicBoolean rebalancing;
     private final Set<String> topics = new HashSet<>();
     private final Queue<ConsumerRecords<byte[], byte[]>> scripted = new ArrayDeque<>();
+    private int refusals;
     private boolean down;
     private Runnable onCommit = () -> {};
 
@@ -59,6 +60,20 @@ public final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
 
     public void goDown() {
         down = true;
+    }
+
+    /** Lets the next questions for committed offsets fail, so many times. */
+    public void refuseCommitted(int times) {
+        refusals = times;
+    }
+
+    @Override
+    public synchronized Map<TopicPartition, OffsetAndMetadata> committed(Set<TopicPartition> partitions) {
+        if (refusals > 0) {
+            refusals--;
+            throw new TimeoutException("No answer");
+        }
+        return super.committed(partitions);
     }
 
     /** Makes a poll return these records instead of those that were added. */
