@@ -69,7 +69,7 @@ public final class Clusters {
      *
      * @throws MirrorException when both ids are the same
      */
-    static void checkDistinct(String sourceId, String targetId) {
+    public static void checkDistinct(String sourceId, String targetId) {
         if (sourceId.equals(targetId)) {
             throw MirrorException.failed("Source and target are the same cluster, " + sourceId
                     + "; the mirror would read what it writes, without end");
@@ -81,7 +81,7 @@ public final class Clusters {
      *
      * @param config of the client; its address is returned if the cluster has no id
      */
-    static String clusterId(Admin cluster, Map<String, Object> config) {
+    public static String clusterId(Admin cluster, Map<String, Object> config) {
         String id = awaitUnchecked(cluster.describeCluster().clusterId());
         return id != null
                 ? id
@@ -93,7 +93,7 @@ public final class Clusters {
      *
      * @throws MirrorException when there is none
      */
-    static Set<String> matchingTopics(Admin source, Pattern topics) {
+    public static Set<String> matchingTopics(Admin source, Pattern topics) {
         Set<String> all = new TreeSet<>(awaitUnchecked(source.listTopics().names()));
         Set<String> matching = new TreeSet<>(all);
         matching.removeIf(withoutInternal(topics).asMatchPredicate().negate());
@@ -133,7 +133,7 @@ public final class Clusters {
     }
 
     /** An offset of each partition as a consumer with this isolation level sees it; all of them must exist. */
-    static Map<TopicPartition, Long> offsets(
+    public static Map<TopicPartition, Long> offsets(
             Admin cluster, Collection<TopicPartition> partitions, OffsetSpec which, IsolationLevel isolation) {
         Map<TopicPartition, OffsetSpec> specs = new HashMap<>();
         partitions.forEach(partition -> specs.put(partition, which));
@@ -157,7 +157,7 @@ public final class Clusters {
     }
 
     /** Those of the topics that the cluster has. Asks for some hundred at a time. */
-    static Map<String, TopicDescription> describe(Admin cluster, Collection<String> topics) {
+    public static Map<String, TopicDescription> describe(Admin cluster, Collection<String> topics) {
         Map<String, TopicDescription> found = new HashMap<>();
         for (List<String> batch : batches(topics)) {
             cluster.describeTopics(batch).topicNameValues().forEach((topic, answer) -> {
@@ -179,7 +179,7 @@ public final class Clusters {
     }
 
     /** The elements in order, in lists that one request may have. */
-    static <T> List<List<T>> batches(Collection<T> all) {
+    public static <T> List<List<T>> batches(Collection<T> all) {
         return batches(all, TOPICS_PER_REQUEST);
     }
 
@@ -209,6 +209,11 @@ public final class Clusters {
         return Pattern.compile("(?!__)(?:" + topics.pattern() + ")", topics.flags());
     }
 
+    /** The pattern, changed so that it does not match names which the other matches. */
+    public static Pattern without(Pattern topics, Pattern excluded) {
+        return Pattern.compile("(?!(?:" + excluded.pattern() + ")\\z)(?:" + topics.pattern() + ")");
+    }
+
     /** A topic's settings, including the defaults of its brokers. */
     static Config topicConfig(Admin cluster, String topic) throws ExecutionException {
         ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
@@ -216,7 +221,7 @@ public final class Clusters {
     }
 
     /** As {@link #topicConfig}, asked for in one request. */
-    static Map<String, KafkaFuture<Config>> topicConfigs(Admin cluster, Collection<String> topics) {
+    public static Map<String, KafkaFuture<Config>> topicConfigs(Admin cluster, Collection<String> topics) {
         Map<String, KafkaFuture<Config>> configs = new HashMap<>();
         if (!topics.isEmpty()) {
             cluster.describeConfigs(topics.stream()
@@ -238,7 +243,7 @@ public final class Clusters {
     }
 
     /** Waits for a cluster's answer, and throws the cause as a {@link KafkaException} if the cluster refuses. */
-    static <T> T awaitUnchecked(KafkaFuture<T> future) {
+    public static <T> T awaitUnchecked(KafkaFuture<T> future) {
         try {
             return await(future);
         } catch (ExecutionException e) {

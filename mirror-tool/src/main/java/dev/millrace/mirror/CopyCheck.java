@@ -3,7 +3,6 @@ package dev.millrace.mirror;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -12,7 +11,6 @@ import java.util.function.Predicate;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.IsolationLevel;
@@ -86,12 +84,8 @@ final class CopyCheck {
 
     /** As the other, with an {@code isolation.level}. */
     static KafkaConsumer<byte[], byte[]> createReader(Map<String, Object> client, Object isolation) {
-        Map<String, Object> config = new HashMap<>(DerivedConfigs.admin(client));
-        config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
-        config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
-        config.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
-        config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, isolation);
-        return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        return new KafkaConsumer<>(
+                DerivedConfigs.reader(client, isolation), new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     /**

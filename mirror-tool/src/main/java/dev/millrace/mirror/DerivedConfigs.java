@@ -40,6 +40,16 @@ public final class DerivedConfigs {
         return config;
     }
 
+    /** The configuration of a consumer without a group, which reads what it is told to, from where it is told to. */
+    public static Map<String, Object> reader(Map<String, Object> client, Object isolation) {
+        Map<String, Object> config = admin(client);
+        config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+        config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+        config.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
+        config.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, isolation);
+        return config;
+    }
+
     /** The configuration of one thread's consumer: ids that must be unique to a consumer get a number. */
     public static Map<String, Object> numbered(Map<String, Object> consumer, int number) {
         Map<String, Object> config = new HashMap<>(consumer);

@@ -5,15 +5,17 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ListTopicsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
@@ -25,10 +27,21 @@ import org.apache.kafka.common.Uuid;
  *
  * @param group where the mirror keeps its progress
  * @param isGroupOnTarget whether that is a group of the target
+ * @param obstacle what would keep the mirror from starting: a mirror in the opposite direction
  * @param topics in order of their names
  */
 public record MirrorPlan(
-        String sourceId, String targetId, String group, boolean isGroupOnTarget, List<TopicPlan> topics) {
+        String sourceId,
+        String targetId,
+        String group,
+        boolean isGroupOnTarget,
+        Optional<String> obstacle,
+        List<TopicPlan> topics) {
+    /** Whether a mirror could do all of it. */
+    public boolean isPossible() {
+        return obstacle.isEmpty() && topics.stream().allMatch(TopicPlan::isPossible);
+    }
+
     /**
      * Makes the plan. Blocks while the clusters answer, up to the time-outs of their clients.
      *
@@ -61,7 +74,11 @@ public record MirrorPlan(
 
         MirrorPlan plan() {
             Clusters.checkDistinct(sourceId, targetId);
-            Map<TopicPartition, OffsetAndMetadata> positions = positions();
+            Map<String, String> onTarget = new HashMap<>();
+            Clusters.awaitUnchecked(target.listTopics(new ListTopicsOptions().listInternal(true))
+                            .names())
+                    .forEach(topic -> onTarget.put(asInMetrics(topic), topic));
+            MirrorPositions positions = MirrorPositions.read(config, source, target, sourceId, targetId);
             List<TopicPlan> plans = new ArrayList<>();
             for (List<String> batch : Clusters.batches(Clusters.matchingTopics(source, config.topics()))) {
                 Map<String, TopicDescription> here = new TreeMap<>(Clusters.describe(source, batch));
@@ -75,7 +92,7 @@ public record MirrorPlan(
                     List<String> notes = new ArrayList<>();
                     boolean isPossible = there.containsKey(topic)
                             ? compare(settings.get(topic), settingsThere.get(topic), notes)
-                            : validate(description, settings.get(topic), notes);
+                            : hasFreeName(topic, onTarget, notes) && validate(description, settings.get(topic), notes);
                     plans.add(new TopicPlan(
                             topic,
                             description.partitions().size(),
@@ -88,34 +105,19 @@ public record MirrorPlan(
                             isPossible));
                 });
             }
-            return new MirrorPlan(sourceId, targetId, group(), isOnTarget(), List.copyOf(plans));
-        }
-
-        private boolean isOnTarget() {
-            return config.policies().resume() == ResumeMode.EXACTLY_ONCE;
-        }
-
-        private String group() {
-            Object given = config.consumer().get(ConsumerConfig.GROUP_ID_CONFIG);
-            if (given != null) {
-                return given.toString();
-            }
-            return isOnTarget() ? MirrorGroup.defaultNameOnTarget(sourceId) : MirrorGroup.defaultName(targetId);
-        }
-
-        private Map<TopicPartition, OffsetAndMetadata> positions() {
-            Map<TopicPartition, OffsetAndMetadata> positions =
-                    new HashMap<>(Clusters.awaitUnchecked((isOnTarget() ? target : source)
-                            .listConsumerGroupOffsets(group())
-                            .partitionsToOffsetAndMetadata()));
-            positions.values().removeIf(position -> position == null);
-            return positions;
+            return new MirrorPlan(
+                    sourceId,
+                    targetId,
+                    positions.group(),
+                    positions.isGroupOnTarget(),
+                    findObstacle(),
+                    List.copyOf(plans));
         }
 
         /** Counts offsets of each partition: all that the source holds, and those after the mirror's position. */
         private void count(
                 Collection<TopicDescription> topics,
-                Map<TopicPartition, OffsetAndMetadata> positions,
+                MirrorPositions positions,
                 Map<TopicPartition, Long> all,
                 Map<TopicPartition, Long> left) {
             Map<TopicPartition, Uuid> ids = new HashMap<>();
@@ -127,20 +129,15 @@ public record MirrorPlan(
                 long start = starts.get(partition);
                 long end = ends.get(partition);
                 all.put(partition, end - start);
-                left.put(partition, end - next(positions.get(partition), id, start, end));
+                left.put(
+                        partition,
+                        end - positions.find(partition, id, start, end).orElse(firstOf(start, end)));
             });
         }
 
-        /** The offset where the mirror goes on. */
-        private long next(OffsetAndMetadata positionOrNull, Uuid topicId, long start, long end) {
-            if (positionOrNull == null) {
-                boolean isLatest = "latest".equals(config.consumer().get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG));
-                return isLatest ? end : start;
-            }
-            Uuid known = CommitMetadata.of(positionOrNull).topicId();
-            boolean isOther =
-                    !known.equals(Uuid.ZERO_UUID) && !topicId.equals(Uuid.ZERO_UUID) && !known.equals(topicId);
-            return isOther ? start : Math.min(end, Math.max(start, positionOrNull.offset()));
+        /** The offset where the mirror begins if nothing is committed. */
+        private long firstOf(long start, long end) {
+            return "latest".equals(config.consumer().get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG)) ? end : start;
         }
 
         private static long sum(String topic, Map<TopicPartition, Long> counts) {
@@ -158,6 +155,31 @@ public record MirrorPlan(
                 notes.add("its settings cannot be compared: " + MirrorException.reason(e.getCause()));
             }
             return true;
+        }
+
+        /** Kafka refuses a topic whose name would be that of another in metrics; it is not told by validating. */
+        private static boolean hasFreeName(String topic, Map<String, String> onTarget, List<String> notes) {
+            String other = onTarget.get(asInMetrics(topic));
+            if (other != null) {
+                notes.add("cannot be created: the target has topic " + other
+                        + ", and does not take two names that differ" + " only in '.' and '_'");
+            }
+            return other == null;
+        }
+
+        private static String asInMetrics(String topic) {
+            return topic.replace('.', '_');
+        }
+
+        /** What would keep the mirror from starting. */
+        private Optional<String> findObstacle() {
+            Pattern topics = Clusters.withoutInternal(config.topics());
+            try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, topics)) {
+                opposite.check();
+                return Optional.empty();
+            } catch (MirrorException e) {
+                return Optional.of(e.getMessage());
+            }
         }
 
         /** Has the target validate a topic that it lacks. */

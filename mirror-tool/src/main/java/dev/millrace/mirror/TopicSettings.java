@@ -13,7 +13,7 @@ import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.record.TimestampType;
 
 /** Which settings of a source topic its copy gets, and which of them it must have. */
-final class TopicSettings {
+public final class TopicSettings {
     private static final Set<String> LEFT_TO_THE_TARGET = Set.of(
             // These contain ids of source brokers.
             "leader.replication.throttled.replicas",
@@ -58,7 +58,7 @@ final class TopicSettings {
     }
 
     /** The policies in force, set on the topic or by default on its brokers. */
-    static Set<String> cleanupPolicies(Config topic) {
+    public static Set<String> cleanupPolicies(Config topic) {
         ConfigEntry entry = topic.get(TopicConfig.CLEANUP_POLICY_CONFIG);
         return entry == null || entry.value() == null
                 ? Set.of()

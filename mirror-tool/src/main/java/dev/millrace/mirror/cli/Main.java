@@ -50,6 +50,7 @@ public final class Main implements Runnable {
         return new CommandLine(new Main())
                 .addSubcommand(new RunCommand(runOnSignal))
                 .addSubcommand(new PlanCommand())
+                .addSubcommand(new VerifyCommand())
                 .addSubcommand(new DemoCommand())
                 .addSubcommand(new HelpCommand())
                 .setParameterExceptionHandler(Main::explainUsage)
@@ -68,7 +69,7 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Give a command: run, plan, demo or help");
+        throw new ParameterException(spec.commandLine(), "Give a command: run, plan, verify, demo or help");
     }
 
     private static int explainUsage(ParameterException e, String[] args) {

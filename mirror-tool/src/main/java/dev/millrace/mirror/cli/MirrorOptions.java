@@ -1,5 +1,6 @@
 package dev.millrace.mirror.cli;
 
+import dev.millrace.mirror.Clusters;
 import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.DerivedConfigs;
 import dev.millrace.mirror.GapPolicy;
@@ -49,6 +50,15 @@ public final class MirrorOptions {
                     + " separated by commas. Internal topics (__*) are never mirrored. Topics that the target lacks are"
                     + " created there with the settings of the source.")
     private String topics;
+
+    @Option(
+            names = "--exclude-topics",
+            paramLabel = "REGEX",
+            order = 3,
+            description =
+                    "Topics that are not mirrored though --topics matches them: those whose whole name matches this"
+                            + " regular expression, or one of several separated by commas. Default: none.")
+    private String excludedTopics;
 
     @Option(
             names = "--threads",
@@ -257,13 +267,20 @@ public final class MirrorOptions {
         Map<String, Object> producer = ClientConfigs.producer(producerConfig, targetSettings, target);
         CopyMode chosen = mode(consumer, producer);
         return new MirrorConfig(
-                TopicPattern.parse(topics),
+                topics(),
                 threads,
                 chosen,
                 producerKind,
                 consumer,
                 producer,
                 new MirrorPolicies(onGap, waitForTarget, waitAtStart, refusalPolicies(producer), resume(chosen)));
+    }
+
+    private Pattern topics() {
+        Pattern included = TopicPattern.parse("--topics", topics);
+        return excludedTopics == null
+                ? included
+                : Clusters.without(included, TopicPattern.parse("--exclude-topics", excludedTopics));
     }
 
     private RefusalPolicies refusalPolicies(Map<String, Object> producer) {

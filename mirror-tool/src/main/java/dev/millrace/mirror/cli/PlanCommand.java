@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:the mirror could do all of it",
-            "1:a cluster does not answer, no topic matches, or the target refuses a topic",
+            "1:a cluster does not answer, no topic matches, the target refuses a topic, or the mirror would not start",
             "2:the command line or a file it names is wrong"
         })
 final class PlanCommand implements Callable<Integer> {
@@ -48,7 +48,7 @@ final class PlanCommand implements Callable<Integer> {
         mirrorOptions.checkClients(config);
         MirrorPlan plan = MirrorPlan.of(config);
         print(plan, config, spec.commandLine().getOut());
-        return plan.topics().stream().allMatch(TopicPlan::isPossible) ? 0 : 1;
+        return plan.isPossible() ? 0 : 1;
     }
 
     private static void print(MirrorPlan plan, MirrorConfig config, PrintWriter out) {
@@ -59,6 +59,7 @@ final class PlanCommand implements Callable<Integer> {
                 "target  %s (cluster %s)%n",
                 config.producer().get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG), plan.targetId());
         out.printf("group   %s on the %s%n%n", plan.group(), plan.isGroupOnTarget() ? "target" : "source");
+        plan.obstacle().ifPresent(why -> out.printf("The mirror would not start: %s%n%n", why));
         int width = plan.topics().stream()
                 .mapToInt(topic -> topic.topic().length())
                 .max()

@@ -2,7 +2,6 @@ package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.Mirror;
 import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.MirrorException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.function.BiConsumer;
@@ -26,9 +25,6 @@ import picocli.CommandLine.Option;
             "2:the command line or a file it names is wrong: an option, a setting, a port, a host that does not exist"
         })
 final class RunCommand implements Callable<Integer> {
-    private static final Duration TERMINAL_STATUS = Duration.ofSeconds(1);
-    private static final Duration LOG_STATUS = Duration.ofSeconds(30);
-
     @Mixin
     @SuppressWarnings("unused") // Its annotation is what counts.
     private StandardOptions standard;
@@ -36,13 +32,8 @@ final class RunCommand implements Callable<Integer> {
     @Mixin
     private MirrorOptions mirrorOptions;
 
-    @Option(
-            names = "--status",
-            paramLabel = "SECONDS",
-            order = 20,
-            description = "Time between two lines that show the progress; on a terminal the line is rewritten."
-                    + " 0: no such lines. Default: 1 on a terminal, else 30.")
-    private Integer status;
+    @Mixin
+    private StatusOption statusOption;
 
     @Option(names = "--verbose", order = 21, description = "Log all that the Kafka clients do, and stack traces.")
     private boolean verbose;
@@ -60,22 +51,12 @@ final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Logs.configure(verbose);
-        if (status != null && status < 0) {
-            throw MirrorException.usage(
-                    "--status " + status + ": a number of seconds is expected, or 0 for no status lines");
-        }
+        Duration statusInterval = statusOption.interval();
         MirrorConfig config = mirrorOptions.toConfig();
         mirrorOptions.checkClients(config);
-        Mirror mirror = new Mirror(config, new ProgressReport(config, System.err, statusInterval()));
+        Mirror mirror = new Mirror(config, new ProgressReport(config, System.err, statusInterval));
         runOnSignal.accept(mirror::stop, mirror::describeLeft);
         mirror.run();
         return 0;
-    }
-
-    private Duration statusInterval() {
-        if (status != null) {
-            return Duration.ofSeconds(status);
-        }
-        return Terminal.isTerminal() ? TERMINAL_STATUS : LOG_STATUS;
     }
 }

@@ -5,7 +5,7 @@ import dev.millrace.mirror.MirrorException;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
-/** Parses the value of {@code --topics}. */
+/** Parses the values of {@code --topics} and {@code --exclude-topics}. */
 final class TopicPattern {
     /** Names of topics contain no comma, so a comma separates expressions, unless it belongs to a {@code x{1,3}}. */
     private static final String SEPARATOR = ",(?!\\d*})";
@@ -16,29 +16,33 @@ final class TopicPattern {
      * Returns a pattern for the names of topics, from one regular expression or from several separated by commas, which
      * older mirrors accept as well.
      *
+     * @param option for messages
      * @throws MirrorException quoting the value, when an expression is wrong
      */
-    static Pattern parse(String topics) {
+    static Pattern parse(String option, String topics) {
         if (topics.isBlank()) {
-            throw invalid(topics, "it is empty");
+            throw invalid(option, topics, "it is empty");
         }
         try {
             // Keeps the length, so that the position of an error is right for what the user typed.
             Pattern unused = Pattern.compile(topics.replaceAll(SEPARATOR, "|"));
         } catch (PatternSyntaxException e) {
-            throw invalid(topics, e.getDescription() + (e.getIndex() < 0 ? "" : " at character " + (e.getIndex() + 1)));
+            throw invalid(
+                    option,
+                    topics,
+                    e.getDescription() + (e.getIndex() < 0 ? "" : " at character " + (e.getIndex() + 1)));
         }
         Pattern pattern = Pattern.compile(topics.strip().replaceAll("\\s*" + SEPARATOR + "\\s*", "|"));
         try {
             Pattern unused = Clusters.withoutInternal(pattern);
         } catch (PatternSyntaxException e) {
-            throw invalid(topics, "a quotation or a comment in it does not end");
+            throw invalid(option, topics, "a quotation or a comment in it does not end");
         }
         return pattern;
     }
 
-    private static MirrorException invalid(String topics, String why) {
-        return MirrorException.usage("--topics '" + topics + "': " + why
+    private static MirrorException invalid(String option, String topics, String why) {
+        return MirrorException.usage(option + " '" + topics + "': " + why
                 + "; a Java regular expression is expected, such as orders or 'orders|logs-.*'");
     }
 }

@@ -36,6 +36,9 @@ class MainTest {
                     run --source a:1 --target b:1 --topics a,*                    | --topics 'a,*': Dangling meta character '*' at character 3
                     run --source a:1 --target b:1 --topics \\Qa                   | --topics '\\Qa': a quotation
                     run --source a:1 --target b:1 --topics=                       | --topics '': it is empty
+                    run --source a:1 --target b:1 --topics x --exclude-topics [   | --exclude-topics '[': Unclosed
+                    verify --source a:1 --target b:1 --topics x --sample 0        | --sample 0: at least 1
+                    verify --source a:1 --target b:1 --topics x --status -1       | --status -1: a number of seconds
                     run --source a:1 --target b:1 --topics x --group=             | --group '': the name of a consumer group
                     run --source a:1 --target b:1 --topics x --status -1          | --status -1: a number of seconds
                     run --source a:1 --target b:1 --topics x --mode consumer --resume exact | --mode consumer --resume exact

@@ -42,6 +42,7 @@ class PlanCommandIT {
         clusters.source().createTopic("plan-new", 3, 1, Map.of("retention.ms", "-1", "segment.bytes", "2000000"));
         clusters.source().createTopic("plan-small", 2, 1, Map.of());
         clusters.target().createTopic("plan-small", 1, 1, Map.of("cleanup.policy", "compact"));
+        clusters.source().createTopic("plan-left.out", 1, 1, Map.of());
         clusters.fill("plan-new", 3, 1_000, 7);
 
         try (MirrorProcess plan = plan("plan-.*")) {
@@ -78,6 +79,40 @@ class PlanCommandIT {
         }
     }
 
+    @Test
+    void shouldSayThatTheTargetHasATopicOfAlmostTheSameName() throws Exception {
+        clusters.source().createTopic("almost.same", 1, 1, Map.of());
+        clusters.target().createTopic("almost_same", 1, 1, Map.of());
+
+        try (MirrorProcess plan = plan("almost.*")) {
+            assertThat(plan.awaitExit(PATIENCE)).as(plan.output()).isEqualTo(1);
+            assertThat(plan.output())
+                    .containsPattern("almost.same +1 +0 +0 +none possible")
+                    .contains("cannot be created: the target has topic almost_same");
+        }
+    }
+
+    @Test
+    void shouldSayThatAMirrorInTheOppositeDirectionRuns() throws Exception {
+        clusters.source().createTopic("circle", 1, 1, Map.of());
+        clusters.target().createTopic("circle", 1, 1, Map.of());
+        try (MirrorProcess back = MirrorProcess.start(
+                "run",
+                "--source=" + clusters.target().bootstrapServers(),
+                "--target=" + clusters.source().bootstrapServers(),
+                "--topics=circle",
+                "--status=1")) {
+            await("the other mirror is assigned its partition", () -> back.hasPrinted("lag 0"), back);
+
+            try (MirrorProcess plan = plan("circle")) {
+                assertThat(plan.awaitExit(PATIENCE)).as(plan.output()).isEqualTo(1);
+                assertThat(plan.output())
+                        .contains(
+                                "The mirror would not start: ", "belongs to a mirror back to the source, of [circle]");
+            }
+        }
+    }
+
     /** From one file. */
     private MirrorProcess plan(String topics) throws IOException {
         Path file = Files.writeString(folder.resolve("mirror.yaml"), """
@@ -85,6 +120,7 @@ class PlanCommandIT {
                 target:
                   bootstrap.servers: %s
                 topics: ['%s']
+                exclude-topics: ['.*out', 'none']
                 group: %3$s
                 threads: 2
                 """.formatted(

@@ -26,15 +26,33 @@ class TopicPatternTest {
                     (?i)a,b             ; B             ; c
                     """)
     void shouldTakeOneExpressionOrSeveralWithCommas(String topics, String matching, String other) {
-        Pattern pattern = TopicPattern.parse(topics);
+        Pattern pattern = TopicPattern.parse("--topics", topics);
 
         assertThat(matching).matches(pattern);
         assertThat(other).doesNotMatch(pattern);
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', textBlock = """
+                    .*            ; logs-.*       ; orders    ; logs-a
+                    .*            ; logs          ; logs-a    ; logs
+                    a|b|c         ; b,c           ; a         ; c
+                    a.*           ; (?i)ab        ; aB1       ; aB
+                    (?i)a.*       ; ab            ; AB        ; ab
+                    a,bc          ; b             ; bc        ; b
+                    """)
+    void shouldLeaveOutWhatIsExcluded(String topics, String excluded, String matching, String other) {
+        Pattern pattern = Clusters.withoutInternal(Clusters.without(
+                TopicPattern.parse("--topics", topics), TopicPattern.parse("--exclude-topics", excluded)));
+
+        assertThat(matching).matches(pattern);
+        assertThat(other).doesNotMatch(pattern);
+        assertThat("__internal").doesNotMatch(pattern);
+    }
+
     @Test
     void shouldLeaveOutInternalTopicsOfEveryExpression() {
-        Pattern pattern = Clusters.withoutInternal(TopicPattern.parse("a,_.*"));
+        Pattern pattern = Clusters.withoutInternal(TopicPattern.parse("--topics", "a,_.*"));
 
         assertThat("_b").matches(pattern);
         assertThat("__b").doesNotMatch(pattern);
@@ -43,10 +61,10 @@ class TopicPatternTest {
     @ParameterizedTest
     @ValueSource(strings = {"(?x)a #b", "\\Qa", "a)", "[", "*", "a{2", "", "  "})
     void shouldShowWhatTheUserWroteWithoutAdditions(String topics) {
-        assertThatThrownBy(() -> TopicPattern.parse(topics))
+        assertThatThrownBy(() -> TopicPattern.parse("--exclude-topics", topics))
                 .isInstanceOfSatisfying(
                         MirrorException.class, e -> assertThat(e.exitCode()).isEqualTo(2))
-                .hasMessageStartingWith("--topics '" + topics + "': ")
+                .hasMessageStartingWith("--exclude-topics '" + topics + "': ")
                 .hasMessageNotContaining("__");
     }
 }

@@ -1,0 +1,50 @@
+package dev.millrace.mirror;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+
+/**
+ * What a mirror with a configuration has committed.
+ *
+ * @param group where it keeps its progress
+ * @param isGroupOnTarget whether that is a group of the target
+ */
+public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPartition, OffsetAndMetadata> committed) {
+    /** Asks for the positions. Blocks until the cluster of the group has answered. */
+    public static MirrorPositions read(
+            MirrorConfig config, Admin source, Admin target, String sourceId, String targetId) {
+        boolean isOnTarget = config.policies().resume() == ResumeMode.EXACTLY_ONCE;
+        String group = config.consumer()
+                .getOrDefault(
+                        ConsumerConfig.GROUP_ID_CONFIG,
+                        isOnTarget ? MirrorGroup.defaultNameOnTarget(sourceId) : MirrorGroup.defaultName(targetId))
+                .toString();
+        Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>(Clusters.awaitUnchecked(
+                (isOnTarget ? target : source).listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
+        committed.values().removeIf(position -> position == null);
+        return new MirrorPositions(group, isOnTarget, committed);
+    }
+
+    /**
+     * The offset of the source before which all is copied; empty if nothing is committed.
+     *
+     * @param topicId of the topic that the source has now
+     * @param start the first offset that the source has
+     * @param end the offset after the last one
+     */
+    public OptionalLong find(TopicPartition partition, Uuid topicId, long start, long end) {
+        OffsetAndMetadata position = committed.get(partition);
+        if (position == null) {
+            return OptionalLong.empty();
+        }
+        Uuid known = CommitMetadata.of(position).topicId();
+        boolean isOther = !known.equals(Uuid.ZERO_UUID) && !topicId.equals(Uuid.ZERO_UUID) && !known.equals(topicId);
+        return OptionalLong.of(isOther ? start : Math.min(end, Math.max(start, position.offset())));
+    }
+}

@@ -1,0 +1,119 @@
+package dev.millrace.mirror.cli;
+
+import dev.millrace.mirror.MirrorConfig;
+import dev.millrace.mirror.Words;
+import dev.millrace.mirror.verify.Difference;
+import dev.millrace.mirror.verify.Fault;
+import dev.millrace.mirror.verify.PartitionResult;
+import dev.millrace.mirror.verify.TopicResult;
+import dev.millrace.mirror.verify.VerifyResult;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+
+/** Prints what was found: a row for each topic, its first differences, and a line about all. */
+record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample) {
+    void print(PrintWriter out) {
+        out.printf(
+                "source    %s (cluster %s)%n",
+                config.consumer().get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG), result.sourceId());
+        out.printf(
+                "target    %s (cluster %s)%n",
+                config.producer().get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG), result.targetId());
+        out.printf(
+                "group     %s on the %s%s%n",
+                result.positions().group(),
+                result.positions().isGroupOnTarget() ? "target" : "source",
+                result.positions().committed().isEmpty()
+                        ? "; it has no position, so all that is missing at the end counts as behind"
+                        : "");
+        out.printf(
+                "compared  %s%n%n",
+                sample.isEmpty()
+                        ? "all records"
+                        : "the last " + Words.count(sample.getAsLong(), "record") + " of each partition of the target");
+        int width = result.topics().stream()
+                .mapToInt(topic -> topic.topic().length())
+                .max()
+                .orElse(0);
+        String row = "%-" + Math.max(width, "topic".length()) + "s  %10s  %14s  %14s  %14s  %12s  %s%n";
+        out.printf(Locale.ROOT, row, "topic", "partitions", "source", "target", "same", "behind", "result");
+        for (TopicResult topic : result.topics()) {
+            out.printf(
+                    Locale.ROOT,
+                    row,
+                    topic.topic(),
+                    topic.partitions().size(),
+                    number(topic.sum(PartitionResult::source)),
+                    number(topic.sum(PartitionResult::target)),
+                    number(topic.sum(PartitionResult::same)),
+                    number(topic.sum(PartitionResult::behind)),
+                    outcome(topic));
+            topic.first().stream().map(Difference::describe).forEach(line -> out.printf("    %s%n", line));
+            notes(topic).forEach(note -> out.printf("    %s%n", note));
+        }
+        out.printf("%n%s%n", summary());
+    }
+
+    private String outcome(TopicResult topic) {
+        if (!topic.faults().isEmpty()) {
+            return faults(topic) + (result.isDifferent(topic) ? "" : ", which at least once allows");
+        }
+        return topic.problems().isEmpty() ? "same" : "unclear";
+    }
+
+    private static String faults(TopicResult topic) {
+        return topic.faults().entrySet().stream().map(VerifyTable::describe).collect(Collectors.joining(", "));
+    }
+
+    private static String describe(Map.Entry<Fault, Long> fault) {
+        return number(fault.getValue()) + " " + fault.getKey();
+    }
+
+    private List<String> notes(TopicResult topic) {
+        List<String> notes = new ArrayList<>();
+        if (topic.isCompacted()) {
+            notes.add("compacted: numbers are of keys, of which the last records are compared");
+        }
+        if (!topic.areTimestampsCompared()) {
+            notes.add("timestamps are not compared: the target replaces them, or the source has none");
+        }
+        long deletedThere = topic.sum(PartitionResult::notOnTarget);
+        long deletedHere = topic.sum(PartitionResult::notOnSource);
+        if (sample.isEmpty() && deletedThere > 0) {
+            notes.add("the target no longer has " + Words.count(deletedThere, "record") + " of the source");
+        }
+        if (sample.isEmpty() && deletedHere > 0) {
+            notes.add("the source no longer has " + Words.count(deletedHere, "record") + " of the target");
+        }
+        notes.addAll(topic.problems());
+        return notes;
+    }
+
+    private String summary() {
+        int different = result.different().size();
+        long unclear = result.unclear().stream()
+                .filter(topic -> !result.isDifferent(topic))
+                .count();
+        List<String> words = new ArrayList<>();
+        words.add(number(result.topics().size() - different - unclear) + " the same");
+        if (different > 0) {
+            words.add(number(different) + " different");
+        }
+        if (unclear > 0) {
+            words.add(number(unclear) + " unclear");
+        }
+        return Words.count(result.topics().size(), "topic") + ": " + String.join(", ", words) + "; "
+                + Words.count(result.sum(PartitionResult::same), "record") + " the same, the mirror is behind by "
+                + number(result.sum(PartitionResult::behind));
+    }
+
+    private static String number(long value) {
+        return String.format(Locale.ROOT, "%,d", value);
+    }
+}

@@ -1,0 +1,141 @@
+package dev.millrace.mirror.verify;
+
+import dev.millrace.mirror.Clusters;
+import dev.millrace.mirror.MirrorConfig;
+import dev.millrace.mirror.MirrorPositions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+
+/**
+ * What is to be compared of each partition, asked for in this order: the mirror's positions, then the ends of the target,
+ * then those of the source. So the target has all before the positions, and nothing that the source does not have, though
+ * the mirror runs.
+ */
+final class PartitionRanges {
+    /** Within this time a mirror's transaction on the target ends, or times out. */
+    private static final Duration OPEN_TRANSACTIONS = Duration.ofSeconds(30);
+
+    private static final long PAUSE_NANOS = Duration.ofMillis(200).toNanos();
+
+    private final MirrorConfig config;
+    private final Admin source;
+    private final Admin target;
+    private final OptionalLong sample;
+
+    PartitionRanges(MirrorConfig config, Admin source, Admin target, OptionalLong sample) {
+        this.config = config;
+        this.source = source;
+        this.target = target;
+        this.sample = sample;
+    }
+
+    /**
+     * The ranges of some topics' partitions. Blocks until both clusters have answered, and as long as a transaction is
+     * open on the target, at most 30 s.
+     *
+     * @param topics of the source
+     */
+    Map<TopicPartition, PartitionRange> ask(Collection<String> topics, MirrorPositions positions) {
+        Map<String, TopicDescription> here = Clusters.describe(source, topics);
+        Set<TopicPartition> there =
+                partitions(Clusters.describe(target, here.keySet()).values());
+        Map<TopicPartition, Long> targetEnds =
+                Clusters.offsets(target, there, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED);
+        Map<TopicPartition, Long> readable = awaitTransactions(targetEnds);
+        Map<TopicPartition, Long> targetStarts =
+                Clusters.offsets(target, there, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED);
+        Set<TopicPartition> ofSource = partitions(here.values());
+        Map<TopicPartition, Long> sourceStarts =
+                Clusters.offsets(source, ofSource, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED);
+        Map<TopicPartition, Long> sourceEnds = Clusters.offsets(source, ofSource, OffsetSpec.latest(), isolation());
+        Map<TopicPartition, PartitionRange> ranges =
+                new TreeMap<>(Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
+        Set<TopicPartition> all = new HashSet<>(ofSource);
+        all.addAll(there);
+        for (TopicPartition partition : all) {
+            long start = sourceStarts.getOrDefault(partition, 0L);
+            long end = Math.max(start, sourceEnds.getOrDefault(partition, 0L));
+            Uuid topicId = here.get(partition.topic()).topicId();
+            OptionalLong copied = positions.find(partition, topicId, start, end);
+            if (readable.getOrDefault(partition, 0L) < targetEnds.getOrDefault(partition, 0L)) {
+                copied = OptionalLong.empty(); // Some of it cannot be read yet.
+            }
+            ranges.put(
+                    partition,
+                    range(
+                            copied,
+                            start,
+                            end,
+                            targetStarts.getOrDefault(partition, 0L),
+                            Math.min(readable.getOrDefault(partition, 0L), targetEnds.getOrDefault(partition, 0L))));
+        }
+        return ranges;
+    }
+
+    private PartitionRange range(OptionalLong copied, long start, long end, long targetStart, long targetEnd) {
+        long sourceFrom = start;
+        long targetFrom = targetStart;
+        if (sample.isPresent()) {
+            // More of the source, for it may have offsets without a record, and the mirror has gone on since its
+            // commit.
+            sourceFrom = Math.max(start, copied.orElse(end) - 2 * sample.getAsLong());
+            targetFrom = Math.max(targetStart, targetEnd - sample.getAsLong());
+        }
+        boolean isBegunLater = "latest".equals(config.consumer().get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG));
+        return new PartitionRange(
+                sourceFrom,
+                end,
+                Math.max(sourceFrom, copied.orElse(sourceFrom)),
+                targetFrom,
+                Math.max(targetFrom, targetEnd),
+                targetFrom > 0 || isBegunLater,
+                sourceFrom > 0);
+    }
+
+    /** The ends up to which committed records can be read, when no transaction from before the given ends is open. */
+    private Map<TopicPartition, Long> awaitTransactions(Map<TopicPartition, Long> ends) {
+        long start = System.nanoTime();
+        Map<TopicPartition, Long> readable = new HashMap<>();
+        List<TopicPartition> open = new ArrayList<>(ends.keySet());
+        while (true) {
+            readable.putAll(Clusters.offsets(target, open, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED));
+            open.removeIf(partition -> readable.get(partition) >= ends.get(partition));
+            if (open.isEmpty() || System.nanoTime() - start > OPEN_TRANSACTIONS.toNanos()) {
+                return readable;
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+    }
+
+    /** As the mirror reads the source. */
+    private IsolationLevel isolation() {
+        return "read_uncommitted".equals(config.consumer().get(ConsumerConfig.ISOLATION_LEVEL_CONFIG))
+                ? IsolationLevel.READ_UNCOMMITTED
+                : IsolationLevel.READ_COMMITTED;
+    }
+
+    private static Set<TopicPartition> partitions(Collection<TopicDescription> topics) {
+        Set<TopicPartition> partitions = new HashSet<>();
+        topics.forEach(topic -> IntStream.range(0, topic.partitions().size())
+                .forEach(partition -> partitions.add(new TopicPartition(topic.name(), partition))));
+        return partitions;
+    }
+}

@@ -1,0 +1,12 @@
+package dev.millrace.mirror.verify;
+
+/** Sees the progress of a {@link Verification}, in the thread that runs it. */
+public interface VerifyObserver {
+    /**
+     * About once a second.
+     *
+     * @param compared partitions that are done
+     * @param records that were read so far, of both clusters together
+     */
+    void onProgress(int compared, int partitions, long records);
+}
