@@ -1,6 +1,7 @@
 package dev.millrace.mirror;
 
 import dev.millrace.mirror.GivenUpRecords.GivenUpException;
+import dev.millrace.mirror.pass.AckListener;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
@@ -73,10 +74,14 @@ final class AckedPrefix {
         return page;
     }
 
-    /** Walks over the records acknowledged since the last call, and returns their number. */
-    long advance() {
+    /**
+     * Walks over the records acknowledged since the last call, and returns their number.
+     *
+     * @param listener is told of them, page by page
+     */
+    long advance(AckListener listener) {
         long before = acked;
-        for (Page page = pages.peek(); page != null && page.advance(); page = pages.peek()) {
+        for (Page page = pages.peek(); page != null && page.advance(listener); page = pages.peek()) {
             pages.remove();
         }
         return acked - before;
@@ -152,6 +157,8 @@ final class AckedPrefix {
 
         private int added;
         private int walked;
+        private long bytes;
+        private long timestamp;
         private boolean isSending;
         private boolean isRefused;
 
@@ -227,8 +234,19 @@ final class AckedPrefix {
             return true;
         }
 
+        /**
+         * Some records of the page were sent.
+         *
+         * @param size of them, in bytes
+         * @param first the timestamp of the first record of the page
+         */
+        void onSent(long size, long first) {
+            bytes += size;
+            timestamp = first;
+        }
+
         /** Walks over the acknowledged records, and returns whether it passed the last one of the page. */
-        private boolean advance() {
+        private boolean advance(AckListener listener) {
             int start = walked;
             byte flag = ACKED;
             while (walked < added && (flag = (byte) FLAGS.getAcquire(flags, walked)) == ACKED) {
@@ -236,7 +254,11 @@ final class AckedPrefix {
             }
             atFailure = flag == FAILED;
             acked += walked - start;
-            if (walked == offsets.length) {
+            boolean isPassed = walked == offsets.length;
+            if (walked > start) {
+                listener.onAcked(walked - start, isPassed ? bytes : 0, timestamp, System.currentTimeMillis());
+            }
+            if (isPassed) {
                 // A consumer interceptor may have removed the poll's next positions.
                 position = next != null ? next : new OffsetAndMetadata(offsets[walked - 1] + 1);
                 return true;

@@ -83,7 +83,7 @@ final class AckedPrefixes {
         long acked = 0;
         for (Map.Entry<TopicPartition, AckedPrefix> entry : owned.entrySet()) {
             AckedPrefix prefix = entry.getValue();
-            long more = prefix.advance();
+            long more = prefix.advance(counters.of(entry.getKey()));
             if (more > 0) {
                 acked += more;
                 observer.onAcknowledged(entry.getKey(), prefix.position().offset());
@@ -91,7 +91,7 @@ final class AckedPrefixes {
         }
         for (Iterator<GivenUp> left = givenUp.iterator(); left.hasNext(); ) {
             GivenUp next = left.next();
-            acked += next.prefix().advance();
+            acked += next.prefix().advance(counters.of(next.partition()));
             if (!next.prefix().isAwaited()) {
                 left.remove();
                 drop(next);

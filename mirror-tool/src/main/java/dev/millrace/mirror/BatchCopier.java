@@ -66,6 +66,9 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final ThreadCounters outcomes = new ThreadCounters(System.nanoTime());
     private final Map<TopicPartition, Owned> owned = new ConcurrentHashMap<>();
     private final List<Owned> givenUp = new ArrayList<>();
+    /** After a gap. */
+    private final Set<TopicPartition> stopped = ConcurrentHashMap.newKeySet();
+
     private final PartitionStarts starts;
     private final Optional<PartitionStarts.Finder> resume;
     private final CarefulCopies careful;
@@ -173,6 +176,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         if (isBeginning || changes.gaps().onMove(partition, from, to, cause)) {
             moved.worker.execute(() -> moved.waiting.add(() -> moved.copy.resetTo(to)));
         } else {
+            stopped.add(partition);
             fetcher.unassign(List.of(partition)); // what was read before is still copied
         }
     }
@@ -261,7 +265,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         for (Iterator<Owned> left = givenUp.iterator(); left.hasNext(); ) {
             Owned next = left.next();
             PartitionCopy copy = next.copy;
-            acked += copy.advance();
+            acked += copy.advance(outcomes.of(next.partition));
             next.share.update(copy.outstanding());
             next.waiting.resumeIn(next.worker);
             if (copy.isSettled()) {
@@ -278,7 +282,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     }
 
     private long advance(Owned next) {
-        long more = next.copy.advance();
+        long more = next.copy.advance(outcomes.of(next.partition));
         next.share.update(next.copy.outstanding());
         next.waiting.resumeIn(next.worker);
         if (more > 0) {
@@ -315,19 +319,42 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void measureLag(long nowNanos) {
-        measureLag(nowNanos, starts.isEmpty() && careful.partitions().isEmpty());
+        measureLag(nowNanos, Set.of());
     }
 
-    /** @param hasAll whether all partitions of the member are copied */
-    void measureLag(long nowNanos, boolean hasAll) {
-        boolean complete = consumer.groupMetadata().generationId() >= 0 && hasAll;
+    /** @param notStarted partitions of the member that were not added yet */
+    void measureLag(long nowNanos, Set<TopicPartition> notStarted) {
+        boolean isMember = consumer.groupMetadata().generationId() >= 0;
+        boolean complete = isMember
+                && notStarted.isEmpty()
+                && starts.isEmpty()
+                && careful.partitions().isEmpty();
+        long nowMs = System.currentTimeMillis();
         long records = 0;
         for (Owned next : owned.values()) {
             OptionalLong end = fetcher.end(next.partition);
             records += Math.max(0, end.orElse(0) - next.copy.position());
             complete &= end.isPresent() && fetcher.isEndCurrent(next.partition);
+            long left = end.isPresent() ? Math.max(0, end.getAsLong() - next.copy.ackedPosition()) : -1;
+            outcomes.of(next.partition).onMeasured(left, next.copy.outstanding(), stallOrNull(next), nowMs);
         }
+        starts.partitions().forEach(partition -> outcomes.of(partition).onStalled(StallCause.STARTING));
+        notStarted.forEach(partition -> outcomes.of(partition).onStalled(StallCause.STARTING));
+        careful.partitions().forEach(partition -> outcomes.of(partition).onStalled(careful.stall(partition)));
+        Set<TopicPartition> all = partitions();
+        all.addAll(notStarted);
+        outcomes.onAlive(isMember, all, nowNanos);
         outcomes.setUnpolled(records, complete, nowNanos);
+    }
+
+    private StallCause stallOrNull(Owned of) {
+        if (stopped.contains(of.partition)) {
+            return StallCause.STOPPED;
+        }
+        if (!of.waiting.isWaiting()) {
+            return null;
+        }
+        return targets.isReady(of.partition) ? StallCause.IN_FLIGHT_FULL : StallCause.TARGET_NOT_READY;
     }
 
     @Override
@@ -415,6 +442,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private void retire(Collection<TopicPartition> partitions) {
         stopReading(partitions);
         for (TopicPartition partition : partitions) {
+            stopped.remove(partition);
             Owned gone = owned.remove(partition);
             if (gone != null) {
                 givenUp.add(gone);
@@ -438,6 +466,11 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             done = done.plus(new MirrorTotals(sent.sent(), 0, 0, sent.bytes(), 0, true));
         }
         return done;
+    }
+
+    @Override
+    public ThreadCounters counters() {
+        return outcomes;
     }
 
     /** How many batches were passed, opened for a reason, and skipped, in each worker. */

@@ -31,6 +31,7 @@ import org.slf4j.LoggerFactory;
 final class CarefulCopies {
     private static final Logger LOG = LoggerFactory.getLogger(CarefulCopies.class);
     private static final int THREADS = 8;
+    private static final long NO_TIMESTAMP = -1;
 
     private final Consumer<?, ?> consumer;
     private final Optional<CarefulCopy.Context> context;
@@ -136,6 +137,7 @@ final class CarefulCopies {
         if (more > 0) {
             counters.addSent(more, progress.bytes() - of.countedBytes);
             counters.addAcked(more);
+            counters.of(partition).onAcked(more, progress.bytes() - of.countedBytes, NO_TIMESTAMP, 0);
             of.counted = progress.written();
             of.countedBytes = progress.bytes();
             observer.onAcknowledged(partition, progress.position().offset());
@@ -186,6 +188,11 @@ final class CarefulCopies {
 
     boolean has(TopicPartition partition) {
         return owned.containsKey(partition);
+    }
+
+    /** Why nothing else of the partition is copied. */
+    StallCause stall(TopicPartition partition) {
+        return owned.get(partition).copy.endOrNull() == End.PARTITION_STOPPED ? StallCause.STOPPED : StallCause.REFUSED;
     }
 
     void stop(Collection<TopicPartition> partitions) {

@@ -4,9 +4,12 @@ package dev.millrace.mirror;
  * A member of the mirror's group, which copies the partitions that it owns until the mirror stops. A failure of it stops
  * the mirror.
  *
- * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any.
+ * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} and {@link #counters} in any.
  */
 interface Member extends Runnable {
     /** What has been done so far. */
     MirrorTotals totals();
+
+    /** Those of its thread, which has the partitions. */
+    ThreadCounters counters();
 }

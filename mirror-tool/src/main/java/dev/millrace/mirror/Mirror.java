@@ -47,10 +47,17 @@ public final class Mirror {
     /** Written once, when all exist. */
     private volatile List<Member> members = List.of();
 
+    private final SourceGaps gaps;
+    private final RefusedRecords refused;
+    private final Monitor monitor;
+
     public Mirror(MirrorConfig config, MirrorObserver observer) {
         this.config = config;
         this.observer = observer;
-        this.threadsToCommit = new CountDownLatch(members());
+        this.threadsToCommit = new CountDownLatch(memberCount());
+        this.gaps = new SourceGaps(config.policies().onGap());
+        this.refused = new RefusedRecords(config.policies().onRefused());
+        this.monitor = new Monitor(this, config, gaps, refused);
     }
 
     /**
@@ -60,7 +67,8 @@ public final class Mirror {
      * @throws MirrorException when a cluster does not answer, nothing matches, or a record could not be written
      */
     public void run() {
-        StartWait start = new StartWait(config.policies().waitAtStart(), stopping, System::nanoTime);
+        StartWait start =
+                new StartWait(config.policies().waitAtStart(), stopping, System::nanoTime, monitor::onWaiting);
         Admin source = start.repeat(() -> Clusters.connect("source", DerivedConfigs.admin(config.consumer())));
         if (source != null) {
             try {
@@ -103,17 +111,16 @@ public final class Mirror {
             }
             observer.onStarted(topics);
             opposite.watch(this::fail);
-            SourceGaps gaps = new SourceGaps(config.policies().onGap());
             try (JmxBeans jmx = new JmxBeans(
                             consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
-                    RefusedRecords refused =
-                            new RefusedRecords(config.policies().onRefused());
+                    refused;
                     TopicIdentities identities = new TopicIdentities(names -> Clusters.topicIds(source, names))) {
                 jmx.show("SourceGaps", gaps);
                 jmx.show("RefusedRecords", refused);
+                jmx.show("Mirror", new MirrorBean(this::status));
                 identities.watch();
                 Groups groups = new Groups(DerivedConfigs.withSizes(consumer, new LogSizes(source)), groupOnTarget);
-                runWithTarget(groups, new SourceChanges(gaps, identities), refused, topics, source, target);
+                runWithTarget(groups, new SourceChanges(gaps, identities), topics, source, target);
             }
         }
     }
@@ -157,13 +164,7 @@ public final class Mirror {
         return MirrorGroup.withGroup(config.consumer(), group);
     }
 
-    private void runWithTarget(
-            Groups groups,
-            SourceChanges changes,
-            RefusedRecords refused,
-            Set<String> matching,
-            Admin source,
-            Admin target) {
+    private void runWithTarget(Groups groups, SourceChanges changes, Set<String> matching, Admin source, Admin target) {
         TargetTopics topics = new TargetTopics(source, target);
         ScheduledExecutorService preparing = Timers.daemon("mirror-target");
         ScheduledExecutorService watching = Timers.daemon("mirror-watch");
@@ -177,17 +178,24 @@ public final class Mirror {
             preparing.execute(() -> topics.prepare(matching));
             Timers.repeat(preparing, partitions::prepareWanted, this::fail);
             Timers.repeat(watching, () -> watch.look(System.nanoTime()), this::fail);
+            Timers.repeat(watching, () -> monitor.look(System.nanoTime()), this::fail);
             MirrorMembers.Shared shared =
                     new MirrorMembers.Shared(changes, partitions, watch, topicLimits(target), source, target);
             if (isExactlyOnce()) {
                 SubscribedTopics subscribed = new SubscribedTopics(
                         () -> Clusters.partitionCounts(source, config.topics()), topics, this::fail, topicInterval());
                 Timers.repeat(preparing, () -> subscribed.refreshIfDue(System.nanoTime()), this::fail);
-                runThreads(new TargetGroupMembers(this, config, groups.consumer, groups.onTarget, subscribed, shared));
+                runThreads(
+                        new TargetGroupMembers(this, config, groups.consumer, groups.onTarget, subscribed, shared),
+                        groups.onTarget,
+                        shared);
             } else {
                 Timers.repeat(watching, () -> refused.reportEachMinute(System.nanoTime()), this::fail);
                 try (DeadLetters letters = new DeadLetters(config.policies().onRefused(), source, target, config)) {
-                    runThreads(new SourceGroupMembers(this, config, groups.consumer, shared, refused, letters));
+                    runThreads(
+                            new SourceGroupMembers(this, config, groups.consumer, shared, refused, letters),
+                            groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString(),
+                            shared);
                 }
             }
         } finally {
@@ -196,21 +204,22 @@ public final class Mirror {
         }
     }
 
-    private void runThreads(MirrorMembers group) {
+    private void runThreads(MirrorMembers group, String name, MirrorMembers.Shared shared) {
         List<Member> created = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         try {
-            for (int i = 0; i < members(); i++) {
+            for (int i = 0; i < memberCount(); i++) {
                 created.add(group.create(i));
             }
             members = List.copyOf(created);
+            monitor.onCopying(parts(group, name, shared));
             for (Member member : members) {
                 Thread thread = new Thread(member, "mirror-" + threads.size());
                 threads.add(thread);
                 thread.start();
             }
             while (!stopping.await(PROGRESS_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
-                observer.onProgress(totals(members));
+                observer.onProgress(totals());
             }
         } catch (InterruptedException e) {
             throw new InterruptException(e);
@@ -227,8 +236,21 @@ public final class Mirror {
         }
     }
 
+    private Monitor.Parts parts(MirrorMembers group, String name, MirrorMembers.Shared shared) {
+        long now = System.nanoTime();
+        int maxPollMs = new ConsumerConfig(config.consumer()).getInt(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG);
+        return new Monitor.Parts(
+                name,
+                group,
+                shared.watch(),
+                shared.changes().identities(),
+                new ClusterProbe("source", shared.source(), now),
+                new ClusterProbe("target", shared.target(), now),
+                TimeUnit.MILLISECONDS.toNanos(maxPollMs));
+    }
+
     /** The members of the group in this process, each with a consumer. */
-    private int members() {
+    private int memberCount() {
         return config.mode().isFetching() ? 1 : config.threads();
     }
 
@@ -250,7 +272,7 @@ public final class Mirror {
 
     /** What would be left if the process ended now, for its user. Does not block. */
     public String describeLeft() {
-        MirrorTotals totals = totals(members);
+        MirrorTotals totals = totals();
         String next = switch (config.policies().resume()) {
             case EXACT -> "the next start mirrors them, and leaves out those that the target has";
             case EXACTLY_ONCE -> "the next start mirrors them, and all that was written since the last commit";
@@ -289,6 +311,21 @@ public final class Mirror {
     /** Whether all threads have committed all they could. */
     boolean haveAllCommitted() {
         return threadsToCommit.getCount() == 0;
+    }
+
+    /** What it does at the moment. Does not block. */
+    public MirrorStatus status() {
+        return monitor.status();
+    }
+
+    /** Empty until they start. */
+    List<Member> members() {
+        return members;
+    }
+
+    /** What its members have done so far. */
+    MirrorTotals totals() {
+        return totals(members);
     }
 
     MirrorObserver observer() {

@@ -1,7 +1,10 @@
 package dev.millrace.mirror;
 
 import java.time.Duration;
+import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
 
 /**
  * Makes the members of the mirror's group in this process, and has their producer.
@@ -25,6 +28,9 @@ interface MirrorMembers {
 
     /** A member, which is not started yet; they are numbered from 0. */
     Member create(int number);
+
+    /** Those of the producer. Threads: any. */
+    Map<MetricName, ? extends Metric> producerMetrics();
 
     /** Closes the producer, which wakes threads that wait in it; what it still holds fails after the time. */
     void closeProducer(Duration timeout);

@@ -324,4 +324,9 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     public MirrorTotals totals() {
         return copier.totals();
     }
+
+    @Override
+    public ThreadCounters counters() {
+        return copier.counters();
+    }
 }

@@ -15,7 +15,7 @@ import org.apache.kafka.common.TopicPartition;
 /**
  * Copies the partitions that one member of the group owns, and knows what the target has acknowledged of them.
  *
- * <p><b>Threads:</b> the thread that polls the member's consumer; any thread may call {@link #totals}.
+ * <p><b>Threads:</b> the thread that polls the member's consumer; any thread may call {@link #totals} and {@link #counters}.
  */
 interface PartitionCopier {
     /** How often {@link #await} looks. */
@@ -38,7 +38,7 @@ interface PartitionCopier {
     /** Moves all positions over the outcomes that have arrived since the last call. */
     void advance();
 
-    /** Updates how many records of the source are not read yet. To be called about once a second. */
+    /** Updates how many records of the source are left, and what hinders. To be called about once a second. */
     void measureLag(long nowNanos);
 
     /** All that were added and not given up. */
@@ -87,6 +87,9 @@ interface PartitionCopier {
 
     /** What has been done so far. */
     MirrorTotals totals();
+
+    /** Those of the member's thread, which has the partitions. */
+    ThreadCounters counters();
 
     /** Ends what the copier has started. */
     void close();

@@ -8,6 +8,7 @@ import dev.millrace.mirror.GivenUpRecords.GivenUpException;
 import dev.millrace.mirror.fetch.AbortedTxn;
 import dev.millrace.mirror.fetch.FetchedBatches;
 import dev.millrace.mirror.pass.AbortedFilter;
+import dev.millrace.mirror.pass.AckListener;
 import dev.millrace.mirror.pass.AckedBatches;
 import dev.millrace.mirror.pass.OpenDecision;
 import dev.millrace.mirror.pass.OpenReason;
@@ -205,7 +206,7 @@ final class PartitionCopy {
             if (checksCrc) {
                 batch.checkIntegrity();
             }
-            add(open.raw().pass(batch.bytes()), batch.nextOffset(), batch.leaderEpoch(), batch.count());
+            add(open.raw().pass(batch.bytes()), batch.nextOffset(), batch, batch.count(), batch.size());
             worker.batches().onPassed();
             worker.records().addSent(batch.count(), batch.size());
         } else {
@@ -221,6 +222,7 @@ final class PartitionCopy {
         int records = 0;
         long bytes = 0;
         int sent = 0;
+        long sentBytes = 0;
         try {
             cursor.open(batch, position);
             while (cursor.moveNext()) {
@@ -228,32 +230,34 @@ final class PartitionCopy {
                 long timestamp = cursor.timestamp() == NO_TIMESTAMP ? System.currentTimeMillis() : cursor.timestamp();
                 RawResult appended = open.raw().append(timestamp, cursor.array(), cursor.start(), cursor.length());
                 if (appended != result && records > 0) {
-                    add(result, next, batch.leaderEpoch(), records);
+                    add(result, next, batch, records, bytes);
+                    sent += records;
+                    sentBytes += bytes;
                     records = 0;
+                    bytes = 0;
                 }
                 result = appended;
                 next = cursor.offset() + 1;
                 records++;
-                sent++;
                 bytes += cursor.length();
             }
         } finally {
             if (records > 0) {
-                add(result, next, batch.leaderEpoch(), records);
+                add(result, next, batch, records, bytes);
             }
-            worker.records().addSent(sent, bytes);
+            worker.records().addSent(sent + records, sentBytes + bytes);
             cursor.close();
         }
         skipTo(batch);
     }
 
-    private void add(RawResult result, long nextOffset, int leaderEpoch, int records) {
+    private void add(RawResult result, long nextOffset, SourceBatch batch, int records, long bytes) {
         if (result != lastResult) {
             lastResult = result;
             lastOutcome = new RawOutcome(result);
         }
         synchronized (acked) {
-            acked.add(lastOutcome, nextOffset, leaderEpoch, records);
+            acked.add(lastOutcome, nextOffset, batch.leaderEpoch(), records, bytes, batch.maxTimestamp());
         }
     }
 
@@ -286,6 +290,11 @@ final class PartitionCopy {
         public int acknowledgedBeforeFailure() {
             return result.acknowledgedBeforeFailure();
         }
+
+        @Override
+        public long doneAtMs() {
+            return result.doneAtMs();
+        }
     }
 
     // ---- the member's thread ----
@@ -314,10 +323,10 @@ final class PartitionCopy {
         }
     }
 
-    /** Moves over what has been acknowledged; returns the number of its records. */
-    long advance() {
+    /** Moves over what has been acknowledged, and tells of it; returns the number of its records. */
+    long advance(AckListener listener) {
         synchronized (acked) {
-            return acked.advance();
+            return acked.advance(listener);
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -219,6 +220,7 @@ final class RecordCopier implements PartitionCopier {
             return record == null;
         } finally {
             counters.addSent(sent, bytes);
+            polled.page().onSent(bytes, polled.timestamp());
             shares.get(partition).onSent(sent, bytes);
         }
     }
@@ -309,6 +311,28 @@ final class RecordCopier implements PartitionCopier {
     @Override
     public void measureLag(long nowNanos) {
         lag.measure(prefixes.partitions(), counters, nowNanos);
+        long nowMs = System.currentTimeMillis();
+        for (TopicPartition partition : prefixes.partitions()) {
+            OptionalLong unpolled = consumer.currentLag(partition);
+            long sent = prefixes.get(partition).outstanding();
+            long left = unpolled.isPresent() ? unpolled.getAsLong() + unsent.count(partition) + sent : -1;
+            counters.of(partition).onMeasured(left, sent, stallOrNull(partition), nowMs);
+        }
+        careful.partitions().forEach(partition -> counters.of(partition).onStalled(careful.stall(partition)));
+        counters.onAlive(consumer.groupMetadata().generationId() >= 0, partitions(), nowNanos);
+    }
+
+    private StallCause stallOrNull(TopicPartition partition) {
+        if (stopped.contains(partition)) {
+            return StallCause.STOPPED;
+        }
+        if (!unsent.has(partition)) {
+            return null;
+        }
+        if (!target.isReady(partition)) {
+            return StallCause.TARGET_NOT_READY;
+        }
+        return isRefused ? StallCause.BUFFER_FULL : StallCause.IN_FLIGHT_FULL;
     }
 
     @Override
@@ -376,6 +400,11 @@ final class RecordCopier implements PartitionCopier {
     @Override
     public MirrorTotals totals() {
         return counters.totals(System.nanoTime());
+    }
+
+    @Override
+    public ThreadCounters counters() {
+        return counters;
     }
 
     @Override

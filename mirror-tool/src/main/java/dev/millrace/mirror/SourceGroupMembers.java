@@ -10,6 +10,8 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -109,6 +111,11 @@ final class SourceGroupMembers implements MirrorMembers {
                 () -> new RecordComparison(config.consumer(), config.producer()));
         OwnNumbers numbers = careful.map(CarefulCopy.Context::newNumbers).orElseGet(() -> new OwnNumbers(raw));
         return Optional.of(new ExactResume(mode, clients, numbers, mirror::fail));
+    }
+
+    @Override
+    public Map<MetricName, ? extends Metric> producerMetrics() {
+        return producer.metrics();
     }
 
     @Override

@@ -199,6 +199,7 @@ final class SourcePositions {
 
     /** @param former the id that the topic of each had */
     private void tellOfReplaced(Map<TopicPartition, Uuid> former) {
+        identities.onReplaced(former.size());
         for (String topic : new TreeSet<>(Clusters.topics(former.keySet()))) {
             Map<Integer, Uuid> partitions = former.entrySet().stream()
                     .filter(entry -> entry.getKey().topic().equals(topic))

@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.common.errors.InterruptException;
@@ -22,16 +23,19 @@ final class StartWait {
     private final Duration limit;
     private final CountDownLatch stopping;
     private final LongSupplier nanoTime;
+    private final Consumer<String> onWaiting;
     private final long startNanos;
 
     /**
      * @param limit zero to try each step once
      * @param stopping opens when the mirror is to stop
+     * @param onWaiting is told what it waits for, at each attempt
      */
-    StartWait(Duration limit, CountDownLatch stopping, LongSupplier nanoTime) {
+    StartWait(Duration limit, CountDownLatch stopping, LongSupplier nanoTime, Consumer<String> onWaiting) {
         this.limit = limit;
         this.stopping = stopping;
         this.nanoTime = nanoTime;
+        this.onWaiting = onWaiting;
         this.startNanos = nanoTime.getAsLong();
     }
 
@@ -50,6 +54,7 @@ final class StartWait {
                 if (!e.isTemporary() || nanoTime.getAsLong() - startNanos >= limit.toNanos()) {
                     throw e;
                 }
+                onWaiting.accept(e.getMessage());
                 if (!isTold) {
                     LOG.warn("The mirror waits {}: {}", limit(), e.getMessage());
                     isTold = true;

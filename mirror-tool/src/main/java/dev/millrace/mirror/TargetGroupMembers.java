@@ -10,6 +10,8 @@ import java.util.Optional;
 import java.util.UUID;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
 
 /** The {@link TransactionalMember} of this process: of a group on the target, for exactly once. */
 final class TargetGroupMembers implements MirrorMembers {
@@ -79,6 +81,11 @@ final class TargetGroupMembers implements MirrorMembers {
                 new SourcePositions(source, progress, policy, changes.identities()),
                 transactions,
                 copier);
+    }
+
+    @Override
+    public Map<MetricName, ? extends Metric> producerMetrics() {
+        return transactions.producerMetrics();
     }
 
     @Override

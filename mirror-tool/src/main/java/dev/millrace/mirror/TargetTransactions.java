@@ -14,6 +14,8 @@ import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -250,6 +252,10 @@ final class TargetTransactions implements PartitionCopy.Target {
     }
 
     // ---- any thread ----
+
+    Map<MetricName, ? extends Metric> producerMetrics() {
+        return writer.producer.metrics();
+    }
 
     /** Aborts what is not committed, if the target answers in time. */
     void close(Duration timeout) {

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * says when all go on, and ends the mirror when one has waited longer than it may.
  *
  * <p><b>Threads:</b> any member of the group reports; one timer looks.
- * <p><b>Ordering:</b> reports are immutable maps in a concurrent map; {@code isTold} is written by the timer. Only the
+ * <p><b>Ordering:</b> reports are immutable maps in a concurrent map; {@code isTold} and {@code problem} are written by the timer. Only the
  * timer uses everything else.
  */
 final class TargetWatch {
@@ -28,6 +28,7 @@ final class TargetWatch {
 
     private static final long REPEAT_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final int SHOWN_PARTITIONS = 5;
+    private static final Problem NO_PROBLEM = new Problem(Set.of(), "");
 
     private final Function<Set<TopicPartition>, String> findCause;
     private final Duration limit;
@@ -35,8 +36,16 @@ final class TargetWatch {
     private final Map<Object, Map<TopicPartition, Long>> reports = new ConcurrentHashMap<>();
     private final Map<TopicPartition, Wait> waits = new HashMap<>();
     private volatile boolean isTold;
+    private volatile Problem problem = NO_PROBLEM;
     private long toldNanos;
     private long stalledSinceNanos;
+
+    /**
+     * What was found out when it was told last.
+     *
+     * @param text empty if there is none
+     */
+    record Problem(Set<TopicPartition> partitions, String text) {}
 
     /** The target has taken nothing after this source offset since then. */
     private record Wait(long position, long sinceNanos) {}
@@ -67,6 +76,11 @@ final class TargetWatch {
         return isTold;
     }
 
+    /** What the mirror has said that it waits for; at most a minute old. */
+    Problem problem() {
+        return problem;
+    }
+
     /** Looks at the reports. To be called about once a second. */
     void look(long nowNanos) {
         updateWaits(nowNanos);
@@ -74,6 +88,7 @@ final class TargetWatch {
         if (stalled.isEmpty()) {
             if (isTold) {
                 isTold = false;
+                problem = NO_PROBLEM;
                 LOG.warn("The target takes all records again, after {}", seconds(nowNanos - stalledSinceNanos));
             }
             return;
@@ -95,7 +110,9 @@ final class TargetWatch {
                         + " restart goes on from there"));
                 return;
             }
-            LOG.warn("The target has taken nothing of {}; the mirror waits, and goes on with all others", what);
+            String text = "The target has taken nothing of " + what;
+            problem = new Problem(Set.copyOf(stalled.keySet()), text);
+            LOG.warn("{}; the mirror waits, and goes on with all others", text);
         }
     }
 

@@ -1,7 +1,12 @@
 package dev.millrace.mirror;
 
+import java.util.Collection;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.common.TopicPartition;
 
 /**
  * What one consumer thread has done so far.
@@ -19,8 +24,12 @@ final class ThreadCounters {
     private final AtomicLong bytes = new AtomicLong();
     private final AtomicLong unpolled = new AtomicLong();
     private final AtomicLong unpolledNanos;
+    private final AtomicLong aliveNanos;
+    private final Map<TopicPartition, PartitionCounters> partitions = new ConcurrentHashMap<>();
+    private volatile boolean isMember;
 
     ThreadCounters(long nowNanos) {
+        aliveNanos = new AtomicLong(nowNanos);
         unpolledNanos = new AtomicLong(nowNanos - FRESH_NANOS);
     }
 
@@ -48,6 +57,39 @@ final class ThreadCounters {
     void setUnpolled(long records, boolean complete, long nowNanos) {
         unpolled.setRelease(records);
         unpolledNanos.setRelease(complete ? nowNanos : nowNanos - FRESH_NANOS);
+    }
+
+    /** Those of a partition, which stay for as long as the process runs. */
+    PartitionCounters of(TopicPartition partition) {
+        PartitionCounters known = partitions.get(partition);
+        return known == null ? partitions.computeIfAbsent(partition, PartitionCounters::new) : known;
+    }
+
+    Collection<PartitionCounters> partitions() {
+        return partitions.values();
+    }
+
+    /**
+     * Notes that the thread works. To be called about once a second.
+     *
+     * @param hasJoined whether it is a member of its group
+     * @param owned the partitions that it has of that
+     */
+    void onAlive(boolean hasJoined, Set<TopicPartition> owned, long nowNanos) {
+        isMember = hasJoined;
+        aliveNanos.setRelease(nowNanos);
+        partitions.forEach((partition, counters) -> {
+            if (!owned.contains(partition)) {
+                counters.onGivenUp();
+            }
+        });
+    }
+
+    /** What {@link #onAlive} was last told; at first, no member since the start. */
+    MemberStatus member(String name, long nowNanos) {
+        long owned =
+                partitions.values().stream().filter(PartitionCounters::isOwned).count();
+        return new MemberStatus(name, isMember, (int) owned, (nowNanos - aliveNanos.getAcquire()) / 1e9);
     }
 
     MirrorTotals totals(long nowNanos) {

@@ -10,6 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Uuid;
@@ -29,6 +30,7 @@ final class TopicIdentities implements AutoCloseable {
 
     private final Function<Collection<String>, Map<String, Uuid>> source;
     private final Map<String, Uuid> known = new ConcurrentHashMap<>();
+    private final AtomicLong replaced = new AtomicLong();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
         Thread thread = new Thread(task, "mirror-topic-ids");
         thread.setDaemon(true);
@@ -72,6 +74,16 @@ final class TopicIdentities implements AutoCloseable {
         Map<String, Uuid> answer = new HashMap<>(source.apply(topics));
         known.putAll(answer);
         return answer;
+    }
+
+    /** Notes that so many partitions begin anew, because another topic has the name. */
+    void onReplaced(int partitions) {
+        replaced.addAndGet(partitions);
+    }
+
+    /** How many partitions have begun anew so far. */
+    long replaced() {
+        return replaced.get();
     }
 
     /** The id in the last answer that had the topic; zero if there is none. */

@@ -134,7 +134,11 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
                 if (now - secondNanos > SECOND_NANOS) {
                     secondNanos = now;
                     startAnew(positions.replaced(copier.partitions()));
-                    copier.measureLag(now, starting.isEmpty());
+                    copier.measureLag(now, starting);
+                    starting.stream()
+                            .filter(partition -> held.isHeld(partition, now))
+                            .forEach(
+                                    partition -> copier.counters().of(partition).onStalled(StallCause.LEFT_OUT));
                     watch.report(this, waiting(now));
                 }
             }
@@ -385,5 +389,10 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     @Override
     public MirrorTotals totals() {
         return copier.totals();
+    }
+
+    @Override
+    public ThreadCounters counters() {
+        return copier.counters();
     }
 }

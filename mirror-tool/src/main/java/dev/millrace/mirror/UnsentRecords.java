@@ -34,6 +34,11 @@ final class UnsentRecords {
             return page;
         }
 
+        /** Of the first record. */
+        long timestamp() {
+            return records.get(0).timestamp();
+        }
+
         /** The next record to be sent; null after the last one. */
         ConsumerRecord<byte[], byte[]> nextOrNull() {
             return next < records.size() ? records.get(next) : null;
@@ -59,6 +64,16 @@ final class UnsentRecords {
 
     boolean has(TopicPartition partition) {
         return waiting.containsKey(partition);
+    }
+
+    /** How many records of a partition. */
+    int count(TopicPartition partition) {
+        ArrayDeque<Polled> all = waiting.get(partition);
+        return all == null
+                ? 0
+                : all.stream()
+                        .mapToInt(polled -> polled.records.size() - polled.next)
+                        .sum();
     }
 
     /** The oldest of a partition, or null. */

@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.mirror.pass.AckListener;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -17,6 +18,8 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 class AckedPrefixTest {
+    private static final AckListener IGNORED = (records, bytes, timestamp, ackedAtMs) -> {};
+
     private final List<MirrorException> failures = Collections.synchronizedList(new ArrayList<>());
     private final AckedPrefix prefix = new AckedPrefix(new TopicPartition("orders", 3), false, failures::add);
 
@@ -24,7 +27,7 @@ class AckedPrefixTest {
     void shouldHaveNoPositionBeforeTheFirstAcknowledgement() {
         prefix.addPage(1, next(8)).add(7);
 
-        prefix.advance();
+        prefix.advance(IGNORED);
 
         assertThat(prefix.position()).isNull();
         assertThat(prefix.outstanding()).isEqualTo(1);
@@ -40,10 +43,10 @@ class AckedPrefixTest {
         acknowledge(third);
         acknowledge(first);
 
-        assertThat(prefix.advance()).isEqualTo(1);
+        assertThat(prefix.advance(IGNORED)).isEqualTo(1);
         assertThat(prefix.position().offset()).isEqualTo(11);
         acknowledge(second);
-        assertThat(prefix.advance()).isEqualTo(2);
+        assertThat(prefix.advance(IGNORED)).isEqualTo(2);
         assertThat(prefix.position().offset()).isEqualTo(13);
     }
 
@@ -54,11 +57,11 @@ class AckedPrefixTest {
         Callback second = page.add(20);
 
         acknowledge(first);
-        prefix.advance();
+        prefix.advance(IGNORED);
         assertThat(prefix.position().offset()).isEqualTo(11);
 
         acknowledge(second);
-        prefix.advance();
+        prefix.advance(IGNORED);
         assertThat(prefix.position().offset()).isEqualTo(50);
     }
 
@@ -67,7 +70,7 @@ class AckedPrefixTest {
         AckedPrefix.Page page = prefix.addPage(3, next(3));
 
         acknowledge(page.add(0));
-        prefix.advance();
+        prefix.advance(IGNORED);
 
         assertThat(prefix.position().offset()).isEqualTo(1);
         assertThat(prefix.outstanding()).isZero();
@@ -80,7 +83,7 @@ class AckedPrefixTest {
         page.add(11).onCompletion(null, new RecordTooLargeException("too large"));
         acknowledge(page.add(12));
 
-        prefix.advance();
+        prefix.advance(IGNORED);
 
         assertThat(prefix.isAtFailure()).isTrue();
         assertThat(prefix.position().offset()).isEqualTo(11);
@@ -100,11 +103,11 @@ class AckedPrefixTest {
         page.add(13);
 
         acknowledge(second);
-        prefix.advance();
+        prefix.advance(IGNORED);
         assertThat(prefix.isAwaited()).isTrue();
 
         acknowledge(first);
-        prefix.advance();
+        prefix.advance(IGNORED);
         assertThat(prefix.isAwaited()).isFalse();
         assertThat(prefix.isAtFailure()).isTrue();
         assertThat(prefix.position().offset()).isEqualTo(12);
@@ -116,7 +119,7 @@ class AckedPrefixTest {
 
         prefix.giveUp();
         page.add(10).onCompletion(null, new RecordTooLargeException("too large"));
-        prefix.advance();
+        prefix.advance(IGNORED);
 
         assertThat(failures).isEmpty();
         assertThat(prefix.isAtFailure()).isTrue();
@@ -156,7 +159,7 @@ class AckedPrefixTest {
                 outstanding.remove(outstanding.size() - 1).run();
             }
 
-            prefix.advance();
+            prefix.advance(IGNORED);
 
             int contiguous = acked.contains(false) ? acked.indexOf(false) : acked.size();
             assertThat(prefix.outstanding()).as("seed %d", seed).isEqualTo(offsets.size() - contiguous);
@@ -188,7 +191,7 @@ class AckedPrefixTest {
 
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (prefix.outstanding() > 0 && System.nanoTime() < deadline) {
-            prefix.advance();
+            prefix.advance(IGNORED);
         }
 
         assertThat(prefix.outstanding()).isZero();

@@ -50,6 +50,11 @@ final class FakePartition implements RawPartition {
         public int acknowledgedBeforeFailure() {
             return 0;
         }
+
+        @Override
+        public long doneAtMs() {
+            return 0;
+        }
     }
 
     @Override

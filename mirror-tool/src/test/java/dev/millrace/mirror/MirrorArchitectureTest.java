@@ -14,6 +14,7 @@ class MirrorArchitectureTest {
     private static final String DEMO = MIRROR + ".demo";
     private static final String FETCH = MIRROR + ".fetch";
     private static final String KAFKA = MIRROR + ".kafka";
+    private static final String HTTP = MIRROR + ".http";
     private static final String TESTKIT = "dev.millrace.testkit..";
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
@@ -27,7 +28,18 @@ class MirrorArchitectureTest {
                 .resideInAPackage(MIRROR)
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage(CLI, DEMO, "picocli..")
+                .resideInAnyPackage(CLI, DEMO, HTTP, "picocli..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void shouldShowOnlyWhatTheMirrorTells() {
+        noClasses()
+                .that()
+                .resideInAPackage(HTTP)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(CLI, DEMO, FETCH, KAFKA, MIRROR + ".pass", "org.apache.kafka..")
                 .check(CLASSES);
     }
 

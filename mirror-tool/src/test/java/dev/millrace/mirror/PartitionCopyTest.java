@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.mirror.fetch.AbortedTxn;
 import dev.millrace.mirror.fetch.FakeFetch;
+import dev.millrace.mirror.pass.AckListener;
 import dev.millrace.mirror.pass.BatchMaker;
 import dev.millrace.mirror.pass.OpenDecision;
 import dev.millrace.mirror.pass.OpenReason;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.Test;
 class PartitionCopyTest {
     private static final TopicPartition TP = new TopicPartition("orders", 0);
     private static final int EPOCH = 7;
+    private static final AckListener IGNORED = (records, bytes, timestamp, ackedAtMs) -> {};
     private static final int LAST_BYTE_OF_KEY = 75;
 
     private final FakeFetch fetch = new FakeFetch();
@@ -56,10 +58,10 @@ class PartitionCopyTest {
         assertThat(copy.isAwaited()).isTrue();
         assertThat(copy.ackedOrNull()).isNull();
         target.result(1).acknowledge();
-        assertThat(copy.advance()).isZero();
+        assertThat(copy.advance(IGNORED)).isZero();
         assertThat(copy.ackedOrNull()).isNull();
         target.result(0).acknowledge();
-        assertThat(copy.advance()).isEqualTo(5);
+        assertThat(copy.advance(IGNORED)).isEqualTo(5);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(5));
         assertThat(copy.isAwaited()).isFalse();
         assertThat(worker.batches().passed()).isEqualTo(2);
@@ -76,7 +78,7 @@ class PartitionCopyTest {
         assertThat(target.written()).containsExactly("key-0", "key-1", "key-2");
         assertThat(worker.batches().opened(OpenReason.RECORDS_MODE)).isEqualTo(2);
         target.result(0).acknowledge();
-        assertThat(copy.advance()).isEqualTo(3);
+        assertThat(copy.advance(IGNORED)).isEqualTo(3);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(3));
     }
 
@@ -88,7 +90,7 @@ class PartitionCopyTest {
         copy(0, batch(0, 4));
 
         target.result(0).acknowledge();
-        assertThat(copy.advance()).isEqualTo(2);
+        assertThat(copy.advance(IGNORED)).isEqualTo(2);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(2));
         assertThat(copy.outstanding()).isEqualTo(2);
     }
@@ -102,7 +104,7 @@ class PartitionCopyTest {
         assertThat(target.written()).containsExactly("key-2", "key-3", "4-5");
         assertThat(worker.batches().opened(OpenReason.RESUME_INSIDE)).isEqualTo(1);
         target.acknowledgeAll();
-        assertThat(copy.advance()).isEqualTo(4);
+        assertThat(copy.advance(IGNORED)).isEqualTo(4);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(6));
     }
 
@@ -122,7 +124,7 @@ class PartitionCopyTest {
         assertThat(target.written()).containsExactly("key-0", "key-1", "10-10");
         assertThat(worker.batches().opened(OpenReason.GAPS)).isEqualTo(1);
         target.result(0).acknowledge();
-        copy.advance();
+        copy.advance(IGNORED);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(10));
     }
 
@@ -145,7 +147,7 @@ class PartitionCopyTest {
         assertThat(worker.batches().skipped()).isEqualTo(2);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(2));
         target.acknowledgeAll();
-        copy.advance();
+        copy.advance(IGNORED);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(5));
     }
 
@@ -153,10 +155,10 @@ class PartitionCopyTest {
     void shouldCommitPastAMarkerThatIsFollowedByNothingOnceAllBeforeItIsAcknowledged() {
         copy(0, batch(0, 1), marker(1, 42, ControlRecordType.COMMIT));
 
-        copy.advance();
+        copy.advance(IGNORED);
         assertThat(copy.ackedOrNull()).isNull();
         target.acknowledgeAll();
-        copy.advance();
+        copy.advance(IGNORED);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(2));
     }
 
@@ -174,7 +176,7 @@ class PartitionCopyTest {
 
         assertThat(target.written()).containsExactly("0-0");
         target.acknowledgeAll();
-        copy.advance();
+        copy.advance(IGNORED);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(1));
         assertThat(copy.isAwaited()).isFalse();
         assertThat(fetch.isAllReleased()).isTrue();
@@ -195,7 +197,7 @@ class PartitionCopyTest {
 
         assertThat(target.written()).containsExactly("key-0", "key-1");
         target.acknowledgeAll();
-        assertThat(copy.advance()).isEqualTo(2);
+        assertThat(copy.advance(IGNORED)).isEqualTo(2);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(2));
     }
 
@@ -230,7 +232,7 @@ class PartitionCopyTest {
 
         assertThat(target.written()).containsExactly("key-0", "key-1");
         target.acknowledgeAll();
-        assertThat(copy.advance()).isEqualTo(2);
+        assertThat(copy.advance(IGNORED)).isEqualTo(2);
         assertThat(copy.isAwaited()).isFalse();
         assertThat(copy.ackedOrNull()).isEqualTo(committed(2));
         assertThat(fetch.isAllReleased()).isTrue();
@@ -257,9 +259,9 @@ class PartitionCopyTest {
         target.result(1).fail(new TimeoutException("expired"));
         target.result(2).acknowledge();
 
-        assertThat(copy.advance()).isEqualTo(1);
+        assertThat(copy.advance(IGNORED)).isEqualTo(1);
         copy(3, marker(3, 42, ControlRecordType.COMMIT));
-        copy.advance();
+        copy.advance(IGNORED);
 
         assertThat(copy.failureOrNull()).hasMessage("expired");
         assertThat(copy.ackedOrNull()).isEqualTo(committed(1));
@@ -291,7 +293,7 @@ class PartitionCopyTest {
         assertThat(awaited[0]).isTrue();
         assertThat(target.written()).containsExactly("key-0", "key-1");
         target.acknowledgeAll();
-        copy.advance();
+        copy.advance(IGNORED);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(2));
     }
 
@@ -304,7 +306,7 @@ class PartitionCopyTest {
 
         assertThat(target.written()).containsExactly("0-2", "3-4", "3-6");
         target.acknowledgeAll();
-        assertThat(copy.advance()).isEqualTo(9);
+        assertThat(copy.advance(IGNORED)).isEqualTo(9);
         assertThat(copy.ackedOrNull()).isEqualTo(committed(7));
     }
 
@@ -332,7 +334,7 @@ class PartitionCopyTest {
         assertThat(target.written()).containsExactly("key-0", "key-1", "key-2");
         assertThat(polled).isEmpty();
         target.acknowledgeAll();
-        copy.advance();
+        copy.advance(IGNORED);
         assertThat(copy.ackedOrNull()).isEqualTo(new OffsetAndMetadata(3));
     }
 

@@ -64,7 +64,7 @@ class StartWaitTest {
     }
 
     private StartWait wait(Duration limit) {
-        return new StartWait(limit, stopping, nanos::get);
+        return new StartWait(limit, stopping, nanos::get, why -> {});
     }
 
     private String failInTime() {

@@ -13,7 +13,7 @@ import org.apache.kafka.common.TopicPartition;
  *
  * <p><b>Threads:</b> the I/O thread decides once, runs the callbacks, then opens the latch. Or it splits the batch,
  * which also opens the latch, and sends waiting threads on to the parts. Any thread waits.
- * <p><b>Ordering:</b> {@code decide} and {@code forwardToParts} write plain fields before {@code countDown}; readers
+ * <p><b>Ordering:</b> {@code decide}, {@code publish} and {@code forwardToParts} write plain fields before {@code countDown}; readers
  * read them only after {@code await} or {@code getCount() == 0}, which is the acquire side, or on the I/O thread
  * itself.
  */
@@ -31,6 +31,7 @@ public final class BatchResult implements RawResult {
     private BatchResult[] parts;
 
     private int[] firstRecords;
+    private long doneAtMs;
 
     BatchResult(TopicPartition partition, BatchResult previous) {
         this.partition = partition;
@@ -43,6 +44,7 @@ public final class BatchResult implements RawResult {
     }
 
     void publish() {
+        doneAtMs = System.currentTimeMillis();
         settled.countDown();
         unlinkDone();
     }
@@ -104,6 +106,13 @@ public final class BatchResult implements RawResult {
             part++;
         }
         return firstRecords[part] + parts[part].acknowledgedBeforeFailure();
+    }
+
+    @Override
+    public long doneAtMs() {
+        return parts == null
+                ? doneAtMs
+                : Stream.of(parts).mapToLong(BatchResult::doneAtMs).max().orElseThrow();
     }
 
     /** Whether the outcome is known, or the batch was split. */

@@ -26,4 +26,10 @@ public interface RawResult {
      * @throws IllegalStateException it is not done yet, or has not failed
      */
     int acknowledgedBeforeFailure();
+
+    /**
+     * Once it {@link #isDone}: when the last record of the batch was acknowledged or failed, in milliseconds of {@link
+     * System#currentTimeMillis}.
+     */
+    long doneAtMs();
 }

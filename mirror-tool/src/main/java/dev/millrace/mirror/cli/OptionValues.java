@@ -2,6 +2,8 @@ package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.MirrorPolicies;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.regex.Matcher;
@@ -13,6 +15,10 @@ import picocli.CommandLine.TypeConversionException;
 public final class OptionValues {
     /** Not more digits than a nanosecond clock can count of hours. */
     private static final Pattern DURATION = Pattern.compile("(\\d{1,6})(s|m|h|)");
+
+    private static final Pattern ADDRESS =
+            Pattern.compile("(?:\\[?(?<host>[^\\[\\]]*[^\\[\\]:])]?:)?(?<port>\\d{1,5})");
+    private static final int MAX_PORT = 65_535;
 
     private OptionValues() {}
 
@@ -50,6 +56,29 @@ public final class OptionValues {
             case "h" -> Duration.ofHours(number);
             default -> Duration.ofSeconds(number);
         };
+    }
+
+    /**
+     * An address such as {@code 9464}, {@code localhost:9464}, {@code 0.0.0.0:9464} or {@code [::1]:9464}; a port alone
+     * is of the loopback interface. Looks the host up.
+     *
+     * @throws TypeConversionException when the text is none
+     */
+    public static InetSocketAddress parseAddress(String text) {
+        Matcher address = ADDRESS.matcher(text);
+        int port = address.matches() ? Integer.parseInt(address.group("port")) : -1;
+        if (port < 0 || port > MAX_PORT) {
+            throw new TypeConversionException(
+                    "expected is [HOST:]PORT such as 9464 or 0.0.0.0:9464, not '" + text + "'");
+        }
+        String host = address.group("host");
+        InetSocketAddress found = host == null
+                ? new InetSocketAddress(InetAddress.getLoopbackAddress(), port)
+                : new InetSocketAddress(host, port);
+        if (found.isUnresolved()) {
+            throw new TypeConversionException("there is no host '" + host + "'");
+        }
+        return found;
     }
 
     /**

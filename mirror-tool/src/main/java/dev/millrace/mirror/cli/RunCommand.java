@@ -2,11 +2,16 @@ package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.Mirror;
 import dev.millrace.mirror.MirrorConfig;
+import dev.millrace.mirror.http.StatusServer;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -25,6 +30,8 @@ import picocli.CommandLine.Option;
             "2:the command line or a file it names is wrong: an option, a setting, a port, a host that does not exist"
         })
 final class RunCommand implements Callable<Integer> {
+    private static final Logger LOG = LoggerFactory.getLogger(RunCommand.class);
+
     @Mixin
     @SuppressWarnings("unused") // Its annotation is what counts.
     private StandardOptions standard;
@@ -34,6 +41,22 @@ final class RunCommand implements Callable<Integer> {
 
     @Mixin
     private StatusOption statusOption;
+
+    @Option(
+            names = "--http",
+            paramLabel = "[HOST:]PORT",
+            converter = AddressParser.class,
+            order = 20,
+            description = "Show what the mirror does at http://HOST:PORT/: /metrics for Prometheus, /healthz, /readyz."
+                    + " A port alone is reachable from this machine only; 0 takes a free one, which the log tells.")
+    private InetSocketAddress http;
+
+    static final class AddressParser implements ITypeConverter<InetSocketAddress> {
+        @Override
+        public InetSocketAddress convert(String text) {
+            return OptionValues.parseAddress(text);
+        }
+    }
 
     @Option(names = "--verbose", order = 21, description = "Log all that the Kafka clients do, and stack traces.")
     private boolean verbose;
@@ -56,7 +79,12 @@ final class RunCommand implements Callable<Integer> {
         mirrorOptions.checkClients(config);
         Mirror mirror = new Mirror(config, new ProgressReport(config, System.err, statusInterval));
         runOnSignal.accept(mirror::stop, mirror::describeLeft);
-        mirror.run();
+        try (StatusServer server = http == null ? null : StatusServer.start(http, mirror::status)) {
+            if (server != null) {
+                LOG.info("The mirror shows what it does at {}", server.url());
+            }
+            mirror.run();
+        }
         return 0;
     }
 }

@@ -33,12 +33,15 @@ public final class AckedBatches {
         private final Outcome outcome;
         private final long from;
         private long nextOffset;
+        private final long timestamp;
         private int leaderEpoch;
         private int records;
+        private long bytes;
 
-        Entry(Outcome outcome, long from) {
+        Entry(Outcome outcome, long from, long timestamp) {
             this.outcome = outcome;
             this.from = from;
+            this.timestamp = timestamp;
         }
     }
 
@@ -48,18 +51,20 @@ public final class AckedBatches {
      * @param outcome of the batch at the target that has them; the same object for all records of one batch
      * @param nextOffset the source position after them
      * @param leaderEpoch the leader epoch of their source batch, or -1
+     * @param timestamp the latest of their source batch, or -1
      * @throws IllegalArgumentException if the position does not move forward
      */
-    public void add(Outcome outcome, long nextOffset, int leaderEpoch, int records) {
+    public void add(Outcome outcome, long nextOffset, int leaderEpoch, int records, long bytes, long timestamp) {
         if (nextOffset <= lastNextOffset) {
             throw backwards(nextOffset);
         }
         Entry last = entries.peekLast();
         if (last == null || last.outcome != outcome) {
-            last = new Entry(outcome, lastNextOffset);
+            last = new Entry(outcome, lastNextOffset, timestamp);
             entries.add(last);
         }
         last.records += records;
+        last.bytes += bytes;
         sent += records;
         moveEnd(last, nextOffset, leaderEpoch);
     }
@@ -110,8 +115,12 @@ public final class AckedBatches {
         lastNextOffset = nextOffset;
     }
 
-    /** Moves the position over the batches acknowledged since the last call; returns the number of their records. */
-    public long advance() {
+    /**
+     * Moves the position over the batches acknowledged since the last call; returns the number of their records.
+     *
+     * @param listener is told of each
+     */
+    public long advance(AckListener listener) {
         long before = acked;
         Entry passed = null;
         Entry next = entries.peek();
@@ -120,6 +129,7 @@ public final class AckedBatches {
             if (failure == null) {
                 passed = entries.remove();
                 acked += passed.records;
+                listener.onAcked(passed.records, passed.bytes, passed.timestamp, passed.outcome.doneAtMs());
                 next = entries.peek();
             }
         }

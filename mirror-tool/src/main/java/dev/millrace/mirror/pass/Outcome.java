@@ -15,4 +15,7 @@ public interface Outcome {
 
     /** How many of its first records the target has nevertheless. Not to be asked before it has failed. */
     int acknowledgedBeforeFailure();
+
+    /** When it was, in milliseconds of {@link System#currentTimeMillis}. Not to be asked before it is done. */
+    long doneAtMs();
 }

@@ -215,8 +215,9 @@ public final class SourceBatch {
         return bytes.getLong(start + BASE_TIMESTAMP_AT);
     }
 
-    long maxTimestamp() {
-        return bytes.getLong(start + MAX_TIMESTAMP_AT);
+    /** In ms, of the producer or of the source's broker; negative if it is not known. */
+    public long maxTimestamp() {
+        return isOldFormat() ? -1 : bytes.getLong(start + MAX_TIMESTAMP_AT);
     }
 
     CorruptRecordException corrupt(String what) {

@@ -11,12 +11,15 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.junit.jupiter.api.Test;
 
 class AckedBatchesTest {
+    private static final AckListener IGNORED = (records, bytes, timestamp, ackedAtMs) -> {};
+
     private final AckedBatches batches = new AckedBatches();
 
     /** A batch at the target whose outcome the test decides. */
     private static final class TargetBatch implements Outcome {
         private boolean done;
         private Throwable failure;
+        private long doneAtMs;
         private int asked;
 
         void acknowledge() {
@@ -41,6 +44,11 @@ class AckedBatchesTest {
         }
 
         @Override
+        public long doneAtMs() {
+            return doneAtMs;
+        }
+
+        @Override
         public int acknowledgedBeforeFailure() {
             return 2;
         }
@@ -48,9 +56,9 @@ class AckedBatchesTest {
 
     @Test
     void shouldHaveNoPositionWhenNothingIsAcknowledged() {
-        batches.add(new TargetBatch(), 10, 3, 10);
+        batches.add(new TargetBatch(), 10, 3, 10, 0, -1);
 
-        assertThat(batches.advance()).isZero();
+        assertThat(batches.advance(IGNORED)).isZero();
         assertThat(batches.positionOrNull()).isNull();
         assertThat(batches.outstanding()).isEqualTo(10);
         assertThat(batches.isAwaited()).isTrue();
@@ -59,13 +67,13 @@ class AckedBatchesTest {
     @Test
     void shouldMoveThePositionBackWithTheLogOnceAllBeforeIsAcknowledged() {
         TargetBatch batch = new TargetBatch();
-        batches.add(batch, 10, 3, 10);
+        batches.add(batch, 10, 3, 10, 0, -1);
         batches.resetTo(6);
         assertThat(batches.positionOrNull()).isNull();
 
         batch.acknowledge();
 
-        assertThat(batches.advance()).isEqualTo(10);
+        assertThat(batches.advance(IGNORED)).isEqualTo(10);
         assertThat(batches.positionOrNull()).isEqualTo(position(6, 3));
     }
 
@@ -84,15 +92,15 @@ class AckedBatchesTest {
     void shouldWaitForTheFirstBatchWhenLaterOnesAreAcknowledged() {
         TargetBatch first = new TargetBatch();
         TargetBatch second = new TargetBatch();
-        batches.add(first, 10, 3, 10);
-        batches.add(second, 25, 4, 15);
+        batches.add(first, 10, 3, 10, 0, -1);
+        batches.add(second, 25, 4, 15, 0, -1);
         second.acknowledge();
-        assertThat(batches.advance()).isZero();
+        assertThat(batches.advance(IGNORED)).isZero();
         assertThat(batches.positionOrNull()).isNull();
 
         first.acknowledge();
 
-        assertThat(batches.advance()).isEqualTo(25);
+        assertThat(batches.advance(IGNORED)).isEqualTo(25);
         assertThat(batches.positionOrNull()).isEqualTo(position(25, 4));
         assertThat(batches.outstanding()).isZero();
         assertThat(batches.isAwaited()).isFalse();
@@ -102,17 +110,17 @@ class AckedBatchesTest {
     void shouldMoveByBatchesOfTheTargetWhenTheyBeginInsideBatchesOfTheSource() {
         TargetBatch first = new TargetBatch();
         TargetBatch second = new TargetBatch();
-        batches.add(first, 11, 3, 1);
-        batches.add(first, 12, 3, 1);
-        batches.add(second, 13, 3, 1);
+        batches.add(first, 11, 3, 1, 0, -1);
+        batches.add(first, 12, 3, 1, 0, -1);
+        batches.add(second, 13, 3, 1, 0, -1);
         batches.skipTo(20, 3);
-        batches.add(second, 21, 4, 1);
+        batches.add(second, 21, 4, 1, 0, -1);
         first.acknowledge();
-        assertThat(batches.advance()).isEqualTo(2);
+        assertThat(batches.advance(IGNORED)).isEqualTo(2);
         assertThat(batches.positionOrNull()).isEqualTo(position(12, 3));
         second.acknowledge();
 
-        assertThat(batches.advance()).isEqualTo(2);
+        assertThat(batches.advance(IGNORED)).isEqualTo(2);
         assertThat(batches.positionOrNull()).isEqualTo(position(21, 4));
     }
 
@@ -121,14 +129,14 @@ class AckedBatchesTest {
         batches.skipTo(5, -1);
         assertThat(batches.positionOrNull()).isEqualTo(new OffsetAndMetadata(5, Optional.empty(), ""));
         TargetBatch batch = new TargetBatch();
-        batches.add(batch, 10, 3, 5);
+        batches.add(batch, 10, 3, 5, 0, -1);
         batches.skipTo(10, 3);
         batches.skipTo(12, 4);
-        batches.advance();
+        batches.advance(IGNORED);
         assertThat(batches.positionOrNull().offset()).isEqualTo(5);
 
         batch.acknowledge();
-        batches.advance();
+        batches.advance(IGNORED);
 
         assertThat(batches.positionOrNull()).isEqualTo(position(12, 4));
         batches.skipTo(15, 4);
@@ -140,13 +148,13 @@ class AckedBatchesTest {
         TargetBatch first = new TargetBatch();
         TargetBatch failed = new TargetBatch();
         TargetBatch third = new TargetBatch();
-        batches.add(first, 10, 3, 10);
-        batches.add(failed, 20, 3, 10);
-        batches.add(third, 30, 3, 10);
+        batches.add(first, 10, 3, 10, 0, -1);
+        batches.add(failed, 20, 3, 10, 0, -1);
+        batches.add(third, 30, 3, 10, 0, -1);
         Throwable cause = new IllegalStateException("refused");
         failed.fail(cause);
         third.acknowledge();
-        batches.advance();
+        batches.advance(IGNORED);
         assertThat(batches.failureOrNull())
                 .as("the first may still be acknowledged")
                 .isNull();
@@ -154,8 +162,8 @@ class AckedBatchesTest {
 
         first.acknowledge();
 
-        assertThat(batches.advance()).isEqualTo(10);
-        assertThat(batches.advance()).isZero();
+        assertThat(batches.advance(IGNORED)).isEqualTo(10);
+        assertThat(batches.advance(IGNORED)).isZero();
         assertThat(batches.failureOrNull()).isSameAs(cause);
         assertThat(batches.positionOrNull()).isEqualTo(position(10, 3));
         assertThat(batches.outstanding()).isEqualTo(20);
@@ -166,9 +174,9 @@ class AckedBatchesTest {
 
     @Test
     void shouldRefuseToMoveBack() {
-        batches.add(new TargetBatch(), 10, 3, 10);
+        batches.add(new TargetBatch(), 10, 3, 10, 0, -1);
 
-        assertThatThrownBy(() -> batches.add(new TargetBatch(), 10, 3, 1))
+        assertThatThrownBy(() -> batches.add(new TargetBatch(), 10, 3, 1, 0, -1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("Position 10 is not after 10");
         assertThatThrownBy(() -> batches.skipTo(9, 3)).isInstanceOf(IllegalArgumentException.class);
@@ -178,11 +186,11 @@ class AckedBatchesTest {
     void shouldAskOnceForABatchWhateverTheNumberOfItsRecords() {
         TargetBatch batch = new TargetBatch();
         for (int i = 1; i <= 10_000; i++) {
-            batches.add(batch, i, 3, 1);
+            batches.add(batch, i, 3, 1, 0, -1);
         }
         batch.acknowledge();
 
-        assertThat(batches.advance()).isEqualTo(10_000);
+        assertThat(batches.advance(IGNORED)).isEqualTo(10_000);
         assertThat(batch.asked).isEqualTo(1);
     }
 
@@ -202,6 +210,8 @@ class AckedBatchesTest {
         private record Step(long nextOffset, int epoch, int records, TargetBatch batch) {}
 
         private final Random random;
+        private static final AckListener IGNORED = (records, bytes, timestamp, ackedAtMs) -> {};
+
         private final AckedBatches batches = new AckedBatches();
         private final List<Step> steps = new ArrayList<>();
         private final List<TargetBatch> open = new ArrayList<>();
@@ -241,7 +251,7 @@ class AckedBatchesTest {
             next += records + random.nextInt(2);
             epoch += random.nextInt(20) == 0 ? 1 : 0;
             steps.add(new Step(next, epoch, records, filling));
-            batches.add(filling, next, epoch, records);
+            batches.add(filling, next, epoch, records, 0, -1);
         }
 
         private void skip() {
@@ -265,7 +275,7 @@ class AckedBatchesTest {
         }
 
         private void compare() {
-            advanced += batches.advance();
+            advanced += batches.advance(IGNORED);
             OffsetAndMetadata expected = null;
             long acked = 0;
             long sent = 0;
@@ -282,6 +292,26 @@ class AckedBatchesTest {
             assertThat(advanced).isEqualTo(acked);
             assertThat(batches.outstanding()).isEqualTo(sent - acked);
         }
+    }
+
+    @Test
+    void shouldTellOfEachBatchOnceWithTheTimeOfItsFirstRecords() {
+        List<List<Long>> told = new ArrayList<>();
+        TargetBatch first = new TargetBatch();
+        TargetBatch second = new TargetBatch();
+        batches.add(first, 10, 3, 10, 1_000, 70);
+        batches.add(first, 15, 3, 5, 400, 90);
+        batches.add(second, 20, 3, 5, 300, 95);
+        first.acknowledge();
+        first.doneAtMs = 120;
+        second.doneAtMs = 110;
+        second.acknowledge();
+
+        for (int i = 0; i < 2; i++) {
+            batches.advance((records, bytes, timestamp, at) -> told.add(List.of(records, bytes, timestamp, at)));
+        }
+
+        assertThat(told).containsExactly(List.of(15L, 1_400L, 70L, 120L), List.of(5L, 300L, 95L, 110L));
     }
 
     private static OffsetAndMetadata position(long offset, int epoch) {

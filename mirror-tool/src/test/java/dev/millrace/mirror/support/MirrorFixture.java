@@ -165,6 +165,13 @@ public final class MirrorFixture implements AutoCloseable {
         return partitions(target, topic) == 0 ? 0 : sum(ends(target.admin(), topic, partitions(target, topic)));
     }
 
+    /** As {@link #mirrored}, of each partition. */
+    public Map<TopicPartition, Long> mirroredByPartition(String topic) {
+        return ends(target.admin(), topic, partitions(target, topic)).entrySet().stream()
+                .collect(Collectors.toMap(
+                        Map.Entry::getKey, end -> end.getValue().offset()));
+    }
+
     /** The number of records that the source has of a topic. */
     public long written(String topic) {
         return sum(ends(source.admin(), topic, partitions(source, topic)));

@@ -4,19 +4,25 @@ import dev.millrace.mirror.cli.Main;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** {@code mirror} in a process of its own, as a user starts it. Killed on close. */
 public final class MirrorProcess implements AutoCloseable {
+    private static final Pattern HTTP_ADDRESS = Pattern.compile("shows what it does at (http://\\S+)");
+
     private final Process process;
     private final Queue<String> printed = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<String> output;
@@ -123,6 +129,15 @@ public final class MirrorProcess implements AutoCloseable {
     /** How many lines that it has printed so far contain this. */
     public long countPrinted(String text) {
         return printed.stream().filter(line -> line.contains(text)).count();
+    }
+
+    /** The address at which it has printed that it shows what it does; empty until it has. */
+    public Optional<URI> httpAddress() {
+        return printed.stream()
+                .map(HTTP_ADDRESS::matcher)
+                .filter(Matcher::find)
+                .map(found -> URI.create(found.group(1)))
+                .findFirst();
     }
 
     @Override

@@ -1,0 +1,61 @@
+package dev.millrace.mirror;
+
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeClusterOptions;
+
+/**
+ * Asks a cluster every few seconds for its id, so that somebody who looks at the mirror learns whether it answers.
+ *
+ * <p><b>Threads:</b> one asks; any may read. The client's own thread notes the answers.
+ */
+final class ClusterProbe {
+    private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final int ANSWER_TIMEOUT_MS = 4_000;
+    /** Two questions without an answer. */
+    private static final long SILENT_NANOS = 3 * INTERVAL_NANOS;
+
+    private final String role;
+    private final Admin cluster;
+    private long askedNanos;
+    private volatile long answeredNanos;
+    private volatile String cause = "";
+
+    /**
+     * Of a cluster that has just answered.
+     *
+     * @param role "source" or "target"
+     */
+    ClusterProbe(String role, Admin cluster, long nowNanos) {
+        this.role = role;
+        this.cluster = cluster;
+        this.askedNanos = nowNanos;
+        this.answeredNanos = nowNanos;
+    }
+
+    /** Asks if it is time to. Does not block. */
+    void askIfDue(long nowNanos) {
+        if (nowNanos - askedNanos < INTERVAL_NANOS) {
+            return;
+        }
+        askedNanos = nowNanos;
+        cluster.describeCluster(new DescribeClusterOptions().timeoutMs(ANSWER_TIMEOUT_MS))
+                .clusterId()
+                .whenComplete((id, failure) -> {
+                    if (failure == null) {
+                        answeredNanos = System.nanoTime();
+                    } else {
+                        cause = MirrorException.reason(failure);
+                    }
+                });
+    }
+
+    /** That it does not answer; empty if it does. */
+    String problem(long nowNanos) {
+        long silent = nowNanos - answeredNanos;
+        return silent < SILENT_NANOS
+                ? ""
+                : "The " + role + " cluster has not answered for "
+                        + Words.count(TimeUnit.NANOSECONDS.toSeconds(silent), "second") + ": " + cause;
+    }
+}

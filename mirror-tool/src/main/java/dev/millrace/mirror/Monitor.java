@@ -1,0 +1,204 @@
+package dev.millrace.mirror;
+
+import dev.millrace.mirror.MirrorStatus.Condition;
+import dev.millrace.mirror.MirrorStatus.Events;
+import dev.millrace.mirror.MirrorStatus.ProducerMemory;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * Tells what a mirror does. It only reads what the others count; nothing waits for it.
+ *
+ * <p><b>Threads:</b> the thread that runs the mirror sets what there is to read, one timer calls {@link #look}, any
+ * thread asks.
+ * <p><b>Ordering:</b> what is set is published by a volatile store; for the rest see the counters.
+ */
+final class Monitor {
+    private final Mirror mirror;
+    private final MirrorConfig config;
+    private final SourceGaps gaps;
+    private final RefusedRecords refused;
+    private final StallTimes stalls = new StallTimes();
+    private final long startNanos = System.nanoTime();
+    private volatile String waiting = "The mirror starts";
+    private volatile Parts partsOrNull;
+
+    /**
+     * What there is to read once the mirror copies.
+     *
+     * @param members their producer, not them
+     * @param maxSilentNanos a member that has not polled for longer hangs
+     */
+    record Parts(
+            String group,
+            MirrorMembers members,
+            TargetWatch watch,
+            TopicIdentities identities,
+            ClusterProbe source,
+            ClusterProbe target,
+            long maxSilentNanos) {}
+
+    Monitor(Mirror mirror, MirrorConfig config, SourceGaps gaps, RefusedRecords refused) {
+        this.mirror = mirror;
+        this.config = config;
+        this.gaps = gaps;
+        this.refused = refused;
+    }
+
+    /** The mirror cannot copy yet. */
+    void onWaiting(String why) {
+        waiting = why;
+    }
+
+    void onCopying(Parts parts) {
+        partsOrNull = parts;
+    }
+
+    /** Asks whether the clusters answer, and notes what stalls. To be called about once a second. Does not block. */
+    void look(long nowNanos) {
+        Parts parts = partsOrNull;
+        if (parts == null) {
+            return;
+        }
+        parts.source.askIfDue(nowNanos);
+        parts.target.askIfDue(nowNanos);
+        Set<TopicPartition> silent = parts.watch.problem().partitions();
+        stalls.add(
+                mirror.members().stream()
+                        .flatMap(member -> member.counters().partitions().stream())
+                        .map(partition -> partition.stallOrNull(silent))
+                        .filter(Objects::nonNull)
+                        .toList(),
+                nowNanos);
+    }
+
+    MirrorStatus status() {
+        long nowNanos = System.nanoTime();
+        Parts parts = partsOrNull;
+        List<MemberStatus> members = new ArrayList<>();
+        for (Member member : mirror.members()) {
+            members.add(member.counters().member("mirror-" + members.size(), nowNanos));
+        }
+        return new MirrorStatus(
+                condition(parts, members, nowNanos),
+                new MirrorStatus.Clusters(
+                        config.consumer()
+                                .get(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG)
+                                .toString(),
+                        config.producer()
+                                .get(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG)
+                                .toString(),
+                        parts == null ? "" : parts.group,
+                        config.mode(),
+                        config.policies().resume(),
+                        config.threads()),
+                mirror.totals(),
+                partitions(parts == null ? Set.of() : parts.watch.problem().partitions()),
+                members,
+                parts == null ? new ProducerMemory(0, 0, 0) : memory(parts.members.producerMetrics()),
+                new Events(gaps, parts == null ? 0 : parts.identities.replaced(), refused, stalls.seconds()));
+    }
+
+    private Condition condition(Parts parts, List<MemberStatus> members, long nowNanos) {
+        String source = parts == null ? "" : parts.source.problem(nowNanos);
+        String target = parts == null ? "" : parts.target.problem(nowNanos);
+        String failure = failure(parts, members);
+        String obstacle = failure;
+        if (obstacle.isEmpty()) {
+            obstacle = !mirror.isRunning()
+                    ? "The mirror stops"
+                    : parts == null
+                            ? waiting
+                            : firstOf(source, target, parts.watch.problem().text(), outsider(parts, members));
+        }
+        return new Condition(
+                state(parts),
+                failure,
+                obstacle,
+                parts != null && source.isEmpty(),
+                parts != null && target.isEmpty(),
+                (nowNanos - startNanos) / 1e9);
+    }
+
+    private MirrorState state(Parts parts) {
+        if (mirror.failure() != null) {
+            return MirrorState.FAILED;
+        }
+        if (!mirror.isRunning()) {
+            return MirrorState.STOPPING;
+        }
+        return parts == null ? MirrorState.STARTING : MirrorState.RUNNING;
+    }
+
+    private String failure(Parts parts, List<MemberStatus> members) {
+        if (mirror.failure() != null) {
+            return MirrorException.stopped(mirror.failure()).getMessage();
+        }
+        return members.stream()
+                .filter(member ->
+                        parts != null && member.silentSeconds() > TimeUnit.NANOSECONDS.toSeconds(parts.maxSilentNanos))
+                .map(member -> "Thread " + member.name() + " hangs: it has not polled for "
+                        + Words.count((long) member.silentSeconds(), "second"))
+                .findFirst()
+                .orElse("");
+    }
+
+    /** A member that has no partitions because the group does not have it. */
+    private static String outsider(Parts parts, List<MemberStatus> members) {
+        return members.stream()
+                .filter(member -> !member.isMember())
+                .map(member -> member.name() + " is not a member of group " + parts.group + " yet, or no longer")
+                .findFirst()
+                .orElse("");
+    }
+
+    private static String firstOf(String... texts) {
+        for (String text : texts) {
+            if (!text.isEmpty()) {
+                return text;
+            }
+        }
+        return "";
+    }
+
+    private List<PartitionStatus> partitions(Set<TopicPartition> silent) {
+        long nowMs = System.currentTimeMillis();
+        Map<TopicPartition, PartitionStatus> all = new HashMap<>();
+        for (Member member : mirror.members()) {
+            for (PartitionCounters counters : member.counters().partitions()) {
+                PartitionStatus status = counters.status(silent, nowMs);
+                all.merge(new TopicPartition(status.topic(), status.partition()), status, PartitionStatus::plus);
+            }
+        }
+        return all.values().stream()
+                .sorted(Comparator.comparing(PartitionStatus::topic).thenComparing(PartitionStatus::partition))
+                .toList();
+    }
+
+    private static ProducerMemory memory(Map<MetricName, ? extends Metric> metrics) {
+        double total = value(metrics, "buffer-total-bytes");
+        return new ProducerMemory(
+                (long) (total - value(metrics, "buffer-available-bytes")),
+                (long) total,
+                value(metrics, "bufferpool-wait-time-ns-total") / 1e9);
+    }
+
+    private static double value(Map<MetricName, ? extends Metric> metrics, String name) {
+        return metrics.entrySet().stream()
+                .filter(metric -> metric.getKey().group().equals("producer-metrics")
+                        && metric.getKey().name().equals(name))
+                .mapToDouble(metric -> (double) metric.getValue().metricValue())
+                .findFirst()
+                .orElse(0);
+    }
+}

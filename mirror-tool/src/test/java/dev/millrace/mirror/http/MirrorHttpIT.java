@@ -1,0 +1,164 @@
+package dev.millrace.mirror.http;
+
+import static dev.millrace.mirror.support.MirrorFixture.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.CopyMode;
+import dev.millrace.mirror.support.MirrorFixture;
+import dev.millrace.mirror.support.MirrorProcess;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a mirror of real clusters shows over HTTP, compared with what the target has. */
+@Timeout(120)
+class MirrorHttpIT {
+    private static final int PARTITIONS = 3;
+    private static final int RECORDS = 6_000;
+
+    private static MirrorFixture clusters;
+
+    private final HttpClient client = HttpClient.newHttpClient();
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void startClusters() {
+        clusters = new MirrorFixture();
+    }
+
+    @AfterAll
+    static void stopClusters() {
+        clusters.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"AUTO", "CONSUMER"})
+    void shouldCountWhatTheTargetHas(CopyMode mode) throws Exception {
+        String topic = "count-" + mode;
+        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        clusters.fill(topic, PARTITIONS, RECORDS, 1);
+        Path slowly = Files.writeString(folder.resolve("slow.properties"), MirrorFixture.slowConsumer());
+
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, mode, "--http=0", "--consumer.config=" + slowly)) {
+            await("it tells its address", () -> mirror.httpAddress().isPresent(), mirror);
+            await("some is mirrored", () -> records(mirror, topic) > 0, mirror);
+            double midway = records(mirror, topic);
+            assertThat(midway).isLessThanOrEqualTo((double) clusters.mirrored(topic));
+            await("all is mirrored", () -> records(mirror, topic) == RECORDS, mirror);
+            await("it is ready", () -> get(mirror, "readyz").statusCode() == 200, mirror);
+            await("no lag is left", () -> lag(mirror, topic) == 0, mirror);
+            assertThat(get(mirror, "healthz").statusCode()).isEqualTo(200);
+
+            Map<String, Double> metrics = scrape(mirror);
+            for (Map.Entry<TopicPartition, Long> end :
+                    clusters.mirroredByPartition(topic).entrySet()) {
+                String labels =
+                        "{topic=\"" + topic + "\",partition=\"" + end.getKey().partition() + "\"}";
+                assertThat(metrics.get("millrace_mirror_records_total" + labels))
+                        .isEqualTo(end.getValue());
+                assertThat(metrics.get("millrace_mirror_bytes_total" + labels)).isPositive();
+                assertThat(metrics.get("millrace_mirror_lag_seconds" + labels)).isZero();
+            }
+            String ofTopic = "{topic=\"" + topic + "\"}";
+            assertThat(metrics.get("millrace_mirror_latency_seconds_count" + ofTopic))
+                    .isEqualTo(RECORDS);
+            assertThat(metrics.get("millrace_mirror_latency_seconds_sum" + ofTopic))
+                    .isPositive();
+            assertThat(metrics)
+                    .containsEntry("millrace_mirror_assigned_partitions", (double) PARTITIONS)
+                    .containsEntry("millrace_mirror_in_flight_records", 0.0)
+                    .containsEntry("millrace_mirror_lag_known", 1.0)
+                    .containsEntry("millrace_mirror_state{state=\"running\"}", 1.0)
+                    .containsEntry("millrace_mirror_cluster_up{cluster=\"target\"}", 1.0);
+        }
+    }
+
+    @Test
+    void shouldSayWhatItWaitsFor() throws Exception {
+        String topic = "late";
+        try (MirrorProcess mirror =
+                clusters.mirror(topic, 1, CopyMode.AUTO, "--http=0", "--wait-at-start=5m", "--wait-for-target=5m")) {
+            await("it tells its address", () -> mirror.httpAddress().isPresent(), mirror);
+            await("it waits for a topic", () -> get(mirror, "readyz").body().contains("matches none of"), mirror);
+            assertThat(get(mirror, "readyz").statusCode()).isEqualTo(503);
+            assertThat(get(mirror, "healthz").statusCode()).isEqualTo(200);
+
+            clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+            await("it is ready", () -> get(mirror, "readyz").statusCode() == 200, mirror);
+
+            clusters.target().stop(1);
+            try {
+                await(
+                        "it waits for the target",
+                        () -> get(mirror, "readyz").body().startsWith("The target cluster has not answered for"),
+                        mirror);
+                assertThat(get(mirror, "readyz").statusCode()).isEqualTo(503);
+                assertThat(get(mirror, "healthz").statusCode()).isEqualTo(200);
+                assertThat(scrape(mirror))
+                        .containsEntry("millrace_mirror_cluster_up{cluster=\"source\"}", 1.0)
+                        .containsEntry("millrace_mirror_cluster_up{cluster=\"target\"}", 0.0);
+            } finally {
+                clusters.target().restart(1);
+            }
+            await("it is ready again", () -> get(mirror, "readyz").statusCode() == 200, mirror);
+        }
+    }
+
+    private double records(MirrorProcess mirror, String topic) {
+        return sum(scrape(mirror), "millrace_mirror_records_total{topic=\"" + topic + "\"");
+    }
+
+    private double lag(MirrorProcess mirror, String topic) {
+        return sum(scrape(mirror), "millrace_mirror_lag_records{topic=\"" + topic + "\"");
+    }
+
+    private static double sum(Map<String, Double> metrics, String prefix) {
+        return metrics.entrySet().stream()
+                .filter(metric -> metric.getKey().startsWith(prefix))
+                .mapToDouble(Map.Entry::getValue)
+                .sum();
+    }
+
+    /** The samples, by their names with labels. */
+    private Map<String, Double> scrape(MirrorProcess mirror) {
+        Map<String, Double> samples = new HashMap<>();
+        get(mirror, "metrics")
+                .body()
+                .lines()
+                .filter(line -> !line.startsWith("#"))
+                .forEach(line -> {
+                    int end = line.lastIndexOf(' ');
+                    samples.put(line.substring(0, end), Double.valueOf(line.substring(end + 1)));
+                });
+        return samples;
+    }
+
+    private HttpResponse<String> get(MirrorProcess mirror, String page) {
+        try {
+            return client.send(
+                    HttpRequest.newBuilder(mirror.httpAddress().orElseThrow().resolve(page))
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package dev.millrace.mirror.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.MirrorState;
+import dev.millrace.mirror.MirrorStatus;
+import dev.millrace.mirror.support.Statuses;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class StatusServerTest {
+    private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
+    private MirrorStatus status = Statuses.running(Statuses.partitions("a", 2));
+    private final StatusServer server = StatusServer.start(ANY_PORT, () -> status);
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    @Test
+    void shouldShowMetricsAsPrometheusReadsThem() throws Exception {
+        HttpResponse<String> answer = send("GET", "metrics");
+
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.headers().firstValue("Content-Type")).contains("text/plain; version=0.0.4; charset=utf-8");
+        assertThat(answer.body()).isEqualTo(MirrorMetrics.format(status));
+    }
+
+    @Test
+    void shouldBeHealthyAndReadyWhileAllPartitionsAreMirrored() throws Exception {
+        assertThat(send("GET", "healthz").statusCode()).isEqualTo(200);
+        assertThat(send("GET", "readyz").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void shouldSayWhyItIsNotReady() throws Exception {
+        status = Statuses.of(MirrorState.STARTING, "", "The source cluster does not answer", List.of());
+
+        assertThat(send("GET", "healthz").statusCode()).isEqualTo(200);
+        assertThat(send("GET", "readyz").statusCode()).isEqualTo(503);
+        assertThat(send("GET", "readyz").body()).isEqualTo("The source cluster does not answer\n");
+    }
+
+    @Test
+    void shouldSayWhyItIsNotHealthy() throws Exception {
+        status = Statuses.of(MirrorState.FAILED, "Could not write", "Could not write", List.of());
+
+        assertThat(send("GET", "healthz").statusCode()).isEqualTo(503);
+        assertThat(send("GET", "healthz").body()).isEqualTo("Could not write\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"metrics/", "healthz/x", "../etc/passwd", "%2e%2e/metrics", "METRICS"})
+    void shouldNotFindOtherPages(String path) throws Exception {
+        assertThat(send("GET", path).statusCode()).isEqualTo(404);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"POST", "PUT", "DELETE", "OPTIONS"})
+    void shouldRefuseAllMethodsThatAreNotForReading(String method) throws Exception {
+        HttpResponse<String> answer = send(method, "metrics");
+
+        assertThat(answer.statusCode()).isEqualTo(405);
+        assertThat(answer.headers().firstValue("Allow")).contains("GET, HEAD");
+    }
+
+    @Test
+    void shouldAnswerHeadWithoutABody() throws Exception {
+        HttpResponse<String> answer = send("HEAD", "metrics");
+
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.body()).isEmpty();
+    }
+
+    @Test
+    void shouldNameTheAddressThatIsTaken() {
+        InetSocketAddress taken = new InetSocketAddress(
+                ANY_PORT.getAddress(), URI.create(server.url()).getPort());
+
+        assertThatThrownBy(() -> StatusServer.start(taken, () -> status))
+                .isInstanceOf(MirrorException.class)
+                .hasMessageContaining("--http 127.0.0.1:" + taken.getPort() + ": cannot listen there");
+    }
+
+    private HttpResponse<String> send(String method, String path) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(server.url() + path))
+                .method(method, HttpRequest.BodyPublishers.noBody())
+                .build();
+        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    }
+}

@@ -1,0 +1,106 @@
+package dev.millrace.mirror.support;
+
+import dev.millrace.mirror.CopyMode;
+import dev.millrace.mirror.LatencyCounts;
+import dev.millrace.mirror.MemberStatus;
+import dev.millrace.mirror.MirrorState;
+import dev.millrace.mirror.MirrorStatus;
+import dev.millrace.mirror.MirrorTotals;
+import dev.millrace.mirror.PartitionStatus;
+import dev.millrace.mirror.RefusedRecordsMXBean;
+import dev.millrace.mirror.ResumeMode;
+import dev.millrace.mirror.SourceGapsMXBean;
+import dev.millrace.mirror.StallCause;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** Statuses of mirrors that are not there. */
+public final class Statuses {
+    private Statuses() {}
+
+    public static MirrorStatus running(List<PartitionStatus> partitions) {
+        return of(MirrorState.RUNNING, "", "", partitions);
+    }
+
+    public static MirrorStatus of(
+            MirrorState state, String failure, String obstacle, List<PartitionStatus> partitions) {
+        return new MirrorStatus(
+                new MirrorStatus.Condition(state, failure, obstacle, true, false, 12.5),
+                new MirrorStatus.Clusters("old:9092", "new:9092", "mirror", CopyMode.AUTO, ResumeMode.EXACT, 2),
+                new MirrorTotals(120, 100, 0, 5_000, 7, true),
+                partitions,
+                List.of(new MemberStatus("mirror-0", true, 2, 0.5)),
+                new MirrorStatus.ProducerMemory(1_000, 16_000_000, 0.25),
+                new MirrorStatus.Events(gaps(), 2, refused(), Map.of(StallCause.IN_FLIGHT_FULL, 1.5)));
+    }
+
+    /** As many partitions of one topic, of which each has as many records as its number says. */
+    public static List<PartitionStatus> partitions(String topic, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(number -> partition(topic, number, true, 3, null))
+                .toList();
+    }
+
+    public static PartitionStatus partition(
+            String topic, int number, boolean isOwned, long lag, StallCause stallOrNull) {
+        return new PartitionStatus(
+                topic,
+                number,
+                isOwned,
+                number,
+                10L * number,
+                1,
+                lag,
+                lag < 0 ? Double.NaN : lag,
+                stallOrNull,
+                latency());
+    }
+
+    private static LatencyCounts latency() {
+        return new LatencyCounts(new long[] {5, 1_000}, new long[] {1, 2, 0}, 0.75);
+    }
+
+    private static SourceGapsMXBean gaps() {
+        return new SourceGapsMXBean() {
+            @Override
+            public long getGaps() {
+                return 1;
+            }
+
+            @Override
+            public long getRecordsSkipped() {
+                return 50;
+            }
+
+            @Override
+            public long getTruncations() {
+                return 0;
+            }
+
+            @Override
+            public long getPartitionsStopped() {
+                return 3;
+            }
+        };
+    }
+
+    private static RefusedRecordsMXBean refused() {
+        return new RefusedRecordsMXBean() {
+            @Override
+            public long getRecordsDeadLettered() {
+                return 4;
+            }
+
+            @Override
+            public long getRecordsSkipped() {
+                return 5;
+            }
+
+            @Override
+            public long getPartitionsStopped() {
+                return 6;
+            }
+        };
+    }
+}
