@@ -6,7 +6,11 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import dev.millrace.mirror.Mirror;
+import dev.millrace.mirror.http.LogEvent;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -24,6 +28,7 @@ import java.util.regex.Pattern;
  */
 public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
     private static final int MAX_KNOWN = 500;
+    private static final int MAX_RECENT = 200;
     private static final String OWN = Mirror.class.getPackageName();
     /** The name of the client, with which Kafka starts its messages, and numbers. */
     private static final Pattern VARYING = Pattern.compile("^\\[[^]]*] |\\d+");
@@ -38,6 +43,9 @@ public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
     };
     private long intervalMillis = TimeUnit.SECONDS.toMillis(30);
 
+    /** The last warnings shown. */
+    private final Deque<LogEvent> recent = new ArrayDeque<>();
+
     private static final class Repeats {
         private long shownMillis;
         private long leftOut;
@@ -50,21 +58,38 @@ public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
 
     @Override
     protected void append(ILoggingEvent event) {
-        if (intervalMillis == 0 || !event.getLevel().isGreaterOrEqual(Level.WARN)) {
+        if (!event.getLevel().isGreaterOrEqual(Level.WARN)) {
             super.append(event);
             return;
         }
-        long leftOut = countLeftOut(event);
+        long leftOut = intervalMillis == 0 ? 0 : countLeftOut(event);
         if (leftOut == 0) {
-            super.append(event);
+            show(event);
         } else if (leftOut > 0) {
-            super.append(new LoggingEvent(
+            show(new LoggingEvent(
                     LimitedConsole.class.getName(),
                     ((LoggerContext) getContext()).getLogger(event.getLoggerName()),
                     event.getLevel(),
                     event.getFormattedMessage() + " (" + leftOut + " more like it not shown)",
                     null,
                     null));
+        }
+    }
+
+    private void show(ILoggingEvent event) {
+        super.append(event);
+        synchronized (recent) {
+            recent.add(new LogEvent(event.getTimeStamp(), event.getLevel().toString(), event.getFormattedMessage()));
+            if (recent.size() > MAX_RECENT) {
+                recent.remove();
+            }
+        }
+    }
+
+    /** The last 200 warnings and errors that were shown, the oldest first. */
+    List<LogEvent> recent() {
+        synchronized (recent) {
+            return List.copyOf(recent);
         }
     }
 

@@ -3,6 +3,8 @@ package dev.millrace.mirror.cli;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import dev.millrace.mirror.KafkaLogs;
+import dev.millrace.mirror.http.LogEvent;
+import java.util.List;
 import org.slf4j.LoggerFactory;
 
 /** Changes the log that logback.xml configures, as the command line and the terminal need it. */
@@ -30,6 +32,11 @@ public final class Logs {
         KafkaLogs.showAll();
         console().setInterval(0);
         setPattern("%d{yyyy-MM-dd HH:mm:ss.SSS} %-5level [%thread] %logger{24} - %msg%n");
+    }
+
+    /** The last warnings and errors that the log has shown, the oldest first. */
+    static List<LogEvent> recentWarnings() {
+        return console().recent();
     }
 
     private static void setPattern(String pattern) {

@@ -51,6 +51,7 @@ public final class Main implements Runnable {
                 .addSubcommand(new RunCommand(runOnSignal))
                 .addSubcommand(new PlanCommand())
                 .addSubcommand(new VerifyCommand())
+                .addSubcommand(new StatusCommand())
                 .addSubcommand(new DemoCommand())
                 .addSubcommand(new HelpCommand())
                 .setParameterExceptionHandler(Main::explainUsage)
@@ -69,7 +70,7 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Give a command: run, plan, verify, demo or help");
+        throw new ParameterException(spec.commandLine(), "Give a command: run, plan, verify, status, demo or help");
     }
 
     private static int explainUsage(ParameterException e, String[] args) {

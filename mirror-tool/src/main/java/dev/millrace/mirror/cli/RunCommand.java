@@ -47,8 +47,10 @@ final class RunCommand implements Callable<Integer> {
             paramLabel = "[HOST:]PORT",
             converter = AddressParser.class,
             order = 20,
-            description = "Show what the mirror does at http://HOST:PORT/: /metrics for Prometheus, /healthz, /readyz."
-                    + " A port alone is reachable from this machine only; 0 takes a free one, which the log tells.")
+            description =
+                    "Show what the mirror does at http://HOST:PORT/: a page with charts, /status as JSON, /metrics"
+                            + " for Prometheus, /healthz, /readyz."
+                            + " A port alone is reachable from this machine only; 0 takes a free one, which the log tells.")
     private InetSocketAddress http;
 
     static final class AddressParser implements ITypeConverter<InetSocketAddress> {
@@ -79,7 +81,8 @@ final class RunCommand implements Callable<Integer> {
         mirrorOptions.checkClients(config);
         Mirror mirror = new Mirror(config, new ProgressReport(config, System.err, statusInterval));
         runOnSignal.accept(mirror::stop, mirror::describeLeft);
-        try (StatusServer server = http == null ? null : StatusServer.start(http, mirror::status)) {
+        try (StatusServer server =
+                http == null ? null : StatusServer.start(http, mirror::status, Logs::recentWarnings)) {
             if (server != null) {
                 LOG.info("The mirror shows what it does at {}", server.url());
             }

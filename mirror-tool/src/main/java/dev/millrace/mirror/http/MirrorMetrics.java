@@ -8,19 +8,13 @@ import dev.millrace.mirror.StallCause;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The metrics of a mirror, for Prometheus.
- *
- * <p>What has a topic and a partition is given for each partition of up to 1,000; for more, the label {@code partition}
- * is left out and each topic has the sum, and for more topics only the whole has one. As partitions that have moved away
- * keep their counts, this changes at most twice in the life of a process. Latencies, which have 18 series each, are by
- * topic up to 100 topics.
+ * The metrics of a mirror, for Prometheus. {@link PartitionRows} bounds those of partitions; latencies, of which each has
+ * 18 series, are by topic up to 100 topics.
  */
 final class MirrorMetrics {
-    private static final int MAX_SERIES = 1_000;
     private static final int MAX_HISTOGRAMS = 100;
     private static final String PREFIX = "millrace_mirror_";
 
@@ -73,7 +67,7 @@ final class MirrorMetrics {
     }
 
     private void addPartitions() {
-        Map<List<String>, PartitionStatus> rows = rows();
+        Map<List<String>, PartitionStatus> rows = PartitionRows.of(status.partitions());
         counter("records_total", "Records that the target has acknowledged.");
         add(rows, PartitionStatus::records);
         counter("bytes_total", "Bytes of these records as they were sent.");
@@ -89,22 +83,6 @@ final class MirrorMetrics {
                 .add(status.partitions().stream()
                         .filter(PartitionStatus::isOwned)
                         .count());
-    }
-
-    /** By their labels. */
-    private Map<List<String>, PartitionStatus> rows() {
-        Map<List<String>, PartitionStatus> rows =
-                sums(row -> List.of("topic", row.topic(), "partition", Integer.toString(row.partition())));
-        if (rows.size() > MAX_SERIES) {
-            rows = sums(row -> List.of("topic", row.topic()));
-        }
-        return rows.size() > MAX_SERIES ? sums(row -> List.of()) : rows;
-    }
-
-    private Map<List<String>, PartitionStatus> sums(Function<PartitionStatus, List<String>> labels) {
-        Map<List<String>, PartitionStatus> sums = new LinkedHashMap<>();
-        status.partitions().forEach(row -> sums.merge(labels.apply(row), row, PartitionStatus::plus));
-        return sums;
     }
 
     private void add(Map<List<String>, PartitionStatus> rows, ToDoubleFunction<PartitionStatus> value) {

@@ -5,8 +5,11 @@ import com.sun.net.httpserver.HttpServer;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.MirrorStatus;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -24,6 +27,10 @@ import org.slf4j.LoggerFactory;
 public final class StatusServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StatusServer.class);
     private static final int THREADS = 4;
+    /** The page has its script and style in itself. */
+    private static final String NOTHING_FROM_ELSEWHERE = "default-src 'none'; script-src 'unsafe-inline';"
+            + " style-src 'unsafe-inline'; img-src data:; connect-src 'self'; frame-ancestors 'none'";
+
     private static final String TEXT = "text/plain; charset=utf-8";
 
     static {
@@ -35,7 +42,11 @@ public final class StatusServer implements AutoCloseable {
     private final Supplier<MirrorStatus> mirror;
     private final HttpServer server;
     private final ExecutorService threads;
+    private final Supplier<List<LogEvent>> events;
+    private final String page = readPage();
     private final Map<String, Function<MirrorStatus, Answer>> pages = Map.of(
+            "/", status -> new Answer(200, "text/html; charset=utf-8", page),
+            "/status", status -> new Answer(200, "application/json", statusJson(status)),
             "/metrics", status -> new Answer(200, PrometheusText.CONTENT_TYPE, MirrorMetrics.format(status)),
             "/healthz", status -> answer(status.condition().failure()),
             "/readyz", status -> answer(status.condition().obstacle()));
@@ -48,8 +59,9 @@ public final class StatusServer implements AutoCloseable {
         }
     }
 
-    private StatusServer(HttpServer server, Supplier<MirrorStatus> mirror) {
+    private StatusServer(HttpServer server, Supplier<MirrorStatus> mirror, Supplier<List<LogEvent>> events) {
         this.server = server;
+        this.events = events;
         this.mirror = mirror;
         this.threads = Executors.newFixedThreadPool(THREADS, StatusServer::daemon);
         server.setExecutor(threads);
@@ -60,11 +72,13 @@ public final class StatusServer implements AutoCloseable {
      * Starts to answer.
      *
      * @param address with port 0 for a free one
+     * @param events the last ones, the oldest first
      * @throws MirrorException naming the address, when it is taken or not one of this machine
      */
-    public static StatusServer start(InetSocketAddress address, Supplier<MirrorStatus> mirror) {
+    public static StatusServer start(
+            InetSocketAddress address, Supplier<MirrorStatus> mirror, Supplier<List<LogEvent>> events) {
         try {
-            StatusServer opened = new StatusServer(HttpServer.create(address, 0), mirror);
+            StatusServer opened = new StatusServer(HttpServer.create(address, 0), mirror, events);
             Thread starter = daemon(opened.server::start); // of which the server's own thread takes over that it is one
             starter.start();
             starter.join();
@@ -88,11 +102,24 @@ public final class StatusServer implements AutoCloseable {
         return "http://" + describe(server.getAddress()) + "/";
     }
 
-    private static String describe(InetSocketAddress address) {
+    /** {@code HOST:PORT} as a URL has it. */
+    public static String describe(InetSocketAddress address) {
         String host = address.getAddress() == null
                 ? address.getHostString()
                 : address.getAddress().getHostAddress();
         return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
+    }
+
+    private static String readPage() {
+        try (InputStream page = StatusServer.class.getResourceAsStream("status.html")) {
+            return new String(page.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private String statusJson(MirrorStatus status) {
+        return StatusJson.format(status, events.get());
     }
 
     private void handle(HttpExchange exchange) throws IOException {
@@ -131,6 +158,7 @@ public final class StatusServer implements AutoCloseable {
         byte[] body = answer.body.getBytes(StandardCharsets.UTF_8);
         exchange.getResponseHeaders().set("Content-Type", answer.contentType);
         exchange.getResponseHeaders().set("Cache-Control", "no-store");
+        exchange.getResponseHeaders().set("Content-Security-Policy", NOTHING_FROM_ELSEWHERE);
         exchange.getResponseHeaders().set("X-Content-Type-Options", "nosniff");
         if (exchange.getRequestMethod().equals("HEAD")) {
             exchange.sendResponseHeaders(answer.code, -1);

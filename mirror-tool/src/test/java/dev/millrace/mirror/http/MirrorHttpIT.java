@@ -71,7 +71,7 @@ class MirrorHttpIT {
                 String labels =
                         "{topic=\"" + topic + "\",partition=\"" + end.getKey().partition() + "\"}";
                 assertThat(metrics.get("millrace_mirror_records_total" + labels))
-                        .isEqualTo(end.getValue());
+                        .isEqualTo(end.getValue().doubleValue());
                 assertThat(metrics.get("millrace_mirror_bytes_total" + labels)).isPositive();
                 assertThat(metrics.get("millrace_mirror_lag_seconds" + labels)).isZero();
             }

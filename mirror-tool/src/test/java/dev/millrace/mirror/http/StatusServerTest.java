@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.MirrorState;
 import dev.millrace.mirror.MirrorStatus;
+import dev.millrace.mirror.StallCause;
 import dev.millrace.mirror.support.Statuses;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -23,8 +24,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StatusServerTest {
     private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
+    private static final List<LogEvent> EVENTS =
+            List.of(new LogEvent(1_700_000_000_000L, "WARN", "Gap in topic a, \"x\" \u00e4"));
+
     private MirrorStatus status = Statuses.running(Statuses.partitions("a", 2));
-    private final StatusServer server = StatusServer.start(ANY_PORT, () -> status);
+    private final StatusServer server = StatusServer.start(ANY_PORT, () -> status, () -> EVENTS);
 
     @AfterEach
     void stop() {
@@ -38,6 +42,33 @@ class StatusServerTest {
         assertThat(answer.statusCode()).isEqualTo(200);
         assertThat(answer.headers().firstValue("Content-Type")).contains("text/plain; version=0.0.4; charset=utf-8");
         assertThat(answer.body()).isEqualTo(MirrorMetrics.format(status));
+    }
+
+    @Test
+    void shouldShowTheSameAsJson() throws Exception {
+        status = Statuses.running(List.of(Statuses.partition("a", 1, true, -1, StallCause.STARTING)));
+        HttpResponse<String> answer = send("GET", "status");
+
+        assertThat(answer.headers().firstValue("Content-Type")).contains("application/json");
+        assertThat(answer.body())
+                .startsWith("{\"state\":\"running\",\"failure\":\"\",\"obstacle\":\"\",\"upSeconds\":12.5,")
+                .contains("\"latency\":{\"boundsMs\":[5,1000],\"counts\":[1,2,0]}")
+                .contains(
+                        "\"partitions\":[{\"name\":\"a-1\",\"isOwned\":true,\"records\":1,\"bytes\":10,\"inFlight\":1,"
+                                + "\"lag\":null,\"lagSeconds\":null,\"stall\":\"starting\"}]")
+                .endsWith("\"events\":[{\"atMs\":1700000000000,\"level\":\"WARN\","
+                        + "\"text\":\"Gap in topic a, \\\"x\\\" \\u00e4\"}]}");
+    }
+
+    @Test
+    void shouldShowAPageThatNeedsNothingElse() throws Exception {
+        HttpResponse<String> answer = send("GET", "");
+
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.headers().firstValue("Content-Type")).contains("text/html; charset=utf-8");
+        assertThat(answer.headers().firstValue("Content-Security-Policy").orElseThrow())
+                .startsWith("default-src 'none';");
+        assertThat(answer.body()).doesNotContain("src=", "innerHTML", "@import", "url(");
     }
 
     @Test
@@ -91,7 +122,7 @@ class StatusServerTest {
         InetSocketAddress taken = new InetSocketAddress(
                 ANY_PORT.getAddress(), URI.create(server.url()).getPort());
 
-        assertThatThrownBy(() -> StatusServer.start(taken, () -> status))
+        assertThatThrownBy(() -> StatusServer.start(taken, () -> status, () -> EVENTS))
                 .isInstanceOf(MirrorException.class)
                 .hasMessageContaining("--http 127.0.0.1:" + taken.getPort() + ": cannot listen there");
     }

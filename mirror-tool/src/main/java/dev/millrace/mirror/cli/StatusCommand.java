@@ -1,0 +1,177 @@
+package dev.millrace.mirror.cli;
+
+import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.http.StatusServer;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code mirror status}: prints what a running mirror does, which was started with {@code --http}. */
+@Command(
+        name = "status",
+        description = "Prints what a mirror does that was started with --http.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:the mirror is ready: it mirrors all its partitions",
+            "1:it is not ready, or does not answer",
+            "2:the command line is wrong"
+        })
+final class StatusCommand implements Callable<Integer> {
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    private static final long RATE_MS = 1_000;
+    private static final int SHOWN_PARTITIONS = 50;
+    private static final int SHOWN_EVENTS = 10;
+
+    @Mixin
+    @SuppressWarnings("unused") // Its annotation is what counts.
+    private StandardOptions standard;
+
+    @Parameters(
+            paramLabel = "[HOST:]PORT",
+            converter = RunCommand.AddressParser.class,
+            description = "Where the mirror listens, as --http of 'mirror run' has it.")
+    private InetSocketAddress address;
+
+    @Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        Map<String, Object> before = ask();
+        Thread.sleep(RATE_MS); // for the rates
+        Map<String, Object> now = ask();
+        PrintWriter out = spec.commandLine().getOut();
+        printCondition(now, out);
+        printPartitions(before, now, out);
+        printMembers(now, out);
+        printEvents(now, out);
+        out.flush();
+        return text(now, "obstacle").isEmpty() ? 0 : 1;
+    }
+
+    @SuppressWarnings("unchecked") // The server writes an object.
+    private Map<String, Object> ask() throws InterruptedException {
+        URI page = URI.create("http://" + StatusServer.describe(address) + "/status");
+        try {
+            HttpResponse<String> answer = HttpClient.newHttpClient()
+                    .send(HttpRequest.newBuilder(page).timeout(TIMEOUT).build(), HttpResponse.BodyHandlers.ofString());
+            if (answer.statusCode() != 200) {
+                throw MirrorException.failed(page + " answers " + answer.statusCode() + "; is that a mirror?");
+            }
+            // Every JSON text is YAML.
+            return (Map<String, Object>) new Load(LoadSettings.builder().build()).loadFromString(answer.body());
+        } catch (IOException e) {
+            throw MirrorException.failed(
+                    page + " does not answer; is the mirror running, with --http and this address?", e);
+        }
+    }
+
+    private static void printCondition(Map<String, Object> now, PrintWriter out) {
+        String obstacle = text(now, "obstacle");
+        out.printf("%s, %s%n", text(now, "state"), obstacle.isEmpty() ? "ready" : "not ready: " + obstacle);
+        out.printf(
+                "%s -> %s, group %s, mode %s, resume %s, up %.0f s%n%n",
+                text(now, "source"),
+                text(now, "target"),
+                text(now, "group"),
+                text(now, "mode"),
+                text(now, "resume"),
+                number(now, "upSeconds"));
+    }
+
+    private static void printPartitions(Map<String, Object> before, Map<String, Object> now, PrintWriter out) {
+        Map<String, Double> recordsBefore = list(before, "partitions").stream()
+                .collect(Collectors.toMap(row -> text(row, "name"), row -> number(row, "records")));
+        List<Map<String, Object>> rows = list(now, "partitions").stream()
+                .filter(row -> (boolean) row.get("isOwned"))
+                .sorted(Comparator.comparingDouble(row -> -number(row, "lag")))
+                .toList();
+        int width = Math.max(
+                "partition".length(),
+                rows.stream().mapToInt(row -> text(row, "name").length()).max().orElse(0));
+        String line = "%-" + width + "s  %14s  %12s  %12s  %8s  %10s  %s%n";
+        out.printf(line, "partition", "records", "records/s", "lag", "lag, s", "in flight", "stalls");
+        double seconds = (number(now, "atMs") - number(before, "atMs")) / 1e3;
+        for (Map<String, Object> row : rows.subList(0, Math.min(rows.size(), SHOWN_PARTITIONS))) {
+            double more = number(row, "records") - recordsBefore.getOrDefault(text(row, "name"), 0.0);
+            out.printf(
+                    line,
+                    text(row, "name"),
+                    whole(number(row, "records")),
+                    whole(more / seconds),
+                    whole(number(row, "lag")),
+                    whole(number(row, "lagSeconds")),
+                    whole(number(row, "inFlight")),
+                    row.get("stall") == null ? "" : row.get("stall"));
+        }
+        if (rows.size() > SHOWN_PARTITIONS) {
+            out.printf("and %,d more, with smaller lags%n", rows.size() - SHOWN_PARTITIONS);
+        }
+        out.printf(
+                line,
+                "all",
+                whole(number(now, "records")),
+                whole((number(now, "records") - number(before, "records")) / seconds),
+                ((boolean) now.get("isLagKnown") ? "" : ">= ") + whole(number(now, "lag")),
+                "",
+                whole(number(now, "inFlightRecords")),
+                "");
+    }
+
+    private static void printMembers(Map<String, Object> now, PrintWriter out) {
+        out.println();
+        for (Map<String, Object> member : list(now, "members")) {
+            out.printf(
+                    "%s: %s, %s partitions, polled %.1f s ago%n",
+                    text(member, "name"),
+                    (boolean) member.get("isMember") ? "in the group" : "not in the group",
+                    whole(number(member, "partitions")),
+                    number(member, "silentSeconds"));
+        }
+    }
+
+    private static void printEvents(Map<String, Object> now, PrintWriter out) {
+        List<Map<String, Object>> events = list(now, "events");
+        for (Map<String, Object> event : events.subList(Math.max(0, events.size() - SHOWN_EVENTS), events.size())) {
+            out.printf(
+                    "%s %s %s%n",
+                    Instant.ofEpochMilli((long) number(event, "atMs")), text(event, "level"), text(event, "text"));
+        }
+    }
+
+    private static String whole(double number) {
+        return Double.isNaN(number) ? "?" : String.format(Locale.ROOT, "%,.0f", number);
+    }
+
+    private static String text(Map<String, Object> object, String name) {
+        return object.get(name).toString();
+    }
+
+    private static double number(Map<String, Object> object, String name) {
+        return object.get(name) instanceof Number number ? number.doubleValue() : Double.NaN;
+    }
+
+    @SuppressWarnings("unchecked") // The server writes a list of objects.
+    private static List<Map<String, Object>> list(Map<String, Object> object, String name) {
+        return (List<Map<String, Object>>) object.get(name);
+    }
+}
