@@ -82,7 +82,11 @@ final class PartitionCounters implements AckListener {
      * @param silent partitions of which the target acknowledges nothing
      */
     StallCause stallOrNull(Set<TopicPartition> silent) {
-        return stallOrNull == null && isOwned && silent.contains(partition) ? StallCause.TARGET_SILENT : stallOrNull;
+        StallCause cause = stallOrNull;
+        // A target that is silent is why it has so much in flight.
+        boolean isConsequence =
+                cause == null || cause == StallCause.IN_FLIGHT_FULL || cause == StallCause.BUFFER_FULL;
+        return isOwned && isConsequence && silent.contains(partition) ? StallCause.TARGET_SILENT : cause;
     }
 
     /** @param silent as {@link #stallOrNull} has it */

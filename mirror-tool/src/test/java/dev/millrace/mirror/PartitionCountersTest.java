@@ -70,7 +70,10 @@ class PartitionCountersTest {
     }
 
     @Test
-    void shouldStallOfItsOwnCauseOrElseBecauseTheTargetIsSilent() {
+    void shouldStallOfItsOwnCauseUnlessThatIsAConsequenceOfASilentTarget() {
+        counters.onMeasured(3, 2, StallCause.IN_FLIGHT_FULL, 6_000);
+        assertThat(counters.stallOrNull(Set.of())).isEqualTo(StallCause.IN_FLIGHT_FULL);
+        assertThat(counters.stallOrNull(Set.of(TP))).isEqualTo(StallCause.TARGET_SILENT);
         counters.onMeasured(3, 2, null, 6_000);
         assertThat(counters.stallOrNull(Set.of())).isNull();
         assertThat(counters.stallOrNull(Set.of(TP))).isEqualTo(StallCause.TARGET_SILENT);

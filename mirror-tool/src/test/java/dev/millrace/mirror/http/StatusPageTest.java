@@ -1,0 +1,142 @@
+package dev.millrace.mirror.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.MirrorState;
+import dev.millrace.mirror.MirrorStatus;
+import dev.millrace.mirror.PartitionStatus;
+import dev.millrace.mirror.StallCause;
+import dev.millrace.mirror.support.Statuses;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.htmlunit.BrowserVersion;
+import org.htmlunit.WebClient;
+import org.htmlunit.html.DomElement;
+import org.htmlunit.html.HtmlElement;
+import org.htmlunit.html.HtmlPage;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a person sees of the page, whose script is run. An error of the script fails the test. */
+@Timeout(60)
+class StatusPageTest {
+    private static final String EVIL = "<img src=x onerror=alert(1)>&amp;\"";
+
+    private final AtomicInteger asked = new AtomicInteger();
+    private volatile MirrorStatus status;
+    private final WebClient browser = new WebClient(BrowserVersion.CHROME);
+    private final StatusServer server = StatusServer.start(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+            this::next,
+            () -> List.of(new LogEvent(1_700_000_000_000L, "WARN", "Gap in " + EVIL)));
+    private HtmlPage page;
+
+    @BeforeEach
+    void open() throws Exception {
+        page = browser.getPage(server.url());
+    }
+
+    @AfterEach
+    void close() {
+        browser.close();
+        server.close();
+    }
+
+    /** Of a mirror whose partitions have more records at each question. */
+    private MirrorStatus next() {
+        if (status != null) {
+            return status;
+        }
+        int records = 1_000 * asked.incrementAndGet();
+        return Statuses.running(List.of(
+                Statuses.partition("small", records, true, 5, null),
+                Statuses.partition(EVIL, 2, true, 70, StallCause.TARGET_SILENT),
+                Statuses.partition("gone", 7, false, -1, null)));
+    }
+
+    @Test
+    void shouldShowThePartitionsOfTheProcessTheLargestLagFirst() {
+        await(() -> rows().size() == 2);
+
+        assertThat(cell(0, 0)).isEqualTo(EVIL + "-2");
+        assertThat(cell(0, 4)).isEqualTo("70");
+        assertThat(cell(0, 8)).isEqualTo("target-silent");
+        assertThat(cell(1, 0)).startsWith("small-");
+        assertThat(page.getElementById("state").getTextContent()).isEqualTo("running");
+        assertThat(page.getElementById("route").getTextContent()).isEqualTo("old:9092 → new:9092");
+        assertThat(page.getElementById("members").getTextContent()).contains("mirror-0");
+        assertThat(page.getElementById("counts").getTextContent()).contains("gaps: 1");
+    }
+
+    @Test
+    void shouldTakeNamesForTextAndNotForMarkup() {
+        await(() -> rows().size() == 2);
+
+        assertThat(page.getElementsByTagName("img")).isEmpty();
+        assertThat(page.getElementById("events").getTextContent())
+                .isEqualTo("2023-11-14 22:13:20 WARN Gap in " + EVIL);
+    }
+
+    @Test
+    void shouldDrawLinesThatGrowWithTime() {
+        await(() -> points("rateChart") >= 3);
+
+        assertThat(points("lagChart")).isGreaterThanOrEqualTo(3);
+    }
+
+    @Test
+    void shouldShowThePartitionsWhoseNamesContainWhatIsTyped() throws Exception {
+        await(() -> rows().size() == 2);
+
+        page.<HtmlElement>getHtmlElementById("filter").type("small");
+        await(() -> rows().size() == 1);
+
+        assertThat(cell(0, 0)).startsWith("small-");
+    }
+
+    @Test
+    void shouldChartThePartitionThatIsClicked() throws Exception {
+        await(() -> rows().size() == 2);
+
+        rows().get(0).click();
+
+        assertThat(page.<DomElement>querySelector(".of").getTextContent()).isEqualTo(EVIL + "-2");
+        page.getElementById("all").click();
+        assertThat(page.<DomElement>querySelector(".of").getTextContent()).isEqualTo("all");
+    }
+
+    @Test
+    void shouldSayWhyTheMirrorIsNotReadyAndThatItDoesNotAnswer() {
+        status = Statuses.of(MirrorState.STARTING, "", "The source does not answer", List.<PartitionStatus>of());
+        await(() -> page.getElementById("obstacle").getTextContent().equals("The source does not answer"));
+        assertThat(page.getElementById("state").getTextContent()).isEqualTo("starting, not ready");
+
+        server.close();
+
+        await(() -> page.getElementById("state").getTextContent().equals("no answer"));
+    }
+
+    private List<DomElement> rows() {
+        return List.copyOf(page.getElementById("partitions").getElementsByTagName("tr"));
+    }
+
+    private String cell(int row, int column) {
+        return rows().get(row).getElementsByTagName("td").get(column).getTextContent();
+    }
+
+    private int points(String chart) {
+        DomElement line = page.getElementById(chart).querySelector("polyline");
+        return line == null ? 0 : line.getAttribute("points").split(" ").length;
+    }
+
+    private void await(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            browser.waitForBackgroundJavaScript(50);
+        }
+    }
+}
