@@ -84,8 +84,7 @@ final class PartitionCounters implements AckListener {
     StallCause stallOrNull(Set<TopicPartition> silent) {
         StallCause cause = stallOrNull;
         // A target that is silent is why it has so much in flight.
-        boolean isConsequence =
-                cause == null || cause == StallCause.IN_FLIGHT_FULL || cause == StallCause.BUFFER_FULL;
+        boolean isConsequence = cause == null || cause == StallCause.IN_FLIGHT_FULL || cause == StallCause.BUFFER_FULL;
         return isOwned && isConsequence && silent.contains(partition) ? StallCause.TARGET_SILENT : cause;
     }
 

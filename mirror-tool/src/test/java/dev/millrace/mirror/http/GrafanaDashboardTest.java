@@ -32,7 +32,7 @@ class GrafanaDashboardTest {
     void shouldNameOnlyMetricsThatThereAre() throws IOException {
         Set<String> known = metrics.lines()
                 .filter(line -> !line.startsWith("#"))
-                .map(line -> line.split("[{ ]")[0])
+                .map(line -> line.replaceAll("[{ ].*", ""))
                 .collect(Collectors.toSet());
 
         List<String> expressions = values(dashboard(), Set.of("expr", "query"));

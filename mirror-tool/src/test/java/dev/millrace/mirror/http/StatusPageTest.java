@@ -78,8 +78,7 @@ class StatusPageTest {
         await(() -> rows().size() == 2);
 
         assertThat(page.getElementsByTagName("img")).isEmpty();
-        assertThat(page.getElementById("events").getTextContent())
-                .isEqualTo("2023-11-14 22:13:20 WARN Gap in " + EVIL);
+        assertThat(page.getElementById("events").getTextContent()).isEqualTo("2023-11-14 22:13:20 WARN Gap in " + EVIL);
     }
 
     @Test
