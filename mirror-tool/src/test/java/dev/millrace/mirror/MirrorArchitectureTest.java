@@ -15,6 +15,7 @@ class MirrorArchitectureTest {
     private static final String FETCH = MIRROR + ".fetch";
     private static final String KAFKA = MIRROR + ".kafka";
     private static final String HTTP = MIRROR + ".http";
+    private static final String VERIFY = MIRROR + ".verify";
     private static final String TESTKIT = "dev.millrace.testkit..";
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
@@ -25,7 +26,7 @@ class MirrorArchitectureTest {
     void shouldKeepTheMirrorFreeOfItsCommandLineAndOfTheDemo() {
         noClasses()
                 .that()
-                .resideInAPackage(MIRROR)
+                .resideInAnyPackage(MIRROR, VERIFY)
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(CLI, DEMO, HTTP, "picocli..")
