@@ -1,6 +1,10 @@
 package dev.millrace.client;
 
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.config.AbstractConfig;
@@ -38,6 +42,24 @@ public final class MillraceConfig extends AbstractConfig {
      */
     public static final String METADATA_BLOCK_CONFIG = "millrace.metadata.block";
 
+    /**
+     * A folder in which the producer keeps the names of the topics that it knows, by default none. After a restart it
+     * asks for them a thousand at a time and before they are used, so that {@code send} waits for few or none of them.
+     * It uses only the cluster's answers: from the file come no leaders, no partitions and no addresses, and no topic is
+     * created because the file names it.
+     *
+     * <ul>
+     *   <li>Programs may share the folder. A file belongs to a {@code client.id} and {@code bootstrap.servers}; with the
+     *       same of both, the last writer wins.
+     *   <li>A thread of its own reads the file when the producer starts, and writes it every ten seconds if the names
+     *       have changed, and at {@code close}, which waits for that at most two seconds. {@code send} waits for none of
+     *       this.
+     *   <li>A file that is damaged, older than seven days or of another cluster is not used; the producer logs a
+     *       warning, and so it does if it cannot write. Nothing fails.
+     * </ul>
+     */
+    public static final String METADATA_CACHE_CONFIG = "millrace.metadata.cache";
+
     private static final String PREFIX = "millrace.";
 
     private static final ConfigDef KEYS = new ConfigDef()
@@ -53,7 +75,37 @@ public final class MillraceConfig extends AbstractConfig {
                     ConfigDef.Type.BOOLEAN,
                     true,
                     ConfigDef.Importance.LOW,
-                    "Whether send() may block until the record's topic is known. If false, the record waits instead.");
+                    "Whether send() may block until the record's topic is known. If false, the record waits instead.")
+            .define(
+                    METADATA_CACHE_CONFIG,
+                    ConfigDef.Type.STRING,
+                    null,
+                    new FolderName(),
+                    ConfigDef.Importance.LOW,
+                    "Folder in which the names of known topics are kept for the next run. By default none.");
+
+    /** Text that can be the path of a folder. */
+    private static final class FolderName implements ConfigDef.Validator {
+        @Override
+        public void ensureValid(String key, Object value) {
+            if (value == null) {
+                return;
+            }
+            try {
+                if (!((String) value).isBlank() && !Files.isRegularFile(Path.of((String) value))) {
+                    return;
+                }
+            } catch (InvalidPathException e) {
+                throw new ConfigException(key, value, "must be the path of a folder: " + e.getReason());
+            }
+            throw new ConfigException(key, value, "must be the path of a folder");
+        }
+
+        @Override
+        public String toString() {
+            return "the path of a folder";
+        }
+    }
 
     private MillraceConfig(Map<String, ?> own) {
         super(KEYS, own, false);
@@ -89,5 +141,10 @@ public final class MillraceConfig extends AbstractConfig {
 
     int ioThreads() {
         return getInt(IO_THREADS_CONFIG);
+    }
+
+    /** Empty if no file is kept. */
+    Optional<Path> metadataCache() {
+        return Optional.ofNullable(getString(METADATA_CACHE_CONFIG)).map(Path::of);
     }
 }

@@ -14,6 +14,7 @@ import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.StalledBrokers;
+import dev.millrace.client.metadata.TopicCache;
 import dev.millrace.client.metadata.TopicRegistry;
 import dev.millrace.client.partitioner.PartitionChooser;
 import dev.millrace.client.partitioner.PartitionLoad;
@@ -41,6 +42,9 @@ final class ProducerParts<K, V> {
     final IoThreads io;
     final TransactionApi transactions;
     final RecordSender<K, V> sender;
+
+    /** Empty without {@code millrace.metadata.cache}. */
+    private final Optional<TopicCache> cache;
 
     private volatile KafkaException closeFailure;
 
@@ -82,9 +86,18 @@ final class ProducerParts<K, V> {
                     kafka.sensors(),
                     state.orElse(null));
             sender = new RecordSender<>(config, context, own.metadataBlocks());
+            cache = own.metadataCache()
+                    .map(folder -> new TopicCache(
+                            folder,
+                            config.getString(ProducerConfig.CLIENT_ID_CONFIG),
+                            config.getList(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG),
+                            images,
+                            ready::wake));
+            cache.ifPresent(kept -> io.metadata().askLaterFor(kept.remembered()));
             kafka.registerMetrics(accumulator.counters(), memory, images);
             kafka.sensors().addMetadataAge(() -> io.metadata().ageMs() / 1000.0);
             config.logUnused();
+            cache.ifPresent(TopicCache::start);
         } catch (RuntimeException | Error e) {
             Closer closer = new Closer(e);
             Collections.reverse(opened);
@@ -130,8 +143,9 @@ final class ProducerParts<K, V> {
                 config.getBoolean(ProducerConfig.PARTITIONER_ADAPTIVE_PARTITIONING_ENABLE_CONFIG));
     }
 
-    /** Closes the application's objects, after the I/O threads have ended. */
+    /** Closes what is left, above all the application's objects, after the I/O threads have ended. */
     private void close() {
+        cache.ifPresent(TopicCache::close);
         try {
             kafka.close();
         } catch (KafkaException e) {

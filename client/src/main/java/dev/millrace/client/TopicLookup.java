@@ -54,7 +54,7 @@ final class TopicLookup {
         if (has(image, topic, null) && !has(image, topic, partition)) {
             refresh.request();
         }
-        refresh.requestNewTopics(isNew);
+        refresh.requestNewTopic(topic, isNew);
     }
 
     /** The current image: take it once, to look several times at the same. */

@@ -53,8 +53,19 @@ public interface BrokerLink extends AutoCloseable {
     /** Asks for a producer id. Only when {@link #ready}. */
     void initProducerId(Node node, ProducerIdHandler handler, long nowMs);
 
-    /** Asks for the brokers and these topics. Only when {@link #ready}. */
-    void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs);
+    /**
+     * Asks for the brokers and these topics. Only when {@link #ready}.
+     *
+     * @param mayCreate whether a broker whose {@code auto.create.topics.enable} is true creates those that are missing
+     * @param complete whether they are all topics in use
+     */
+    void metadata(
+            Node node,
+            Collection<String> topics,
+            boolean mayCreate,
+            boolean complete,
+            MetadataHandler handler,
+            long nowMs);
 
     /** The requests of a transactional producer; empty without {@code transactional.id}. */
     default Optional<TransactionLink> transactions() {

@@ -4,10 +4,16 @@ import dev.millrace.client.accumulator.ReadyQueue;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.RememberedTopics;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
@@ -17,10 +23,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Decides when to ask the cluster for metadata, and for which topics: only the unknown ones if a topic is new, so that
- * N first uses cost O(N) (KAFKA-8904); all in use if leaders moved or the image is too old.
+ * N first uses cost O(N) (KAFKA-8904); all in use if leaders moved or the image is too old. Between such requests it
+ * asks for the topics that an earlier run has used.
  *
- * <p><b>Threads:</b> {@link #request}, {@link #requestNewTopics} and {@link #onDisconnect} by any thread; the rest on
- * the first I/O thread.
+ * <p><b>Threads:</b> {@link #request}, {@link #requestNewTopic} and {@link #onDisconnect} by any thread; the rest on the
+ * first I/O thread.
  * <p><b>Ordering:</b> a request is noted by a volatile store before the first I/O thread is woken, and cleared before
  * the topics to ask for are read, so that none is missed.
  */
@@ -37,9 +44,17 @@ public final class MetadataRefresh implements IoTask {
     private final MonotonicClock clock;
     private final SenderSettings settings;
 
+    /** Topics that the image did not have when they were needed, and that were not asked for since. */
+    private final Set<String> newTopics = ConcurrentHashMap.newKeySet();
+
     private volatile boolean allNeeded = true;
     private volatile boolean newNeeded;
     private volatile boolean firstNeeded;
+
+    private RememberedTopics remembered = new RememberedTopics();
+
+    /** Whether the last request was for remembered topics; then one that is needed goes first. */
+    private boolean wasForRemembered;
 
     private boolean asking;
     private int failures;
@@ -75,13 +90,18 @@ public final class MetadataRefresh implements IoTask {
         }
     }
 
+    /** Has these topics asked for when nothing else waits to be asked. Only before the I/O threads are started. */
+    public void askLaterFor(RememberedTopics topics) {
+        remembered = topics;
+    }
+
     /**
-     * Requests the topics of the registry that the image does not have.
+     * Requests a topic of the registry that the image does not have.
      *
-     * @param first whether one of them is new in the registry; then it does not wait for the backoff of other missing
-     *     topics
+     * @param first whether it is new in the registry; then it does not wait for the backoff of other missing topics
      */
-    public void requestNewTopics(boolean first) {
+    public void requestNewTopic(String topic, boolean first) {
+        newTopics.add(topic);
         if (first) {
             firstNeeded = true;
         }
@@ -113,8 +133,11 @@ public final class MetadataRefresh implements IoTask {
             return Long.MAX_VALUE;
         }
         long earliestMs = newNeeded ? notBeforeMs : Math.max(notBeforeMs, completeDueMs());
-        if (nowMs < earliestMs && !firstNeeded) {
-            return earliestMs - nowMs;
+        boolean isNeeded = firstNeeded || nowMs >= earliestMs;
+        long rememberedFromMs = remembered.isAskable(images.current()) ? notBeforeMs : Long.MAX_VALUE;
+        boolean isForRemembered = nowMs >= rememberedFromMs && !(isNeeded && wasForRemembered);
+        if (!isNeeded && !isForRemembered) {
+            return Math.min(earliestMs, rememberedFromMs) - nowMs;
         }
         if (wantedSinceMs < 0) {
             wantedSinceMs = nowMs;
@@ -129,7 +152,10 @@ public final class MetadataRefresh implements IoTask {
         if (!link.ready(node, nowMs)) {
             return Math.min(link.pollDelayMs(node, nowMs), NO_BROKER_WAIT_MS);
         }
-        ask(node, nowMs);
+        wasForRemembered = isForRemembered && tryAskForRemembered(node, nowMs);
+        if (isNeeded && !wasForRemembered) {
+            ask(node, nowMs);
+        }
         wantedSinceMs = asking ? wantedSinceMs : -1;
         return asking ? Long.MAX_VALUE : Math.max(1, completeDueMs() - nowMs);
     }
@@ -155,16 +181,40 @@ public final class MetadataRefresh implements IoTask {
         if (complete) {
             allNeeded = false;
         }
-        ClusterImage image = images.current();
-        images.awaitedTopics().forEach(registry::add); // a waiting thread does not add its topic again
-        Set<String> topics = registry.removeIdle(nowMs, settings.metadataMaxIdleMs());
-        if (!complete) {
-            topics = topics.stream().filter(t -> image.topic(t) == null).collect(Collectors.toSet());
-        }
+        Set<String> topics = complete ? topicsInUse(nowMs) : unknownTopics();
         asking = complete || !topics.isEmpty();
         if (asking) {
-            link.metadata(node, topics, complete, new Answer(complete), nowMs);
+            link.metadata(node, topics, true, complete, new Answer(topics, complete), nowMs);
         }
+    }
+
+    private Set<String> topicsInUse(long nowMs) {
+        newTopics.clear(); // the registry has them
+        images.awaitedTopics().forEach(registry::add); // a waiting thread does not add its topic again
+        return registry.removeIdle(nowMs, settings.metadataMaxIdleMs());
+    }
+
+    /** Does not look at all topics in use, which may be many more. */
+    private Set<String> unknownTopics() {
+        ClusterImage image = images.current();
+        Set<String> unknown = new HashSet<>();
+        for (Iterator<String> each = newTopics.iterator(); each.hasNext(); ) {
+            String topic = each.next();
+            each.remove();
+            if (image.topic(topic) == null) {
+                unknown.add(topic);
+            }
+        }
+        return unknown;
+    }
+
+    private boolean tryAskForRemembered(Node node, long nowMs) {
+        List<String> topics = remembered.next(images.current());
+        asking = !topics.isEmpty();
+        if (asking) { // a topic that was deleted since must not be created anew
+            link.metadata(node, topics, false, false, new AnswerForRemembered(), nowMs);
+        }
+        return asking;
     }
 
     /** Milliseconds since the last answer for all topics in use; any thread may call this. */
@@ -185,21 +235,28 @@ public final class MetadataRefresh implements IoTask {
         notBeforeMs = clock.nowMs() + settings.retryBackoff().delayMs(failures);
     }
 
+    private void askAllAgainLater() {
+        asking = false;
+        allNeeded = true;
+        backOff();
+    }
+
     private final class Answer implements BrokerLink.MetadataHandler {
+        private final Collection<String> topics;
         private final boolean complete;
 
-        Answer(boolean complete) {
+        Answer(Collection<String> topics, boolean complete) {
+            this.topics = topics;
             this.complete = complete;
         }
 
         @Override
         public void onMetadata(ClusterDelta delta) {
-            asking = false;
             if (delta.nodes().isEmpty()) { // a broker that is just starting
-                allNeeded = true;
-                backOff();
+                askAllAgainLater();
                 return;
             }
+            asking = false;
             wantedSinceMs = -1;
             boolean isMissingAny = delta.errors().values().stream().anyMatch(RetriableException.class::isInstance)
                     || !delta.topics().stream().allMatch(TopicImage::hasAllLeaders);
@@ -239,8 +296,40 @@ public final class MetadataRefresh implements IoTask {
             if (complete) {
                 allNeeded = true;
             }
+            newTopics.addAll(topics);
             newNeeded = true;
             backOff();
+        }
+    }
+
+    /** Nobody waits for these topics, so an error of one of them is of no interest. */
+    private final class AnswerForRemembered implements BrokerLink.MetadataHandler {
+        @Override
+        public void onMetadata(ClusterDelta delta) {
+            if (delta.nodes().isEmpty()) {
+                askAllAgainLater();
+                return;
+            }
+            asking = false;
+            wantedSinceMs = -1;
+            delta.topics().forEach(topic -> registry.add(topic.name()));
+            images.applyDelta(new ClusterDelta(delta.clusterId(), delta.nodes(), delta.topics(), Map.of(), false));
+            remembered.onAnswer();
+        }
+
+        @Override
+        public void onRebootstrapRequired() {
+            askAllAgainLater();
+            rebootstrap(clock.nowMs());
+        }
+
+        @Override
+        public void onError(KafkaException error) {
+            log.debug("Asking for the topics of an earlier run failed: {}", error.toString());
+            if (!(error instanceof RetriableException)) {
+                remembered.forget();
+            }
+            askAllAgainLater(); // which shows whether others must be told of the error
         }
     }
 }

@@ -143,11 +143,17 @@ final class NetworkBrokerLink implements BrokerLink {
     }
 
     @Override
-    public void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs) {
+    public void metadata(
+            Node node,
+            Collection<String> topics,
+            boolean mayCreate,
+            boolean complete,
+            MetadataHandler handler,
+            long nowMs) {
         connections.metadata(
                 node,
                 topics,
-                true,
+                mayCreate,
                 complete,
                 new MetadataHandler() {
                     @Override

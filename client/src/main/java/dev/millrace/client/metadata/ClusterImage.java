@@ -87,6 +87,18 @@ public final class ClusterImage {
     }
 
     /** Null if unknown. */
+    String clusterId() {
+        return clusterId;
+    }
+
+    /** The names of all known topics. */
+    List<String> topicNames() {
+        List<String> names = new ArrayList<>(topics.size());
+        topics.forEach(topic -> names.add(topic.name));
+        return names;
+    }
+
+    /** Null if unknown. */
     public TopicImage topic(String name) {
         return topics.get(name);
     }

@@ -3,6 +3,7 @@ package dev.millrace.client.metadata;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * A persistent map from names to entries that know their names: a changed map shares with the one before it all that
@@ -115,6 +116,20 @@ final class NameTrie<E extends Named> {
                 return (E) entry;
             }
             slot++;
+        }
+    }
+
+    /** Calls {@code action} with each entry, in no particular order. */
+    @SuppressWarnings("unchecked") // only entries of this type are put
+    void forEach(Consumer<? super E> action) {
+        for (Named[][] node : single != null ? new Named[][][] {{single}} : nodes) {
+            for (Named[] slots : node) {
+                for (Named entry : slots) {
+                    if (entry != null) {
+                        action.accept((E) entry);
+                    }
+                }
+            }
         }
     }
 

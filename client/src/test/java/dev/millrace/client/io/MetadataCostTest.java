@@ -15,7 +15,7 @@ class MetadataCostTest {
 
         // when
         for (int i = 0; i < topics; i++) {
-            io.metadata.requestNewTopics(io.registry.add("topic-" + i));
+            io.metadata.requestNewTopic("topic-" + i, io.registry.add("topic-" + i));
             io.runOnce();
             io.runOnce();
         }
@@ -29,9 +29,8 @@ class MetadataCostTest {
         // given
         ScriptedIo io = ScriptedIo.idempotent(1);
         for (int i = 0; i < 100; i++) {
-            io.registry.add("topic-" + i);
+            io.metadata.requestNewTopic("topic-" + i, io.registry.add("topic-" + i));
         }
-        io.metadata.requestNewTopics(true);
         io.run();
         long before = io.brokers.topicsAskedFor;
 
@@ -52,7 +51,7 @@ class MetadataCostTest {
         // when somebody waits for it all the time, for ten seconds
         long before = io.brokers.topicsAskedFor;
         for (int ms = 0; ms < 10_000; ms++) {
-            io.metadata.requestNewTopics(false);
+            io.metadata.requestNewTopic("no-such-topic", false);
             io.runOnce();
             io.brokers.nowMs++;
         }

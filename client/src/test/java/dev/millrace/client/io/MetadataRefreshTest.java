@@ -7,14 +7,22 @@ import dev.millrace.client.accumulator.ReadyQueue;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
+import dev.millrace.client.metadata.RememberedTopics;
+import dev.millrace.client.metadata.Replicas;
+import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.kafka.common.Node;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.errors.ClusterAuthorizationException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.junit.jupiter.api.Test;
@@ -122,7 +130,7 @@ class MetadataRefreshTest {
         // given a topic that was just found missing
         MetadataRefresh refresh = refresh(true);
         learnBroker(refresh, 7);
-        refresh.requestNewTopics(true);
+        refresh.requestNewTopic("t", true);
         runAfter(refresh, 0);
         link.answer(new ClusterDelta(
                 "c",
@@ -132,11 +140,11 @@ class MetadataRefreshTest {
                 false));
 
         // when
-        refresh.requestNewTopics(false);
+        refresh.requestNewTopic("t", false);
         runAfter(refresh, 0);
         assertThat(link.asked).as("asking again for the missing one backs off").isNull();
         registry.add("new");
-        refresh.requestNewTopics(true);
+        refresh.requestNewTopic("new", true);
         runAfter(refresh, 0);
 
         // then
@@ -156,6 +164,136 @@ class MetadataRefreshTest {
         for (long never : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - 1, Long.MAX_VALUE - nowMs}) {
             assertThat(asksWithin(refresh(false, never), 1_000_000)).isEqualTo(1);
         }
+    }
+
+    @Test
+    void shouldAskForRememberedTopicsBetweenThoseThatAreNeeded() {
+        // given 2,001 remembered topics, three requests
+        MetadataRefresh refresh = refresh(true);
+        refresh.askLaterFor(remembered("c", 2_001));
+        runAfter(refresh, 0);
+        assertThat(link.topics).as("first what is in use").containsExactly("t");
+        link.answer(described(true, "t"));
+
+        // when a new topic is needed each time
+        List<String> wanted = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            registry.add("new-" + i);
+            refresh.requestNewTopic("new-" + i, true);
+            runAfter(refresh, 0);
+            assertThat(link.asked).isNotNull();
+            boolean isForNew = link.topics.stream().allMatch(topic -> topic.startsWith("new-"));
+            assertThat(link.mayCreate).as("only what is used").isEqualTo(isForNew);
+            assertThat(link.complete).isFalse();
+            wanted.add(isForNew ? "new" : "remembered " + link.topics.size());
+            link.answer(described(false, link.topics.toArray(String[]::new)));
+        }
+
+        // then
+        assertThat(wanted).containsExactly("remembered 1000", "new", "remembered 1000", "new", "remembered 1", "new");
+        assertThat(images.current().topic("remembered-2000")).isNotNull();
+        assertThat(registry.add("remembered-2000")).as("the registry lacks it").isFalse();
+    }
+
+    @Test
+    void shouldNotKeepRememberedTopicsThatAreGone() {
+        // given
+        MetadataRefresh refresh = refresh(true);
+        refresh.askLaterFor(remembered("c", 2));
+        learnBroker(refresh, 7);
+        runAfter(refresh, 0);
+
+        // when
+        link.answer(new ClusterDelta(
+                "c",
+                List.of(new Node(7, "h", 1)),
+                List.of(topic("remembered-1")),
+                Map.of("remembered-0", new UnknownTopicOrPartitionException("deleted")),
+                false));
+
+        // then nothing is asked until what is known has grown old
+        assertThat(images.current().topic("remembered-1")).isNotNull();
+        assertThat(images.current().error("remembered-0")).isNull();
+        assertThat(runAfter(refresh, 0)).isEqualTo(MAX_AGE_MS);
+        runAfter(refresh, MAX_AGE_MS);
+        assertThat(link.topics).containsExactlyInAnyOrder("t", "remembered-1");
+    }
+
+    @Test
+    void shouldNotAskForRememberedTopicsOfAnotherCluster() {
+        MetadataRefresh refresh = refresh(true);
+        refresh.askLaterFor(remembered("another", 2));
+        learnBroker(refresh, 7);
+
+        assertThat(runAfter(refresh, 0)).isEqualTo(MAX_AGE_MS);
+        assertThat(link.asked).isNull();
+    }
+
+    @Test
+    void shouldAskForANewTopicAtOnceWhenRememberedOnesAreOfAnotherCluster() {
+        MetadataRefresh refresh = refresh(true);
+        refresh.askLaterFor(remembered("another", 2));
+        learnBroker(refresh, 7);
+        registry.add("new");
+        refresh.requestNewTopic("new", true);
+
+        runAfter(refresh, 0);
+
+        assertThat(link.topics).containsExactly("new");
+    }
+
+    @Test
+    void shouldAskAgainForRememberedTopicsWhenTheConnectionIsLost() {
+        MetadataRefresh refresh = refresh(true);
+        refresh.askLaterFor(remembered("c", 2));
+        learnBroker(refresh, 7);
+        runAfter(refresh, 0);
+
+        link.fail(new NetworkException("lost"));
+        runAfter(refresh, 1_000);
+        assertThat(link.complete).as("first what is in use").isTrue();
+        link.answer(described(true, "t"));
+        runAfter(refresh, 1_000);
+
+        assertThat(link.topics).containsExactlyInAnyOrder("remembered-0", "remembered-1");
+    }
+
+    @Test
+    void shouldForgetRememberedTopicsWhenTheClusterRefusesToAnswer() {
+        MetadataRefresh refresh = refresh(true);
+        refresh.askLaterFor(remembered("c", 2));
+        learnBroker(refresh, 7);
+        runAfter(refresh, 0);
+
+        link.fail(new ClusterAuthorizationException("no"));
+        assertThat(images.lastFailure()).as("nobody waits for these topics").isNull();
+        runAfter(refresh, 1_000);
+        link.answer(described(true, "t"));
+        link.topics = List.of();
+        runAfter(refresh, 1_000);
+
+        assertThat(link.topics).isEmpty();
+    }
+
+    private static RememberedTopics remembered(String clusterId, int count) {
+        return new RememberedTopics(
+                clusterId,
+                IntStream.range(0, count).mapToObj(i -> "remembered-" + i).toList());
+    }
+
+    private static ClusterDelta described(boolean complete, String... topics) {
+        return new ClusterDelta(
+                "c",
+                List.of(new Node(7, "h", 1)),
+                Stream.of(topics).map(MetadataRefreshTest::topic).toList(),
+                Map.of(),
+                complete);
+    }
+
+    private static TopicImage topic(String name) {
+        int[][] replicas = {{7}};
+        return new TopicImage(
+                name, Uuid.ONE_UUID, new int[] {7}, new int[] {0}, new Replicas(replicas, replicas, new int[][] {{}}));
     }
 
     /** Of a cluster that answers at once, and always the same; time passes only while there is nothing to do. */
@@ -205,6 +343,8 @@ class MetadataRefreshTest {
         private int disconnects;
         private MetadataHandler asked;
         private Collection<String> topics = List.of();
+        private boolean mayCreate;
+        private boolean complete;
 
         void answer(ClusterDelta delta) {
             MetadataHandler handler = asked;
@@ -226,9 +366,16 @@ class MetadataRefreshTest {
 
         @Override
         public void metadata(
-                Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long askedMs) {
+                Node node,
+                Collection<String> topics,
+                boolean mayCreate,
+                boolean complete,
+                MetadataHandler handler,
+                long askedMs) {
             asked = handler;
             this.topics = topics;
+            this.mayCreate = mayCreate;
+            this.complete = complete;
         }
 
         @Override

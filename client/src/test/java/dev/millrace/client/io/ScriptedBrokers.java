@@ -157,7 +157,13 @@ final class ScriptedBrokers implements BrokerLink {
     }
 
     @Override
-    public void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long atMs) {
+    public void metadata(
+            Node node,
+            Collection<String> topics,
+            boolean mayCreate,
+            boolean complete,
+            MetadataHandler handler,
+            long atMs) {
         topicsAskedFor += topics.size();
         List<TopicImage> known = topics.stream()
                 .filter(t -> !missing.contains(t))

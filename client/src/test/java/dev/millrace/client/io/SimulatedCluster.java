@@ -308,7 +308,13 @@ final class SimulatedCluster implements BrokerLink {
     }
 
     @Override
-    public void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs) {
+    public void metadata(
+            Node node,
+            Collection<String> topics,
+            boolean mayCreate,
+            boolean complete,
+            MetadataHandler handler,
+            long nowMs) {
         note("metadata", node.id(), topics, complete);
         int[] leaders = staleLeaders;
         int[] epochs = staleEpochs;

@@ -109,7 +109,13 @@ public final class InstantLink implements BrokerLink {
     }
 
     @Override
-    public void metadata(Node node, Collection<String> topics, boolean complete, MetadataHandler handler, long nowMs) {
+    public void metadata(
+            Node node,
+            Collection<String> topics,
+            boolean mayCreate,
+            boolean complete,
+            MetadataHandler handler,
+            long nowMs) {
         answers.add(answeredMs -> handler.onMetadata(metadata));
     }
 

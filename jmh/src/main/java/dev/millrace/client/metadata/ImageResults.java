@@ -8,27 +8,35 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.results.RunResult;
 
 /**
- * The times of {@link ImageBenchmark} and the heap that each side takes, beside those of KAFKA-14735, and what they are
- * expected to be.
+ * The times of {@link ImageBenchmark} and {@link StartTimes} and the heap that each side takes, beside those of
+ * KAFKA-14735, and what they are expected to be.
  */
 final class ImageResults {
     static final String MILLRACE = "millrace";
     static final String KAFKA = "kafka-4.3.1";
     static final String KAFKA_NEWEST = "kafka-4.4.0";
     static final String MAP = "copied-map";
+    static final String COLD = "cold";
     static final String HEAP = "heap";
+    static final String FIRST_ACK = "firstAck";
+    static final String SEND_TO_EACH = "sendToEach";
 
     private static final String ONE_TOPIC = "oneTopic";
     private static final String BROKER_LOST = "brokerLost";
     private static final String FULL_LOAD = "fullLoad";
     private static final String LOOK_UP = "lookUp";
-    private static final List<String> MEASURES = List.of(ONE_TOPIC, BROKER_LOST, "zoneLost", FULL_LOAD, LOOK_UP, HEAP);
+    private static final List<String> MEASURES =
+            List.of(ONE_TOPIC, BROKER_LOST, "zoneLost", FULL_LOAD, LOOK_UP, HEAP, FIRST_ACK, SEND_TO_EACH);
 
     private static final List<Integer> SIZES = List.of(12_500, 25_000, 50_000, 100_000);
+
+    private static final List<Integer> ALL_SIZES =
+            Stream.concat(Stream.of(StartTimes.FEW), SIZES.stream()).toList();
 
     /** Of the paper, in nanoseconds by size: before and after. */
     private static final Map<String, List<List<Double>>> PAPER = Map.of(
@@ -84,6 +92,12 @@ final class ImageResults {
         values.put(new Key(HEAP, side, topics), (double) bytes);
     }
 
+    /** Nanoseconds of a start with {@code millrace.metadata.cache}, and without. */
+    void addStart(String measure, int topics, double warm, double cold) {
+        values.put(new Key(measure, MILLRACE, topics), warm);
+        values.put(new Key(measure, COLD, topics), cold);
+    }
+
     /** Nanoseconds, or bytes of heap; NaN if not measured. */
     private double value(String measure, String side, int topics) {
         return values.getOrDefault(new Key(measure, side, topics), Double.NaN);
@@ -103,10 +117,11 @@ final class ImageResults {
                 "× " + KAFKA,
                 "× " + KAFKA_NEWEST,
                 "× copied HashMap",
+                "× cold start",
                 "paper: before",
                 "after"));
         for (String measure : MEASURES) {
-            for (int topics : SIZES) {
+            for (int topics : ALL_SIZES) {
                 if (!Double.isNaN(value(measure, MILLRACE, topics))) {
                     rows.add(row(measure, topics));
                 }
@@ -125,6 +140,7 @@ final class ImageResults {
                 number(ratio(measure, KAFKA, topics)),
                 number(ratio(measure, KAFKA_NEWEST, topics)),
                 number(ratio(measure, MAP, topics)),
+                number(ratio(measure, COLD, topics)),
                 quantity(measure, paper(measure, 0, topics)),
                 quantity(measure, paper(measure, 1, topics)));
     }
@@ -164,6 +180,11 @@ final class ImageResults {
             goals.add(new Goal("look-up, HashMap, " + topics, ratio(LOOK_UP, MAP, topics), false, 0.9));
         }
         goals.add(new Goal("heap, 4.3.1, 12,500", ratio(HEAP, KAFKA, least), false, 4));
+        goals.add(new Goal(
+                "warm start to the first acknowledgement, 100,000 topics to 1,000",
+                value(FIRST_ACK, MILLRACE, StartTimes.MANY) / value(FIRST_ACK, MILLRACE, StartTimes.FEW),
+                true,
+                2));
         return goals;
     }
 

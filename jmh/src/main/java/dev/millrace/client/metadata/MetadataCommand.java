@@ -25,7 +25,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The command {@code jmh/metadata}: runs {@link ImageBenchmark}, measures the heap, and tells which goals are reached. */
+/**
+ * The command {@code jmh/metadata}: runs {@link ImageBenchmark}, measures the heap and starts, and tells which goals are
+ * reached.
+ */
 @Command(
         name = "jmh/metadata",
         mixinStandardHelpOptions = true,
@@ -34,6 +37,7 @@ import picocli.CommandLine.Option;
         description = {
             "Measures what a change of a cluster's metadata, a full load and a look-up cost, with 12,500 to 100,000 topics of"
                     + " ten partitions: the image of Millrace, the snapshots of published clients, and a copied HashMap."
+                    + " And the start of a program that knows topics of its last run, and of one that does not."
                     + " Prints one table, beside the figures of KAFKA-14735, and the goals. JMH's progress goes to standard"
                     + " error.",
             "Exits with 1 if a goal is missed. Takes about 40 minutes; run nothing else at the same time."
@@ -77,6 +81,7 @@ final class MetadataCommand implements Callable<Integer> {
         ImageResults results = new ImageResults();
         results.add(runs);
         measureHeap(results);
+        StartTimes.measure(results);
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         results.table().forEach(out::println);
         out.println();

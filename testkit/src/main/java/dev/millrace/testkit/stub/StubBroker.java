@@ -102,6 +102,11 @@ public final class StubBroker implements AutoCloseable {
             return this;
         }
 
+        /** Adds {@code count} topics, named {@code prefix} and a number from 0. */
+        public Builder topics(String prefix, int count, int partitions) {
+            return topic(prefix + "*" + count, partitions);
+        }
+
         /** The number of brokers that it appears to be, from 1; one thread serves them all. */
         public Builder brokers(int brokers) {
             if (brokers < 1) {

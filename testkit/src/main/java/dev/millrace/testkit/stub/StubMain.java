@@ -36,7 +36,7 @@ final class StubMain {
 
     /**
      * Arguments: the number of brokers, the delay in milliseconds, {@value #PLAIN} or the key store for TLS, then the
-     * topics as {@code name=partitions}.
+     * topics as {@link StubTopics} takes them.
      */
     public static void main(String[] arguments) throws IOException {
         int brokers = Integer.parseInt(arguments[0]);

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.apache.kafka.common.Uuid;
 
 /** The topics of a stub broker, by name and by id. */
@@ -12,14 +13,26 @@ final class StubTopics {
     private final Map<String, StubTopic> byName = new LinkedHashMap<>();
     private final Map<Uuid, StubTopic> byId = new HashMap<>();
 
-    /** @param specifications each in the form {@code name=partitions} */
+    /**
+     * @param specifications each in the form {@code name=partitions}, or {@code prefix*count=partitions} for topics that
+     *     have the numbers from 0 in their names
+     */
     StubTopics(List<String> specifications) {
         for (String specification : specifications) {
-            String[] parts = specification.split("=", 2);
-            StubTopic topic = new StubTopic(parts[0], Integer.parseInt(parts[1]));
-            byName.put(topic.name(), topic);
-            byId.put(topic.id(), topic);
+            String[] parts = specification.split("[*=]", 3);
+            int partitions = Integer.parseInt(parts[parts.length - 1]);
+            if (parts.length == 2) {
+                add(new StubTopic(parts[0], partitions));
+            } else {
+                IntStream.range(0, Integer.parseInt(parts[1]))
+                        .forEach(i -> add(new StubTopic(parts[0] + i, partitions)));
+            }
         }
+    }
+
+    private void add(StubTopic topic) {
+        byName.put(topic.name(), topic);
+        byId.put(topic.id(), topic);
     }
 
     /** Null if there is no such topic. */

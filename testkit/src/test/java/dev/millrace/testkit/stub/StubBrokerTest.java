@@ -41,6 +41,7 @@ class StubBrokerTest {
                 .topic("wide", 1000)
                 .topic("large", 1)
                 .topic("silent", 1)
+                .topics("numbered-", 3, 2)
                 .brokers(3)
                 .start();
         secure = StubBroker.builder().topic("t", 2).brokers(2).tls().start();
@@ -86,6 +87,19 @@ class StubBrokerTest {
         for (int i = 0; i < sent.size(); i++) {
             assertThat(sent.get(i).get().partition()).isEqualTo(i % 1000);
             assertThat(sent.get(i).get().offset()).isEqualTo(i / 1000);
+        }
+    }
+
+    @Test
+    void shouldHaveAllTopicsThatDifferInTheirNumbers() throws Exception {
+        try (Producer<byte[], byte[]> producer = Clients.bytesProducer(config(stub))) {
+            for (String topic : List.of("numbered-0", "numbered-2")) {
+                assertThat(producer.partitionsFor(topic)).hasSize(2);
+                assertThat(producer.send(new ProducerRecord<>(topic, new byte[10]))
+                                .get()
+                                .offset())
+                        .isZero();
+            }
         }
     }
 
