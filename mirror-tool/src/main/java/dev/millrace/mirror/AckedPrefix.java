@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import dev.millrace.mirror.GivenUpRecords.GivenUpException;
 import dev.millrace.mirror.pass.AckListener;
+import dev.millrace.mirror.pass.AckedRuns;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
@@ -34,6 +35,7 @@ final class AckedPrefix {
     private final TopicPartition partition;
     private final Consumer<MirrorException> onFailure;
     private final boolean goesBack;
+    private final AckedRuns runs;
     private final ArrayDeque<Page> pages = new ArrayDeque<>();
     private long sent;
     private long acked;
@@ -53,12 +55,14 @@ final class AckedPrefix {
 
     /**
      * @param goesBack what the target refuses will be copied again with care, and is no failure
+     * @param runs is told where the records are that {@link #advance} passes
      * @param onFailure called for every other record that could not be written, in the thread that completes it; must
      *     not block
      */
-    AckedPrefix(TopicPartition partition, boolean goesBack, Consumer<MirrorException> onFailure) {
+    AckedPrefix(TopicPartition partition, boolean goesBack, AckedRuns runs, Consumer<MirrorException> onFailure) {
         this.partition = partition;
         this.goesBack = goesBack;
+        this.runs = runs;
         this.onFailure = onFailure;
     }
 
@@ -152,6 +156,8 @@ final class AckedPrefix {
         private final OffsetAndMetadata next;
         private final long[] offsets;
         private final byte[] flags;
+        /** Offsets at the target, if somebody wants to know; each is written before the flag. */
+        private final long[] targets;
         /** Where the prefix is used; a callback that runs there within {@code send} tells of a refusal. */
         private final Thread owner = Thread.currentThread();
 
@@ -166,6 +172,7 @@ final class AckedPrefix {
             this.next = next;
             this.offsets = new long[size];
             this.flags = new byte[size];
+            this.targets = runs == AckedRuns.IGNORED ? null : new long[size];
         }
 
         /** Adds the next record, which is about to be sent, and returns the callback to send it with. */
@@ -205,8 +212,11 @@ final class AckedPrefix {
             return failure(offsets[index], cause);
         }
 
-        private void onCompletion(int index, Exception exception) {
+        private void onCompletion(int index, RecordMetadata metadata, Exception exception) {
             if (exception == null) {
+                if (targets != null) {
+                    targets[index] = metadata.hasOffset() ? metadata.offset() : -1;
+                }
                 FLAGS.setRelease(flags, index, ACKED);
                 return;
             }
@@ -258,6 +268,9 @@ final class AckedPrefix {
             if (walked > start) {
                 listener.onAcked(walked - start, isPassed ? bytes : 0, timestamp, System.currentTimeMillis());
             }
+            if (targets != null) {
+                tell(start, walked);
+            }
             if (isPassed) {
                 // A consumer interceptor may have removed the poll's next positions.
                 position = next != null ? next : new OffsetAndMetadata(offsets[walked - 1] + 1);
@@ -267,6 +280,18 @@ final class AckedPrefix {
                 position = new OffsetAndMetadata(offsets[walked - 1] + 1);
             }
             return false;
+        }
+
+        /** Tells where these records are, those together that follow one another at both ends. */
+        private void tell(int from, int to) {
+            int first = from;
+            for (int i = from + 1; i <= to; i++) {
+                boolean goesOn = i < to && offsets[i] == offsets[i - 1] + 1 && targets[i] == targets[i - 1] + 1;
+                if (!goesOn) {
+                    runs.onAcknowledged(offsets[first], targets[first], i - first);
+                    first = i;
+                }
+            }
         }
     }
 
@@ -282,7 +307,7 @@ final class AckedPrefix {
 
         @Override
         public void onCompletion(RecordMetadata metadata, Exception exception) {
-            page.onCompletion(index, exception);
+            page.onCompletion(index, metadata, exception);
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.pass.AckedRuns;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -52,9 +53,9 @@ final class AckedPrefixes {
         this.observer = observer;
     }
 
-    /** @param goesBack as {@link AckedPrefix} has it */
-    void add(TopicPartition partition, Uuid topicId, boolean goesBack) {
-        owned.put(partition, new AckedPrefix(partition, goesBack, onFailure));
+    /** @param goesBack as {@link AckedPrefix} has it, and {@code runs} */
+    void add(TopicPartition partition, Uuid topicId, boolean goesBack, AckedRuns runs) {
+        owned.put(partition, new AckedPrefix(partition, goesBack, runs, onFailure));
         topicIds.put(partition, topicId);
     }
 

@@ -209,6 +209,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private void begin(TopicPartition partition, SourcePositions.Start start, Optional<ResumePoint> numbers) {
         PartitionCopy copy = new PartitionCopy(
                 partition, start.offset(), numbers, checksCrc, careful.areFor(partition.topic()), target);
+        copy.tell(mirror.copiedOffsets().begin(partition, start.topicId(), start.offset()));
         InFlightMemory.Share share = memory.new Share();
         WaitingBatches waiting = new WaitingBatches(() -> copy.isStopped()
                 || (targets.isReady(partition) && share.hasRoom(copy.outstanding()) && copy.tryOpen()));
@@ -294,6 +295,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         } else if (failure != null && careful.areFor(next.partition.topic()) && RefusedRecords.isRefusal(failure)) {
             CarefulCopy.Task task = next.copy.carefulTask(next.start);
             retire(List.of(next.partition));
+            mirror.copiedOffsets().suspend(next.partition);
             careful.add(task);
         } else if (failure != null && !(failure instanceof GivenUpException) && !target.isTransactionOver(failure)) {
             mirror.fail(MirrorException.failed(

@@ -204,9 +204,13 @@ public final class Clusters {
                 .toList();
     }
 
-    /** The pattern, changed so that it does not match internal topics, whose names start with two underscores. */
+    /**
+     * The pattern, changed so that it does not match internal topics: those whose names start with two underscores, and a
+     * mirror's own.
+     */
     public static Pattern withoutInternal(Pattern topics) {
-        return Pattern.compile("(?!__)(?:" + topics.pattern() + ")", topics.flags());
+        return Pattern.compile(
+                "(?!__|" + Pattern.quote(OffsetMapTopic.PREFIX) + ")(?:" + topics.pattern() + ")", topics.flags());
     }
 
     /** The pattern, changed so that it does not match names which the other matches. */

@@ -44,6 +44,8 @@ public final class Mirror {
     /** Written before the consumer threads start. */
     private String mark = "";
 
+    private CopiedOffsets copiedOffsets = CopiedOffsets.NONE;
+
     /** Written once, when all exist. */
     private volatile List<Member> members = List.of();
 
@@ -181,21 +183,32 @@ public final class Mirror {
             Timers.repeat(watching, () -> monitor.look(System.nanoTime()), this::fail);
             MirrorMembers.Shared shared =
                     new MirrorMembers.Shared(changes, partitions, watch, topicLimits(target), source, target);
-            if (isExactlyOnce()) {
-                SubscribedTopics subscribed = new SubscribedTopics(
-                        () -> Clusters.partitionCounts(source, config.topics()), topics, this::fail, topicInterval());
-                Timers.repeat(preparing, () -> subscribed.refreshIfDue(System.nanoTime()), this::fail);
-                runThreads(
-                        new TargetGroupMembers(this, config, groups.consumer, groups.onTarget, subscribed, shared),
-                        groups.onTarget,
-                        shared);
-            } else {
-                Timers.repeat(watching, () -> refused.reportEachMinute(System.nanoTime()), this::fail);
-                try (DeadLetters letters = new DeadLetters(config.policies().onRefused(), source, target, config)) {
+            String ownGroup = isExactlyOnce()
+                    ? groups.onTarget
+                    : groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
+            try (GroupSync sync = GroupSync.startOrNull(config, ownGroup, source, target)) {
+                if (sync != null) {
+                    copiedOffsets = sync.offsets();
+                }
+                if (isExactlyOnce()) {
+                    SubscribedTopics subscribed = new SubscribedTopics(
+                            () -> Clusters.partitionCounts(source, config.topics()),
+                            topics,
+                            this::fail,
+                            topicInterval());
+                    Timers.repeat(preparing, () -> subscribed.refreshIfDue(System.nanoTime()), this::fail);
                     runThreads(
-                            new SourceGroupMembers(this, config, groups.consumer, shared, refused, letters),
-                            groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString(),
+                            new TargetGroupMembers(this, config, groups.consumer, groups.onTarget, subscribed, shared),
+                            ownGroup,
                             shared);
+                } else {
+                    Timers.repeat(watching, () -> refused.reportEachMinute(System.nanoTime()), this::fail);
+                    try (DeadLetters letters = new DeadLetters(config.policies().onRefused(), source, target, config)) {
+                        runThreads(
+                                new SourceGroupMembers(this, config, groups.consumer, shared, refused, letters),
+                                ownGroup,
+                                shared);
+                    }
                 }
             }
         } finally {
@@ -330,6 +343,11 @@ public final class Mirror {
 
     MirrorObserver observer() {
         return observer;
+    }
+
+    /** Is told where records are at the target. */
+    CopiedOffsets copiedOffsets() {
+        return copiedOffsets;
     }
 
     CopyMode mode() {

@@ -24,6 +24,16 @@ final class MirrorGroup {
         return OF_EARLIER_VERSIONS + "-from-" + sourceId;
     }
 
+    /** The group in which a mirror with this configuration keeps its progress. */
+    static String of(MirrorConfig config, String sourceId, String targetId) {
+        boolean isOnTarget = config.policies().resume() == ResumeMode.EXACTLY_ONCE;
+        return config.consumer()
+                .getOrDefault(
+                        ConsumerConfig.GROUP_ID_CONFIG,
+                        isOnTarget ? defaultNameOnTarget(sourceId) : defaultName(targetId))
+                .toString();
+    }
+
     /** A mirror's consumer configuration with this group. */
     static Map<String, Object> withGroup(Map<String, Object> consumer, String group) {
         Map<String, Object> config = new HashMap<>(consumer);

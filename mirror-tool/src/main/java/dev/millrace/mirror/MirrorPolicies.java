@@ -11,13 +11,19 @@ import java.time.Duration;
  * @param onRefused what it does with records that the target refuses
  * @param resume what it does about records that a former process has written and not committed; with {@link
  *     CopyMode#CONSUMER} it is at least once
+ * @param groups whose offsets it keeps on the target, too
  */
 public record MirrorPolicies(
-        GapPolicy onGap, Duration waitForTarget, Duration waitAtStart, RefusalPolicies onRefused, ResumeMode resume) {
+        GapPolicy onGap,
+        Duration waitForTarget,
+        Duration waitAtStart,
+        RefusalPolicies onRefused,
+        ResumeMode resume,
+        GroupPolicy groups) {
     /** About 292 years, what {@code System.nanoTime} can count. */
     public static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
     /** Goes on after gaps, waits for a target as long as it takes, and not at the start; resumes exactly. */
-    public static final MirrorPolicies DEFAULT =
-            new MirrorPolicies(GapPolicy.GO_ON, FOREVER, Duration.ZERO, RefusalPolicies.STOP, ResumeMode.EXACT);
+    public static final MirrorPolicies DEFAULT = new MirrorPolicies(
+            GapPolicy.GO_ON, FOREVER, Duration.ZERO, RefusalPolicies.STOP, ResumeMode.EXACT, GroupPolicy.NONE);
 }

@@ -4,7 +4,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -20,11 +19,7 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
     public static MirrorPositions read(
             MirrorConfig config, Admin source, Admin target, String sourceId, String targetId) {
         boolean isOnTarget = config.policies().resume() == ResumeMode.EXACTLY_ONCE;
-        String group = config.consumer()
-                .getOrDefault(
-                        ConsumerConfig.GROUP_ID_CONFIG,
-                        isOnTarget ? MirrorGroup.defaultNameOnTarget(sourceId) : MirrorGroup.defaultName(targetId))
-                .toString();
+        String group = MirrorGroup.of(config, sourceId, targetId);
         Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>(Clusters.awaitUnchecked(
                 (isOnTarget ? target : source).listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
         committed.values().removeIf(position -> position == null);

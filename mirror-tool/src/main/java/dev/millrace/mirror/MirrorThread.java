@@ -91,7 +91,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
         this.copier = copier;
         this.givenUp = givenUp;
         this.source = new SourceTopics(consumer);
-        this.commits = new OffsetCommits(consumer, source);
+        this.commits = new OffsetCommits(consumer, source, mirror.copiedOffsets()::onCommitted);
     }
 
     /** Runs until the mirror stops; any failure, also an Error, stops the mirror. */
@@ -237,6 +237,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
         copier.giveUp(partitions);
         target.forget(partitions);
         commits.forget(partitions);
+        mirror.copiedOffsets().giveUp(partitions);
     }
 
     private static void warnOfGone(Set<TopicPartition> gone) {

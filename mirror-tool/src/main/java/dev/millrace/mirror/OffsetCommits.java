@@ -28,10 +28,16 @@ final class OffsetCommits {
 
     private final Consumer<?, ?> consumer;
     private final SourceTopics source;
+    private final java.util.function.Consumer<Map<TopicPartition, OffsetAndMetadata>> onCommitted;
     private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
     private int inFlight;
 
-    OffsetCommits(Consumer<?, ?> consumer, SourceTopics source) {
+    /** @param onCommitted is told what the source has confirmed */
+    OffsetCommits(
+            Consumer<?, ?> consumer,
+            SourceTopics source,
+            java.util.function.Consumer<Map<TopicPartition, OffsetAndMetadata>> onCommitted) {
+        this.onCommitted = onCommitted;
         this.consumer = consumer;
         this.source = source;
     }
@@ -57,7 +63,7 @@ final class OffsetCommits {
     private void onCompletion(Map<TopicPartition, OffsetAndMetadata> positions, Exception failure) {
         inFlight--;
         if (failure == null) {
-            committed.putAll(positions);
+            onConfirmed(positions);
         } else if (failure instanceof RebalanceInProgressException) {
             LOG.debug("Commit put off by a rebalance");
         } else {
@@ -82,7 +88,7 @@ final class OffsetCommits {
                 Duration timeout = Duration.ofNanos(Math.min(attemptNanos, rest));
                 for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(left)) {
                     consumer.commitSync(part, timeout);
-                    committed.putAll(part);
+                    onConfirmed(part);
                     left.keySet().removeAll(part.keySet());
                 }
             } catch (TimeoutException e) {
@@ -96,6 +102,11 @@ final class OffsetCommits {
             }
         }
         return gone;
+    }
+
+    private void onConfirmed(Map<TopicPartition, OffsetAndMetadata> positions) {
+        committed.putAll(positions);
+        onCommitted.accept(positions);
     }
 
     /** Forgets what was committed of these partitions: another member commits them from now on. */

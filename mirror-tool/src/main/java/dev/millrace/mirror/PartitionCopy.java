@@ -10,6 +10,7 @@ import dev.millrace.mirror.fetch.FetchedBatches;
 import dev.millrace.mirror.pass.AbortedFilter;
 import dev.millrace.mirror.pass.AckListener;
 import dev.millrace.mirror.pass.AckedBatches;
+import dev.millrace.mirror.pass.AckedRuns;
 import dev.millrace.mirror.pass.OpenDecision;
 import dev.millrace.mirror.pass.OpenReason;
 import dev.millrace.mirror.pass.Outcome;
@@ -106,6 +107,13 @@ final class PartitionCopy {
         this.position = position;
         this.checksCrc = checksCrc || goesBack;
         this.target = target;
+    }
+
+    /** Has somebody told where at the target the acknowledged records are. To be called first. */
+    void tell(AckedRuns runs) {
+        synchronized (acked) {
+            acked.tell(runs);
+        }
     }
 
     // ---- the worker ----
@@ -229,7 +237,7 @@ final class PartitionCopy {
                 // Records of the oldest format have no timestamp; as without one, they get that of their sending.
                 long timestamp = cursor.timestamp() == NO_TIMESTAMP ? System.currentTimeMillis() : cursor.timestamp();
                 RawResult appended = open.raw().append(timestamp, cursor.array(), cursor.start(), cursor.length());
-                if (appended != result && records > 0) {
+                if (records > 0 && (appended != result || cursor.offset() != next)) { // or there is a gap
                     add(result, next, batch, records, bytes);
                     sent += records;
                     sentBytes += bytes;
@@ -251,6 +259,7 @@ final class PartitionCopy {
         skipTo(batch);
     }
 
+    /** The records follow one another without a gap. */
     private void add(RawResult result, long nextOffset, SourceBatch batch, int records, long bytes) {
         if (result != lastResult) {
             lastResult = result;
@@ -294,6 +303,11 @@ final class PartitionCopy {
         @Override
         public long doneAtMs() {
             return result.doneAtMs();
+        }
+
+        @Override
+        public long offsetOf(int record) {
+            return result.offsetOf(record);
         }
     }
 

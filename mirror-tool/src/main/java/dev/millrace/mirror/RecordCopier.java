@@ -103,7 +103,7 @@ final class RecordCopier implements PartitionCopier {
         positions.seek(partitions);
         consumer.resume(partitions.keySet()); // One that was stopped after a gap may begin anew.
         partitions.forEach((partition, start) -> {
-            prefixes.add(partition, start.topicId(), careful.areFor(partition.topic()));
+            addPrefix(partition, start, careful.areFor(partition.topic()));
             starts.put(partition, start);
             shares.put(partition, memory.new Share());
         });
@@ -268,6 +268,7 @@ final class RecordCopier implements PartitionCopier {
             shares.get(partition).update(0);
             consumer.pause(List.of(partition));
             if (RefusedRecords.isRefusal(prefix.goBackCauseOrNull())) {
+                mirror.copiedOffsets().suspend(partition);
                 careful.add(new CarefulCopy.Task(partition, start, until, at, 0, 0, null));
             } else {
                 goOn(partition, start, at, false);
@@ -283,7 +284,15 @@ final class RecordCopier implements PartitionCopier {
         if (areKnown) {
             nextNumbers.put(partition, known);
         }
-        prefixes.add(partition, from.topicId(), true);
+        addPrefix(partition, from, true);
+    }
+
+    private void addPrefix(TopicPartition partition, SourcePositions.Start from, boolean goesBack) {
+        prefixes.add(
+                partition,
+                from.topicId(),
+                goesBack,
+                mirror.copiedOffsets().begin(partition, from.topicId(), from.offset()));
     }
 
     /** The record as it is to be on the target. */

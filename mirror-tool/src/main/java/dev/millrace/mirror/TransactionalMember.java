@@ -201,6 +201,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
             begins.put(partition, position.offset());
         });
         held.release(adding.keySet());
+        mirror.copiedOffsets().onCommitted(adding);
         adding = Map.of();
         beganNanos = System.nanoTime();
         beganBytes = copier.totals().bytes();
@@ -350,6 +351,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     private void giveUp(Collection<TopicPartition> partitions) {
         copier.giveUp(partitions);
         target.forget(partitions);
+        mirror.copiedOffsets().giveUp(partitions);
         starting.removeAll(partitions);
         held.release(partitions);
         committed.keySet().removeAll(partitions);

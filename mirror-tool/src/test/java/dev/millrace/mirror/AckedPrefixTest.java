@@ -3,7 +3,9 @@ package dev.millrace.mirror;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.pass.AckListener;
+import dev.millrace.mirror.pass.AckedRuns;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -12,6 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.junit.jupiter.api.RepeatedTest;
@@ -21,7 +24,8 @@ class AckedPrefixTest {
     private static final AckListener IGNORED = (records, bytes, timestamp, ackedAtMs) -> {};
 
     private final List<MirrorException> failures = Collections.synchronizedList(new ArrayList<>());
-    private final AckedPrefix prefix = new AckedPrefix(new TopicPartition("orders", 3), false, failures::add);
+    private final AckedPrefix prefix =
+            new AckedPrefix(new TopicPartition("orders", 3), false, AckedRuns.IGNORED, failures::add);
 
     @Test
     void shouldHaveNoPositionBeforeTheFirstAcknowledgement() {
@@ -31,6 +35,30 @@ class AckedPrefixTest {
 
         assertThat(prefix.position()).isNull();
         assertThat(prefix.outstanding()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldTellWhereRecordsAreThoseTogetherThatFollowOneAnother() {
+        List<String> told = new ArrayList<>();
+        TopicPartition partition = new TopicPartition("orders", 3);
+        AckedPrefix telling = new AckedPrefix(
+                partition,
+                false,
+                (source, target, count) -> told.add(source + "=" + target + "*" + count),
+                failures::add);
+        AckedPrefix.Page page = telling.addPage(6, next(30));
+        long[] sources = {10, 11, 12, 20, 21, 22};
+        long[] targets = {5, 6, 7, 8, 9, 15};
+        List<Callback> callbacks = Arrays.stream(sources).mapToObj(page::add).toList();
+
+        for (int i = 0; i < 5; i++) {
+            callbacks.get(i).onCompletion(new RecordMetadata(partition, targets[i], 0, -1, 0, 0), null);
+        }
+        telling.advance(IGNORED);
+        callbacks.get(5).onCompletion(new RecordMetadata(partition, targets[5], 0, -1, 0, 0), null);
+        telling.advance(IGNORED);
+
+        assertThat(told).containsExactly("10=5*3", "20=8*2", "22=15*1");
     }
 
     @Test

@@ -55,6 +55,11 @@ final class FakePartition implements RawPartition {
         public long doneAtMs() {
             return 0;
         }
+
+        @Override
+        public long offsetOf(int record) {
+            return -1;
+        }
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,6 +25,7 @@ class OffsetCommitsTest {
     private static final OffsetAndMetadata FIVE = new OffsetAndMetadata(5);
 
     private final List<Map<TopicPartition, OffsetAndMetadata>> requests = new ArrayList<>();
+    private final Map<TopicPartition, OffsetAndMetadata> confirmed = new HashMap<>();
     private final List<Duration> attempts = new ArrayList<>();
     private final List<OffsetCommitCallback> unanswered = new ArrayList<>();
     private int timeouts;
@@ -45,7 +47,7 @@ class OffsetCommitsTest {
             unanswered.add(callback);
         }
     };
-    private final OffsetCommits commits = new OffsetCommits(consumer, new SourceTopics(consumer));
+    private final OffsetCommits commits = new OffsetCommits(consumer, new SourceTopics(consumer), confirmed::putAll);
 
     OffsetCommitsTest() {
         consumer.updatePartitions("orders", List.of(new PartitionInfo("orders", 0, Node.noNode(), null, null)));

@@ -115,6 +115,18 @@ public final class BatchResult implements RawResult {
                 : Stream.of(parts).mapToLong(BatchResult::doneAtMs).max().orElseThrow();
     }
 
+    @Override
+    public long offsetOf(int record) {
+        if (!isDone()) {
+            throw new IllegalStateException("A batch for " + partition + " has no outcome yet");
+        }
+        RecordPlace place = placeInParts(record);
+        if (place != null) {
+            return place.batch().offsetOf(place.index());
+        }
+        return outcome.baseOffset() < 0 ? -1 : outcome.baseOffset() + record;
+    }
+
     /** Whether the outcome is known, or the batch was split. */
     boolean isSettled() {
         return settled.getCount() == 0;

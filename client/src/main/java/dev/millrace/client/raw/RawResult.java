@@ -32,4 +32,13 @@ public interface RawResult {
      * System#currentTimeMillis}.
      */
     long doneAtMs();
+
+    /**
+     * Once the batch is acknowledged: the offset of one of its records at the target, or -1 if the broker has not told
+     * it, as with {@code acks=0} or for a batch that it had taken long before.
+     *
+     * @param record its number in the batch, from 0
+     * @throws IllegalStateException it is not done yet
+     */
+    long offsetOf(int record);
 }

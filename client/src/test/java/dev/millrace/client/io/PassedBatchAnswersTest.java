@@ -98,6 +98,7 @@ class PassedBatchAnswersTest {
 
         assertThat(parts).isGreaterThan(1);
         assertThat(passed.failureOrNull()).isNull();
+        assertThat(passed.offsetOf(7) - passed.offsetOf(0)).as("over all parts").isEqualTo(7);
         assertMemoryReturned();
     }
 

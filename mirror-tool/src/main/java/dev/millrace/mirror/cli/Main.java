@@ -52,6 +52,7 @@ public final class Main implements Runnable {
                 .addSubcommand(new PlanCommand())
                 .addSubcommand(new VerifyCommand())
                 .addSubcommand(new StatusCommand())
+                .addSubcommand(new FailoverCommand())
                 .addSubcommand(new DemoCommand())
                 .addSubcommand(new HelpCommand())
                 .setParameterExceptionHandler(Main::explainUsage)
@@ -70,7 +71,8 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Give a command: run, plan, verify, status, demo or help");
+        throw new ParameterException(
+                spec.commandLine(), "Give a command: run, plan, verify, status, failover, demo or help");
     }
 
     private static int explainUsage(ParameterException e, String[] args) {

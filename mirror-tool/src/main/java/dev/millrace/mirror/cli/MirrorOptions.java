@@ -4,6 +4,7 @@ import dev.millrace.mirror.Clusters;
 import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.DerivedConfigs;
 import dev.millrace.mirror.GapPolicy;
+import dev.millrace.mirror.GroupPolicy;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.MirrorPolicies;
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -223,6 +225,23 @@ public final class MirrorOptions {
     }
 
     @Option(
+            names = "--groups",
+            paramLabel = "REGEX",
+            order = 15,
+            description = "Consumer groups of the source whose committed offsets are kept on the target, too,"
+                    + " translated, so that they can go on there: those whose whole name matches, or one of several"
+                    + " expressions separated by commas. Default: none.")
+    private String groups;
+
+    @Option(
+            names = "--groups-interval",
+            paramLabel = "DURATION",
+            converter = DurationParser.class,
+            order = 15,
+            description = "How often the offsets of --groups are written to the target. Default: 1m.")
+    private Duration groupsInterval = GroupPolicy.DEFAULT_INTERVAL;
+
+    @Option(
             names = "--resume",
             paramLabel = "MODE",
             converter = ResumeModeParser.class,
@@ -273,7 +292,14 @@ public final class MirrorOptions {
                 producerKind,
                 consumer,
                 producer,
-                new MirrorPolicies(onGap, waitForTarget, waitAtStart, refusalPolicies(producer), resume(chosen)));
+                new MirrorPolicies(
+                        onGap, waitForTarget, waitAtStart, refusalPolicies(producer), resume(chosen), groupPolicy()));
+    }
+
+    private GroupPolicy groupPolicy() {
+        return groups == null
+                ? GroupPolicy.NONE
+                : new GroupPolicy(Optional.of(TopicPattern.parse("--groups", groups)), groupsInterval);
     }
 
     private Pattern topics() {

@@ -5,7 +5,7 @@ import dev.millrace.mirror.MirrorException;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
-/** Parses the values of {@code --topics} and {@code --exclude-topics}. */
+/** Parses the values of {@code --topics}, {@code --exclude-topics} and {@code --groups}. */
 final class TopicPattern {
     /** Names of topics contain no comma, so a comma separates expressions, unless it belongs to a {@code x{1,3}}. */
     private static final String SEPARATOR = ",(?!\\d*})";
@@ -13,7 +13,7 @@ final class TopicPattern {
     private TopicPattern() {}
 
     /**
-     * Returns a pattern for the names of topics, from one regular expression or from several separated by commas, which
+     * Returns a pattern for the names of topics or groups, from one regular expression or from several separated by commas, which
      * older mirrors accept as well.
      *
      * @param option for messages

@@ -1,6 +1,7 @@
 package dev.millrace.mirror.pass;
 
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -25,10 +26,14 @@ public final class AckedBatches {
 
     private long sent;
     private long acked;
+    private AckedRuns runs = AckedRuns.IGNORED;
     private Throwable failure;
     private volatile OffsetAndMetadata position;
 
-    /** Source records that follow one another and are in one batch at the target. */
+    /**
+     * Source records in one batch at the target. Where their offsets have a gap, which compaction makes, another stretch
+     * begins.
+     */
     private static final class Entry {
         private final Outcome outcome;
         private final long from;
@@ -37,16 +42,57 @@ public final class AckedBatches {
         private int leaderEpoch;
         private int records;
         private long bytes;
+        /** Of each stretch its first source offset, and how many records are before it. */
+        private long[] stretches = new long[2];
+
+        private int stretchEnd;
+        private long recordsEnd = Long.MIN_VALUE;
 
         Entry(Outcome outcome, long from, long timestamp) {
             this.outcome = outcome;
             this.from = from;
             this.timestamp = timestamp;
         }
+
+        void addRecords(long firstOffset, int count) {
+            if (firstOffset != recordsEnd) {
+                if (stretchEnd == stretches.length) {
+                    stretches = Arrays.copyOf(stretches, stretchEnd * 2);
+                }
+                stretches[stretchEnd++] = firstOffset;
+                stretches[stretchEnd++] = records;
+            }
+            records += count;
+            recordsEnd = firstOffset + count;
+        }
+
+        void tell(AckedRuns runs) {
+            for (int i = 0; i < stretchEnd; i += 2) {
+                int first = (int) stretches[i + 1];
+                int end = i + 3 < stretchEnd ? (int) stretches[i + 3] : records;
+                tell(runs, stretches[i], first, end - first);
+            }
+        }
+
+        private void tell(AckedRuns runs, long source, int first, int count) {
+            long target = outcome.offsetOf(first);
+            if (count == 1 || outcome.offsetOf(first + count - 1) == target + count - 1) {
+                runs.onAcknowledged(source, target, count);
+                return;
+            }
+            for (int i = 0; i < count; i++) { // it was split, and others have written in between
+                runs.onAcknowledged(source + i, outcome.offsetOf(first + i), 1);
+            }
+        }
+    }
+
+    /** Tells from now on where the records are that {@link #advance} passes. */
+    public void tell(AckedRuns to) {
+        runs = to;
     }
 
     /**
-     * Adds records that were handed to the producer.
+     * Adds records that were handed to the producer, whose offsets have no gap.
      *
      * @param outcome of the batch at the target that has them; the same object for all records of one batch
      * @param nextOffset the source position after them
@@ -63,7 +109,7 @@ public final class AckedBatches {
             last = new Entry(outcome, lastNextOffset, timestamp);
             entries.add(last);
         }
-        last.records += records;
+        last.addRecords(nextOffset - records, records);
         last.bytes += bytes;
         sent += records;
         moveEnd(last, nextOffset, leaderEpoch);
@@ -130,6 +176,9 @@ public final class AckedBatches {
                 passed = entries.remove();
                 acked += passed.records;
                 listener.onAcked(passed.records, passed.bytes, passed.timestamp, passed.outcome.doneAtMs());
+                if (runs != AckedRuns.IGNORED) {
+                    passed.tell(runs);
+                }
                 next = entries.peek();
             }
         }

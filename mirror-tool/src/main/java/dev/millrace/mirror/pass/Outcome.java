@@ -18,4 +18,7 @@ public interface Outcome {
 
     /** When it was, in milliseconds of {@link System#currentTimeMillis}. Not to be asked before it is done. */
     long doneAtMs();
+
+    /** The target offset of one of its records, or -1 if it is not known. Not to be asked before it is acknowledged. */
+    long offsetOf(int record);
 }

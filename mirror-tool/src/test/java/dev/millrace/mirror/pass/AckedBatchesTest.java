@@ -21,6 +21,8 @@ class AckedBatchesTest {
         private Throwable failure;
         private long doneAtMs;
         private int asked;
+        private long base;
+        private int splitAt = Integer.MAX_VALUE;
 
         void acknowledge() {
             done = true;
@@ -52,6 +54,11 @@ class AckedBatchesTest {
         public int acknowledgedBeforeFailure() {
             return 2;
         }
+
+        @Override
+        public long offsetOf(int record) {
+            return record < splitAt ? base + record : base + record + 100;
+        }
     }
 
     @Test
@@ -62,6 +69,29 @@ class AckedBatchesTest {
         assertThat(batches.positionOrNull()).isNull();
         assertThat(batches.outstanding()).isEqualTo(10);
         assertThat(batches.isAwaited()).isTrue();
+    }
+
+    @Test
+    void shouldTellWhereTheRecordsAreOfEachStretchWithoutAGap() {
+        List<String> told = new ArrayList<>();
+        batches.tell((source, target, count) -> told.add(source + "=" + target + "*" + count));
+        TargetBatch merged = new TargetBatch();
+        merged.base = 100;
+        batches.add(merged, 10, 3, 10, 0, -1);
+        batches.add(merged, 15, 3, 5, 0, -1);
+        batches.skipTo(16, 3); // a marker
+        batches.add(merged, 20, 3, 4, 0, -1);
+        batches.add(merged, 30, 3, 1, 0, -1); // compaction has left one
+        TargetBatch split = new TargetBatch();
+        split.base = 500;
+        split.splitAt = 1;
+        batches.add(split, 33, 3, 3, 0, -1);
+
+        merged.acknowledge();
+        split.acknowledge();
+        batches.advance(IGNORED);
+
+        assertThat(told).containsExactly("0=100*15", "16=115*4", "29=119*1", "30=500*1", "31=601*1", "32=602*1");
     }
 
     @Test

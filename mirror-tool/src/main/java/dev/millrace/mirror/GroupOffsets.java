@@ -1,0 +1,99 @@
+package dev.millrace.mirror;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.GroupListing;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
+import org.apache.kafka.clients.admin.ListGroupsOptions;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.GroupState;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.GroupIdNotFoundException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What is asked about the consumer groups of a cluster. Blocks while it answers. */
+final class GroupOffsets {
+    private static final Logger LOG = LoggerFactory.getLogger(GroupOffsets.class);
+    /** The second is of groups that only commit. */
+    private static final Set<String> PROTOCOLS = Set.of("consumer", "");
+
+    private static final Set<GroupState> WITHOUT_MEMBERS = Set.of(GroupState.EMPTY, GroupState.DEAD);
+
+    private GroupOffsets() {}
+
+    /** The consumer groups with matching names, without the mirror's own and those of other mirrors by default. */
+    static Set<String> names(Admin cluster, Pattern names, String own) {
+        Predicate<String> isWanted = names.asMatchPredicate();
+        return Clusters.awaitUnchecked(cluster.listGroups(new ListGroupsOptions().withProtocolTypes(PROTOCOLS))
+                        .all())
+                .stream()
+                .map(GroupListing::groupId)
+                .filter(name ->
+                        isWanted.test(name) && !name.equals(own) && !name.startsWith(MirrorGroup.OF_EARLIER_VERSIONS))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** What groups have committed; those that do not exist, or may not be asked about, have nothing. */
+    static Map<String, Map<TopicPartition, OffsetAndMetadata>> committed(Admin cluster, Collection<String> groups) {
+        Map<String, ListConsumerGroupOffsetsSpec> specs = new HashMap<>();
+        groups.forEach(group -> specs.put(group, new ListConsumerGroupOffsetsSpec()));
+        var answer = cluster.listConsumerGroupOffsets(specs);
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> all = new HashMap<>();
+        for (String group : groups) {
+            Map<TopicPartition, OffsetAndMetadata> of = new HashMap<>();
+            try {
+                of.putAll(Clusters.await(answer.partitionsToOffsetAndMetadata(group)));
+            } catch (ExecutionException e) {
+                tellUnlessMissing(group, e.getCause());
+            }
+            of.values().removeIf(offset -> offset == null);
+            all.put(group, of);
+        }
+        return all;
+    }
+
+    /** Those of the groups that have members. */
+    static Set<String> active(Admin cluster, Collection<String> groups) {
+        Set<String> active = new TreeSet<>();
+        cluster.describeConsumerGroups(groups).describedGroups().forEach((group, answer) -> {
+            try {
+                if (!WITHOUT_MEMBERS.contains(Clusters.await(answer).groupState())) {
+                    active.add(group);
+                }
+            } catch (ExecutionException e) {
+                if (tellUnlessMissing(group, e.getCause())) {
+                    active.add(group); // it may be
+                }
+            }
+        });
+        return active;
+    }
+
+    private static boolean tellUnlessMissing(String group, Throwable cause) {
+        boolean isMissing = cause instanceof GroupIdNotFoundException;
+        if (!isMissing) {
+            LOG.warn("Cannot ask about group {}: {}", group, MirrorException.reason(cause));
+        }
+        return !isMissing;
+    }
+
+    /** Commits for a group; returns why that was not possible, if so. */
+    static Optional<Throwable> commit(Admin cluster, String group, Map<TopicPartition, OffsetAndMetadata> offsets) {
+        try {
+            Clusters.await(cluster.alterConsumerGroupOffsets(group, offsets).all());
+            return Optional.empty();
+        } catch (ExecutionException e) {
+            return Optional.of(e.getCause());
+        }
+    }
+}

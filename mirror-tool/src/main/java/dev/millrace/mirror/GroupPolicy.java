@@ -1,0 +1,18 @@
+package dev.millrace.mirror;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * Whose committed offsets a mirror keeps on the target, too.
+ *
+ * @param names matches the whole names of these groups of the source; empty if there is none
+ * @param interval how often it writes them there
+ */
+public record GroupPolicy(Optional<Pattern> names, Duration interval) {
+    /** As often as MirrorMaker 2. */
+    public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(60);
+
+    public static final GroupPolicy NONE = new GroupPolicy(Optional.empty(), DEFAULT_INTERVAL);
+}

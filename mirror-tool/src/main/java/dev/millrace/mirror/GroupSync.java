@@ -1,0 +1,186 @@
+package dev.millrace.mirror;
+
+import dev.millrace.mirror.offsets.OffsetRuns;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.UnknownMemberIdException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the committed offsets of groups of the source on the target, translated, so that the groups can go on there. Each
+ * process writes those of the partitions that it copies. It writes nothing for a group that has members at the target,
+ * and no offset that is not after the one that is there: a group that has gone on at the target, and has stopped, is
+ * further than on the source.
+ *
+ * <p><b>Threads:</b> a timer of its own. {@link #close} by that which runs the mirror.
+ */
+final class GroupSync implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(GroupSync.class);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+
+    private final Pattern names;
+    private final long intervalNanos;
+    private final String ownGroup;
+    private final OffsetMap map;
+    private final OffsetMapTopic topic;
+    private final Admin source;
+    private final Admin target;
+    private final ScheduledExecutorService timer = Timers.daemon("mirror-groups");
+    private final Set<String> told = new HashSet<>();
+    private final Set<String> toldActive = new HashSet<>();
+    private long lastNanos = System.nanoTime();
+
+    private GroupSync(GroupPolicy policy, String ownGroup, OffsetMapTopic topic, Admin source, Admin target) {
+        this.names = policy.names().orElseThrow();
+        this.intervalNanos = policy.interval().toNanos();
+        this.ownGroup = ownGroup;
+        this.topic = topic;
+        this.map = new OffsetMap(topic, source, target);
+        this.source = source;
+        this.target = target;
+    }
+
+    /**
+     * Starts, if the mirror is to keep the offsets of groups; else returns null.
+     *
+     * @param ownGroup of the mirror, which is left alone
+     */
+    static GroupSync startOrNull(MirrorConfig config, String ownGroup, Admin source, Admin target) {
+        if (config.policies().groups().names().isEmpty()) {
+            return null;
+        }
+        OffsetMapTopic topic = new OffsetMapTopic(ownGroup, target, config);
+        GroupSync sync = new GroupSync(config.policies().groups(), ownGroup, topic, source, target);
+        Timers.repeat(sync.timer, () -> sync.run(System.nanoTime()), GroupSync::tell);
+        return sync;
+    }
+
+    /** Is to be told where records are at the target. */
+    CopiedOffsets offsets() {
+        return map;
+    }
+
+    private static void tell(Throwable failure) {
+        LOG.warn(
+                "Offsets of groups cannot be kept on the target now; trying again: {}",
+                MirrorException.reason(failure));
+    }
+
+    private void run(long nowNanos) {
+        map.keep(nowNanos);
+        if (nowNanos - lastNanos >= intervalNanos) {
+            lastNanos = nowNanos;
+            synchronize();
+        }
+    }
+
+    private void synchronize() {
+        Map<TopicPartition, OffsetRuns> runs = map.runs();
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> committed =
+                GroupOffsets.committed(source, GroupOffsets.names(source, names, ownGroup));
+        Set<TopicPartition> partitions = new HashSet<>();
+        committed.values().forEach(of -> {
+            of.keySet().retainAll(runs.keySet());
+            partitions.addAll(of.keySet());
+        });
+        committed.values().removeIf(Map::isEmpty);
+        if (committed.isEmpty()) {
+            return;
+        }
+        GroupTranslation translation = GroupTranslation.of(runs, partitions, target);
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> there = GroupOffsets.committed(target, committed.keySet());
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> wanted = new HashMap<>();
+        committed.forEach((group, of) -> {
+            Map<TopicPartition, OffsetAndMetadata> newer = newer(of, there.get(group), translation);
+            if (!newer.isEmpty()) {
+                wanted.put(group, newer);
+            }
+        });
+        Set<String> active = GroupOffsets.active(target, wanted.keySet());
+        wanted.forEach((group, offsets) -> {
+            if (active.contains(group)) {
+                tellActive(group);
+            } else {
+                commit(group, offsets);
+            }
+        });
+    }
+
+    private static Map<TopicPartition, OffsetAndMetadata> newer(
+            Map<TopicPartition, OffsetAndMetadata> committed,
+            Map<TopicPartition, OffsetAndMetadata> there,
+            GroupTranslation translation) {
+        Map<TopicPartition, OffsetAndMetadata> newer = new HashMap<>();
+        committed.forEach((partition, position) -> {
+            if (translation.isPossible(partition)) {
+                long to = translation.translate(partition, position.offset()).target();
+                OffsetAndMetadata present = there.get(partition);
+                if (present == null || present.offset() < to) {
+                    newer.put(partition, new OffsetAndMetadata(to, position.metadata()));
+                }
+            }
+        });
+        return newer;
+    }
+
+    private void commit(String group, Map<TopicPartition, OffsetAndMetadata> offsets) {
+        Optional<Throwable> failure = GroupOffsets.commit(target, group, offsets);
+        if (failure.isEmpty()) {
+            toldActive.remove(group);
+            if (told.add(group)) {
+                LOG.info("The offsets of group {} are kept on the target, too", group);
+            }
+        } else if (failure.get() instanceof UnknownMemberIdException) {
+            tellActive(group); // it has got members just now
+        } else {
+            LOG.warn(
+                    "The offsets of group {} cannot be written to the target: {}",
+                    group,
+                    MirrorException.reason(failure.get()));
+        }
+    }
+
+    private void tellActive(String group) {
+        if (toldActive.add(group)) {
+            LOG.info("Group {} has members on the target; its offsets there are left as they are", group);
+        }
+    }
+
+    /** Writes a last time what is known, if the clusters answer in time. The members have ended. */
+    @Override
+    public void close() {
+        CountDownLatch done = new CountDownLatch(1);
+        timer.execute(() -> {
+            try {
+                map.loadLast();
+                synchronize(); // first, because it needs what is left to be written
+                map.write();
+            } catch (RuntimeException failure) {
+                tell(failure);
+            } finally {
+                done.countDown();
+            }
+        });
+        try {
+            if (!done.await(CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+                LOG.warn("The last offsets of groups are not written to the target: it does not answer in time");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        timer.shutdownNow();
+        topic.close();
+    }
+}

@@ -1,0 +1,203 @@
+package dev.millrace.mirror;
+
+import dev.millrace.mirror.OffsetMapTopic.Kept;
+import dev.millrace.mirror.offsets.OffsetRuns;
+import dev.millrace.mirror.pass.AckedRuns;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+
+/**
+ * Where the records of all partitions are that this process copies, and its keeping in {@link OffsetMapTopic}: what a
+ * former owner knew is loaded after the partition is assigned, and what is new is written every few seconds. What is
+ * lost by a kill makes translations less exact, and no more.
+ *
+ * <p><b>Threads:</b> any calls what {@link CopiedOffsets} has; one calls the rest, which blocks while clusters answer.
+ * <p><b>Ordering:</b> that of {@link PartitionOffsets} and of concurrent maps.
+ */
+final class OffsetMap implements CopiedOffsets {
+    /** A former owner writes what it has left within that time. */
+    private static final long LOAD_DELAY_NANOS = Duration.ofSeconds(2).toNanos();
+
+    private static final long WRITE_INTERVAL_NANOS = Duration.ofSeconds(5).toNanos();
+    /** With fewer there is nothing to gain. */
+    private static final int MANY_RUNS = 1_000;
+
+    private final OffsetMapTopic topic;
+    private final Admin source;
+    private final Admin target;
+    private final Map<TopicPartition, PartitionOffsets> owned = new ConcurrentHashMap<>();
+    /** Given up, and to be written a last time. */
+    private final Map<TopicPartition, PartitionOffsets> left = new ConcurrentHashMap<>();
+
+    private long writtenNanos = System.nanoTime();
+
+    OffsetMap(OffsetMapTopic topic, Admin source, Admin target) {
+        this.topic = topic;
+        this.source = source;
+        this.target = target;
+    }
+
+    // ---- members ----
+
+    @Override
+    public AckedRuns begin(TopicPartition partition, Uuid topicId, long position) {
+        return owned.compute(
+                        partition,
+                        (unused, known) -> known == null || !known.topicId().equals(topicId)
+                                ? new PartitionOffsets(topicId, System.nanoTime())
+                                : known)
+                .begin(position);
+    }
+
+    @Override
+    public void suspend(TopicPartition partition) {
+        PartitionOffsets known = owned.get(partition);
+        if (known != null) {
+            known.end();
+        }
+    }
+
+    @Override
+    public void onCommitted(Map<TopicPartition, OffsetAndMetadata> positions) {
+        positions.forEach((partition, position) -> {
+            PartitionOffsets known = owned.get(partition);
+            if (known != null) {
+                known.onCommitted(position.offset());
+            }
+        });
+    }
+
+    @Override
+    public void giveUp(Collection<TopicPartition> partitions) {
+        for (TopicPartition partition : partitions) {
+            PartitionOffsets known = owned.remove(partition);
+            if (known != null) {
+                known.end();
+                left.put(partition, known);
+            }
+        }
+    }
+
+    // ---- keeping ----
+
+    /** Loads and writes what is due. */
+    void keep(long nowNanos) {
+        Map<TopicPartition, PartitionOffsets> settled = new HashMap<>(owned);
+        settled.values().removeIf(next -> nowNanos - next.sinceNanos() < LOAD_DELAY_NANOS);
+        load(settled);
+        load(left);
+        anchor();
+        boolean isDue = nowNanos - writtenNanos >= WRITE_INTERVAL_NANOS;
+        if (isDue) {
+            writtenNanos = nowNanos;
+            dropDeleted();
+        }
+        if (isDue || !left.isEmpty()) {
+            write();
+        }
+    }
+
+    private void load(Map<TopicPartition, PartitionOffsets> some) {
+        Map<TopicPartition, PartitionOffsets> unloaded = new HashMap<>(some);
+        unloaded.values().removeIf(PartitionOffsets::isLoaded);
+        if (!unloaded.isEmpty()) {
+            Map<TopicPartition, Kept> kept = topic.read(unloaded::containsKey);
+            unloaded.forEach((partition, offsets) -> offsets.load(runsOf(kept.get(partition), offsets.topicId())));
+        }
+    }
+
+    /** Loads what is not loaded yet, of a mirror that has ended. */
+    void loadLast() {
+        load(owned);
+        load(left);
+    }
+
+    /** What was known of a topic that was deleted means nothing in one that has its name now. */
+    static OffsetRuns runsOf(Kept keptOrNull, Uuid topicId) {
+        return keptOrNull == null || TopicIdentities.differ(keptOrNull.topicId(), topicId)
+                ? new OffsetRuns()
+                : keptOrNull.runs();
+    }
+
+    /**
+     * Of a partition that has nothing to copy, notes where the target ends. If the source, asked later, still ends at the
+     * mirror's position, nothing from there on was at the target when it was asked.
+     */
+    private void anchor() {
+        Map<TopicPartition, Long> positions = new HashMap<>();
+        owned.forEach((partition, offsets) -> {
+            long position = offsets.positionWithoutAnchor();
+            if (position >= 0) {
+                positions.put(partition, position);
+            }
+        });
+        if (positions.isEmpty()) {
+            return;
+        }
+        positions.keySet().retainAll(Clusters.existing(target, positions.keySet()));
+        positions.keySet().retainAll(Clusters.existing(source, positions.keySet()));
+        if (!positions.isEmpty()) {
+            Map<TopicPartition, Long> ends = Clusters.offsets(target, positions.keySet(), OffsetSpec.latest());
+            Clusters.offsets(source, positions.keySet(), OffsetSpec.latest()).forEach((partition, end) -> {
+                PartitionOffsets offsets = owned.get(partition);
+                if (offsets != null && end.equals(positions.get(partition))) {
+                    offsets.anchor(end, ends.get(partition));
+                }
+            });
+        }
+    }
+
+    private void dropDeleted() {
+        Set<TopicPartition> full = owned.entrySet().stream()
+                .filter(next -> next.getValue().size() > MANY_RUNS)
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
+        if (!full.isEmpty()) {
+            Clusters.offsets(source, full, OffsetSpec.earliest()).forEach((partition, start) -> {
+                PartitionOffsets offsets = owned.get(partition);
+                if (offsets != null) {
+                    offsets.dropBefore(start);
+                }
+            });
+        }
+    }
+
+    /** Writes what has changed. */
+    void write() {
+        Map<TopicPartition, PartitionOffsets> changed = new HashMap<>(left);
+        changed.putAll(owned); // assigned again meanwhile
+        changed.values().removeIf(next -> !next.takeChanged());
+        Map<TopicPartition, Kept> kept = new HashMap<>();
+        changed.forEach(
+                (partition, offsets) -> kept.put(partition, new Kept(offsets.topicId(), offsets.committedRuns())));
+        try {
+            changed.keySet().removeAll(topic.write(kept));
+        } finally {
+            changed.values().forEach(PartitionOffsets::onNotKept);
+            left.values().removeIf(next -> !next.hasChanged());
+        }
+    }
+
+    /** What is known of the partitions that this process copies, or has copied until just now, once it is loaded. */
+    Map<TopicPartition, OffsetRuns> runs() {
+        Map<TopicPartition, PartitionOffsets> all = new HashMap<>(left);
+        all.putAll(owned);
+        Map<TopicPartition, OffsetRuns> runs = new HashMap<>();
+        all.forEach((partition, offsets) -> {
+            if (offsets.isLoaded()) {
+                runs.put(partition, offsets.committedRuns());
+            }
+        });
+        return runs;
+    }
+}

@@ -1,0 +1,326 @@
+package dev.millrace.mirror.offsets;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.apache.kafka.common.utils.ByteUtils;
+
+/**
+ * Which offsets the records of one source partition have at the target, as runs: in each, the two offsets differ by the
+ * same number. A topic without gaps, to which nobody else writes at the target, has one run however long it is; a marker
+ * of a transaction, a record that compaction has removed, or a foreign record begins another.
+ *
+ * <p>A run begins with a source offset and a target offset, and ends where the next one begins. Either it is known: each
+ * record of it is where the difference says, and after the last of them there is none before the next run. Or it is not:
+ * all that is known is that its records are from its target offset on. The last run is one of these, and has nothing
+ * yet.
+ *
+ * <p>{@link #translate} skips no record, because of one rule that {@link #append} and {@link #begin} keep: for each run
+ * that begins at source offset s and target offset t, each record from s on has a copy from t on. Copies are written in
+ * order, so it holds when a run is appended; when something is copied again, what was known from there on is forgotten.
+ *
+ * <p><b>Bounds:</b> at most {@value #MOST} runs. When there are more, each two of the older half become one that is not
+ * known; so the older an offset is, the less exact is its translation, and the newest 2,000 runs are always exact.
+ *
+ * <p><b>Threads:</b> one at a time.
+ */
+public final class OffsetRuns {
+    static final int MOST = 4_096;
+    private static final byte FORMAT = 1;
+    private static final int FIRST_CAPACITY = 4;
+
+    private long[] sources = new long[FIRST_CAPACITY];
+    /** The complement of the offset if the run is not known. */
+    private long[] targets = new long[FIRST_CAPACITY];
+
+    private int size;
+
+    public boolean isEmpty() {
+        return size == 0;
+    }
+
+    /** How many runs there are. */
+    public int size() {
+        return size;
+    }
+
+    public OffsetRuns copy() {
+        OffsetRuns copy = new OffsetRuns();
+        copy.sources = Arrays.copyOf(sources, Math.max(size, FIRST_CAPACITY));
+        copy.targets = Arrays.copyOf(targets, Math.max(size, FIRST_CAPACITY));
+        copy.size = size;
+        return copy;
+    }
+
+    /** The source offset up to which something is known; -1 if nothing is. */
+    public long end() {
+        return size == 0 ? -1 : sources[size - 1];
+    }
+
+    /** Whether it is known which target offset belongs to the end. */
+    public boolean isEndKnown() {
+        return size > 0 && !isAfterHole(size - 1);
+    }
+
+    private long start(int run) {
+        return targets[run] < 0 ? ~targets[run] : targets[run];
+    }
+
+    private boolean isKnown(int run) {
+        return targets[run] >= 0;
+    }
+
+    /** Whether the records before the run are somewhere behind its target offset, too, because nothing is known of them. */
+    private boolean isAfterHole(int run) {
+        return run > 0 && !isKnown(run) && !isKnown(run - 1) && start(run - 1) == start(run);
+    }
+
+    // ---- what is learnt ----
+
+    /**
+     * The records from this source offset on are about to be copied, and nothing is known of those between {@link #end}
+     * and there. If it is before the end, they are copied again.
+     */
+    public void begin(long source) {
+        if (size == 0 || source == end()) {
+            return;
+        }
+        if (source < sources[0]) {
+            size = 0;
+            return;
+        }
+        long target = translate(source).target();
+        removeFrom(source);
+        push(source, ~target);
+    }
+
+    /** The target ends at this offset, and no record from this source offset on has been copied. */
+    public void anchor(long source, long target) {
+        begin(source);
+        removeAfter(source, target);
+        if (size > 0 && end() == source) {
+            size--;
+        }
+        push(source, ~target);
+        for (int hole = size - 2; hole >= 0 && !isKnown(hole) && start(hole) == target; hole--) {
+            targets[hole] = target; // nothing has been written since
+        }
+    }
+
+    /**
+     * Records that follow one another, and are so at the target. Those before them, since the last call of this or of
+     * {@link #begin}, are none, or are not copied.
+     */
+    public void append(long source, long target, long count) {
+        boolean isAfterEnd = size > 0 && !removeAfter(source, target);
+        boolean isPreviousKnown = isAfterEnd && size > 1 && isKnown(size - 2);
+        if (isPreviousKnown && targets[size - 2] - sources[size - 2] == target - source) {
+            size--; // the same difference: the run goes on
+        } else {
+            if (isPreviousKnown || (size > 0 && end() == source)) {
+                size--; // nothing is between
+            }
+            push(source, target);
+        }
+        push(source + count, ~(target + count));
+    }
+
+    /** Records are at the target, but not known where. */
+    public void appendUnknown(long source, long count) {
+        begin(source + count);
+    }
+
+    /** Before this source offset there is no record that is not copied. */
+    public void moveEnd(long source) {
+        int last = size - 1;
+        if (size == 0 || source <= end() || isAfterHole(last)) {
+            return;
+        }
+        if (size > 1 && isKnown(last - 1)) {
+            sources[last] = source;
+        } else {
+            targets[last] = start(last);
+            push(source, ~targets[last]);
+        }
+    }
+
+    /** Adds all that others know, after what is known here. */
+    public void appendAll(OffsetRuns others) {
+        for (int i = 0; i < others.size; i++) {
+            boolean isAfterKnown = i > 0 && others.isKnown(i - 1);
+            if (others.isKnown(i)) {
+                if (!isAfterKnown) {
+                    begin(others.sources[i]);
+                }
+                long records = others.sources[i + 1] - others.sources[i];
+                append(
+                        others.sources[i],
+                        others.targets[i],
+                        Math.min(records, others.start(i + 1) - others.targets[i]));
+            } else if (others.isAfterHole(i)) {
+                begin(others.sources[i]);
+            } else if (isAfterKnown && i == others.size - 1) {
+                moveEnd(others.sources[i]);
+            } else {
+                anchor(others.sources[i], others.start(i));
+            }
+        }
+    }
+
+    /** Forgets what is known from a source offset on. */
+    public void cut(long source) {
+        if (source < end()) {
+            begin(source);
+        }
+    }
+
+    /** Forgets what is known of offsets that the source no longer has. */
+    public void dropBefore(long source) {
+        int first = find(source);
+        while (first > 0 && isAfterHole(first)) {
+            first--;
+        }
+        if (first > 0) {
+            size -= first;
+            System.arraycopy(sources, first, sources, 0, size);
+            System.arraycopy(targets, first, targets, 0, size);
+        }
+    }
+
+    /**
+     * Removes runs that begin after either offset: these are copied again, or the target has lost what it had. Returns
+     * whether there were any.
+     */
+    private boolean removeAfter(long source, long target) {
+        int before = size;
+        while (size > 0 && (sources[size - 1] > source || start(size - 1) > target)) {
+            size--;
+        }
+        return size < before;
+    }
+
+    private void removeFrom(long source) {
+        while (size > 0 && sources[size - 1] >= source) {
+            size--;
+        }
+    }
+
+    private void push(long source, long target) {
+        if (size == MOST) {
+            mergeOlder();
+        }
+        if (size == sources.length) {
+            sources = Arrays.copyOf(sources, size * 2);
+            targets = Arrays.copyOf(targets, size * 2);
+        }
+        sources[size] = source;
+        targets[size++] = target;
+    }
+
+    private void mergeOlder() {
+        int kept = 0;
+        long[] oldTargets = targets.clone();
+        for (int i = 0; i < size; i++) {
+            boolean isOld = i < MOST / 2;
+            boolean isMerged = isOld && i % 2 == 1;
+            boolean isInHole = i <= MOST / 2 && i > 0 && oldTargets[i] < 0 && oldTargets[i] == oldTargets[i - 1];
+            if (!isMerged && !isInHole) {
+                sources[kept] = sources[i];
+                targets[kept++] = isOld ? Math.min(oldTargets[i], ~oldTargets[i]) : oldTargets[i];
+            }
+        }
+        size = kept;
+    }
+
+    // ---- what is asked ----
+
+    /** Whether the offset is before all that is known, so that {@link #translate} has no answer. */
+    public boolean isBefore(long source) {
+        return size == 0 || source < sources[0];
+    }
+
+    /** The target offset before which nothing is known; -1 if nothing is. */
+    public long firstTarget() {
+        return size == 0 ? -1 : start(0);
+    }
+
+    /**
+     * Where the first record at or after a source offset is.
+     *
+     * @throws IllegalArgumentException the offset is before all that is known
+     */
+    public Translation translate(long source) {
+        if (isBefore(source)) {
+            throw new IllegalArgumentException("Nothing is known of offset " + source);
+        }
+        int run = find(source);
+        long from = start(run);
+        int next = run + 1;
+        while (next < size && isAfterHole(next)) {
+            next++;
+        }
+        long most = next < size ? start(next) - from : Long.MAX_VALUE;
+        if (isKnown(run)) {
+            return new Translation(from + Math.min(source - sources[run], most), 0);
+        }
+        int hole = run;
+        while (isAfterHole(hole)) {
+            hole--;
+        }
+        return new Translation(from, Math.min(source - sources[hole], most));
+    }
+
+    /** The run that has the offset; -1 if it is before all. */
+    private int find(long source) {
+        int found = Arrays.binarySearch(sources, 0, size, source);
+        return found >= 0 ? found : -found - 2;
+    }
+
+    // ---- the form in which they are kept ----
+
+    /** The format's number, the number of runs, and for each how much further it begins in the source and the target. */
+    public byte[] toBytes() {
+        ByteBuffer bytes = ByteBuffer.allocate(1 + ByteUtils.sizeOfUnsignedVarint(size) + size * 2 * 10);
+        bytes.put(FORMAT);
+        ByteUtils.writeUnsignedVarint(size, bytes);
+        long source = 0;
+        long target = 0;
+        for (int i = 0; i < size; i++) {
+            ByteUtils.writeVarlong(sources[i] - source, bytes);
+            ByteUtils.writeVarlong(isKnown(i) ? start(i) - target : ~(start(i) - target), bytes);
+            source = sources[i];
+            target = start(i);
+        }
+        return Arrays.copyOf(bytes.array(), bytes.position());
+    }
+
+    /** Reads what {@link #toBytes} has written; nothing of a later format. */
+    public static OffsetRuns read(ByteBuffer bytes) {
+        OffsetRuns runs = new OffsetRuns();
+        if (bytes.get() != FORMAT) {
+            return runs;
+        }
+        int count = ByteUtils.readUnsignedVarint(bytes);
+        long source = 0;
+        long target = 0;
+        for (int i = 0; i < count; i++) {
+            source += ByteUtils.readVarlong(bytes);
+            long step = ByteUtils.readVarlong(bytes);
+            boolean isKnown = step >= 0;
+            target += isKnown ? step : ~step;
+            runs.push(source, isKnown ? target : ~target);
+        }
+        return runs;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < size; i++) {
+            text.append(sources[i])
+                    .append(isKnown(i) ? "=" : ">=")
+                    .append(start(i))
+                    .append(' ');
+        }
+        return text.toString().strip();
+    }
+}

@@ -1,0 +1,255 @@
+package dev.millrace.mirror;
+
+import static dev.millrace.mirror.support.MirrorFixture.await;
+import static dev.millrace.mirror.support.MirrorFixture.get;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.support.MirrorFixture;
+import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.SourceLoad;
+import dev.millrace.testkit.cluster.KafkaCluster;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Groups of the source that go on at the target: what they see there is what they would have seen at the source. */
+@Timeout(180)
+class GroupFailoverIT {
+    private static final Duration STOP = Duration.ofSeconds(40);
+    private static final int PARTITIONS = 2;
+    private static final int GROUPS = 6;
+
+    private static MirrorFixture clusters;
+
+    private final long seed = Long.getLong("millrace.seed", System.nanoTime());
+    private final Random random = new Random(seed);
+    private int lastRecord;
+
+    @BeforeAll
+    static void startClusters() {
+        clusters = new MirrorFixture();
+    }
+
+    @AfterAll
+    static void stopClusters() {
+        clusters.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"auto, exact", "auto, exactly-once", "consumer, at-least-once"})
+    void shouldLetGroupsGoOnWithEachRecordOnce(String mode, String resume) throws Exception {
+        String topic = mode + "-" + resume;
+        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        String[] options = {"--mode=" + mode, "--resume=" + resume, "--groups=" + topic + "-g.*", "--groups-interval=1s"
+        };
+        writeWithMarkers(topic);
+        mirrorAll(topic, false, options);
+        writeWithMarkers(topic);
+        Map<String, Map<TopicPartition, Long>> committed = commitSomewhere(topic);
+
+        mirrorAll(topic, true, options);
+
+        for (String group : committed.keySet()) {
+            Map<TopicPartition, OffsetAndMetadata> there = onTarget(group);
+            assertThat(there.keySet())
+                    .as("%s, seed %d", group, seed)
+                    .isEqualTo(committed.get(group).keySet());
+            there.forEach((partition, to) -> {
+                List<String> left = values(
+                        clusters.source(), partition, committed.get(group).get(partition));
+                List<String> seen = values(clusters.target(), partition, to.offset());
+                String at = group + " " + partition + " at " + to.offset() + ", seed " + seed;
+                assertThat(seen).as(at).hasSameSizeAs(left);
+                assertThat(seen.equals(left)).as(at).isTrue();
+            });
+        }
+    }
+
+    @Test
+    void shouldPlanAFailoverAndSayHowManyRecordsAreSeenTwiceAtMostAfterKills() throws Exception {
+        String topic = "killed";
+        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        String groups = "--groups=" + topic + "-g.*";
+        long records;
+        try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed)) {
+            for (int kill = 0; kill < 2; kill++) {
+                try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.AUTO, groups)) {
+                    long before = clusters.mirrored(topic);
+                    await("it writes", () -> clusters.mirrored(topic) > before + 2_000, mirror);
+                    if (kill == 1) {
+                        await("it keeps where they are", () -> hasMap(topic), mirror);
+                    }
+                    mirror.kill().awaitExit(STOP);
+                }
+            }
+            records = load.stop();
+        }
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.AUTO, groups)) {
+            await("all is committed", () -> clusters.committed(topic) >= records, mirror);
+            mirror.terminate().awaitExit(STOP);
+        }
+        Map<String, Map<TopicPartition, Long>> committed = commitSomewhere(topic);
+
+        List<FailoverPlan.Position> plan;
+        try (MirrorProcess printed = MirrorProcess.start(
+                "failover",
+                "--plan",
+                "--source=" + clusters.source().bootstrapServers(),
+                "--target=" + clusters.target().bootstrapServers(),
+                "--topics=" + topic,
+                "--group=" + topic,
+                groups)) {
+            assertThat(printed.awaitExit(STOP)).as(printed.output()).isZero();
+            System.out.println(printed.output());
+            plan = parse(printed.output());
+        }
+
+        assertThat(plan).hasSize(GROUPS * PARTITIONS);
+        long twice = 0;
+        for (FailoverPlan.Position next : plan) {
+            // Nothing is doubled or left out on the target, so the records' numbers say how many are seen twice.
+            long source = committed.get(next.group()).get(next.partition());
+            twice += source - next.target();
+            assertThat(next.source()).isEqualTo(source);
+            assertThat(next.target()).as("%s, seed %d", next, seed).isLessThanOrEqualTo(source);
+            assertThat(source - next.target()).as("%s, seed %d", next, seed).isLessThanOrEqualTo(next.twiceAtMost());
+        }
+        System.out.printf("%,d records: %,d would be seen twice%n", records, twice);
+        assertThat(onTarget(topic + "-g0")).as("the plan changes nothing").isEmpty();
+    }
+
+    /** The rows that the command prints. */
+    private static List<FailoverPlan.Position> parse(String output) {
+        return output.lines()
+                .map(line -> line.replace(",", "").trim().split(" +"))
+                .filter(words -> words.length == 7 && words[2].matches("\\d+"))
+                .map(words -> new FailoverPlan.Position(
+                        words[0],
+                        new TopicPartition(words[1], Integer.parseInt(words[2])),
+                        Long.parseLong(words[3]),
+                        Long.parseLong(words[4]),
+                        Long.parseLong(words[5]),
+                        Long.parseLong(words[6])))
+                .toList();
+    }
+
+    private static boolean hasMap(String group) {
+        String map = OffsetMapTopic.name(group);
+        return get(clusters.target().admin().listTopics().names()).contains(map) && clusters.mirrored(map) > 0;
+    }
+
+    /** Mirrors until nothing is left, and stops. */
+    private static void mirrorAll(String topic, boolean hasGroups, String... options) throws Exception {
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, ProducerKind.MILLRACE, options)) {
+            await(
+                    "all is mirrored",
+                    () -> Math.max(clusters.committed(topic), clusters.committedOnTarget(topic))
+                            >= clusters.written(topic),
+                    mirror);
+            if (hasGroups) {
+                await("its groups are on the target", () -> mirror.hasPrinted("kept on the target"), mirror);
+            }
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+    }
+
+    /** Transactions of all sizes, some aborted, and records in none. */
+    private void writeWithMarkers(String topic) {
+        Map<String, Object> config = new HashMap<>(clusters.source().clientConfig());
+        try (KafkaProducer<byte[], byte[]> plain = producer(config)) {
+            config.put("transactional.id", topic);
+            try (KafkaProducer<byte[], byte[]> transactional = producer(config)) {
+                transactional.initTransactions();
+                for (int i = 0; i < 30; i++) {
+                    write(plain, topic, random.nextInt(400));
+                    plain.flush();
+                    transactional.beginTransaction();
+                    write(transactional, topic, 1 + random.nextInt(200));
+                    if (random.nextInt(4) == 0) {
+                        transactional.flush();
+                        transactional.abortTransaction();
+                    } else {
+                        transactional.commitTransaction();
+                    }
+                }
+            }
+        }
+    }
+
+    private static KafkaProducer<byte[], byte[]> producer(Map<String, Object> config) {
+        return new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    private void write(KafkaProducer<byte[], byte[]> producer, String topic, int records) {
+        for (int i = 0; i < records; i++) {
+            byte[] value = Integer.toString(lastRecord++).getBytes(StandardCharsets.UTF_8);
+            var unused = producer.send(new ProducerRecord<>(topic, random.nextInt(PARTITIONS), null, value));
+        }
+    }
+
+    /** As groups do that have read up to somewhere. */
+    private Map<String, Map<TopicPartition, Long>> commitSomewhere(String topic) {
+        Map<TopicPartition, Long> ends = Clusters.endOffsets(clusters.source().admin(), topic, PARTITIONS);
+        Map<String, Map<TopicPartition, Long>> all = new TreeMap<>();
+        for (int i = 0; i < GROUPS; i++) {
+            Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+            Map<TopicPartition, Long> plain = new HashMap<>();
+            boolean isAtEnd = i == 0;
+            ends.forEach((partition, end) -> {
+                long offset = isAtEnd ? end : random.nextLong(end);
+                offsets.put(partition, new OffsetAndMetadata(offset));
+                plain.put(partition, offset);
+            });
+            String group = topic + "-g" + i;
+            get(clusters.source()
+                    .admin()
+                    .alterConsumerGroupOffsets(group, offsets)
+                    .all());
+            all.put(group, plain);
+        }
+        return all;
+    }
+
+    private static Map<TopicPartition, OffsetAndMetadata> onTarget(String group) {
+        return get(clusters.target().admin().listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata());
+    }
+
+    /** What a consumer of committed records sees from an offset on. */
+    private static List<String> values(KafkaCluster cluster, TopicPartition partition, long from) {
+        Map<String, Object> config = new HashMap<>(cluster.clientConfig());
+        config.put("isolation.level", "read_committed");
+        config.put("auto.offset.reset", "none");
+        List<String> values = new ArrayList<>();
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            consumer.assign(List.of(partition));
+            consumer.seek(partition, from);
+            long end = consumer.endOffsets(List.of(partition)).get(partition);
+            while (consumer.position(partition) < end) {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(100))) {
+                    values.add(new String(record.value(), StandardCharsets.UTF_8));
+                }
+            }
+        }
+        return values;
+    }
+}
