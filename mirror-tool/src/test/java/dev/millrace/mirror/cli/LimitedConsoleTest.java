@@ -8,6 +8,7 @@ import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.classic.util.LogbackMDCAdapter;
 import dev.millrace.mirror.Mirror;
+import dev.millrace.mirror.http.LogEvent;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,6 +48,20 @@ class LimitedConsoleTest {
         log(CLIENT, Level.WARN, AWAY);
 
         assertThat(lines()).containsExactly("WARN " + AWAY, "WARN " + AWAY + " (29 more like it not shown)");
+        assertThat(console.recent())
+                .extracting(LogEvent::text)
+                .containsExactly(AWAY, AWAY + " (29 more like it not shown)");
+    }
+
+    @Test
+    void shouldKeepTheLastWarningsAndNothingElse() {
+        log(PRODUCER, Level.INFO, "All is well");
+        for (int number = 0; number < 201; number++) {
+            log("dev.millrace.mirror.SourceGaps", Level.WARN, "Gap " + number);
+        }
+
+        assertThat(console.recent()).hasSize(200).extracting(LogEvent::level).containsOnly("WARN");
+        assertThat(console.recent().get(0).text()).isEqualTo("Gap 1");
     }
 
     @Test

@@ -39,6 +39,9 @@ class MainTest {
                     run --source a:1 --target b:1 --topics x --exclude-topics [   | --exclude-topics '[': Unclosed
                     verify --source a:1 --target b:1 --topics x --sample 0        | --sample 0: at least 1
                     verify --source a:1 --target b:1 --topics x --status -1       | --status -1: a number of seconds
+                    status                                                        | [HOST:]PORT
+                    status 1:x                                                    | expected is [HOST:]PORT such as 9464 or 0.0.0.0:9464, not '1:x'
+                    run --source a:1 --target b:1 --topics x --http 65536         | expected is [HOST:]PORT such as 9464 or 0.0.0.0:9464, not '65536'
                     run --source a:1 --target b:1 --topics x --group=             | --group '': the name of a consumer group
                     run --source a:1 --target b:1 --topics x --status -1          | --status -1: a number of seconds
                     run --source a:1 --target b:1 --topics x --mode consumer --resume exact | --mode consumer --resume exact

@@ -7,6 +7,7 @@ import dev.millrace.mirror.MirrorStatus;
 import dev.millrace.mirror.PartitionStatus;
 import dev.millrace.mirror.StallCause;
 import dev.millrace.mirror.support.Statuses;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -60,64 +61,75 @@ class StatusPageTest {
     }
 
     @Test
-    void shouldShowThePartitionsOfTheProcessTheLargestLagFirst() {
-        await(() -> rows().size() == 2);
-
-        assertThat(cell(0, 0)).isEqualTo(EVIL + "-2");
-        assertThat(cell(0, 4)).isEqualTo("70");
-        assertThat(cell(0, 8)).isEqualTo("target-silent");
-        assertThat(cell(1, 0)).startsWith("small-");
-        assertThat(page.getElementById("state").getTextContent()).isEqualTo("running");
-        assertThat(page.getElementById("route").getTextContent()).isEqualTo("old:9092 → new:9092");
-        assertThat(page.getElementById("members").getTextContent()).contains("mirror-0");
-        assertThat(page.getElementById("counts").getTextContent()).contains("gaps: 1");
+    void shouldShowThePartitionsOfTheProcessTheLargestLagFirst() throws Exception {
+        awaitAndLook(() -> rows().size() == 2, () -> {
+            assertThat(cell(0, 0)).isEqualTo(EVIL + "-2");
+            assertThat(cell(0, 4)).isEqualTo("70");
+            assertThat(cell(0, 8)).isEqualTo("target-silent");
+            assertThat(cell(1, 0)).startsWith("small-");
+            assertThat(text("state")).isEqualTo("running");
+            assertThat(text("route")).isEqualTo("old:9092 → new:9092");
+            assertThat(text("members")).contains("mirror-0");
+            assertThat(text("counts")).contains("gaps: 1");
+        });
     }
 
     @Test
-    void shouldTakeNamesForTextAndNotForMarkup() {
-        await(() -> rows().size() == 2);
-
-        assertThat(page.getElementsByTagName("img")).isEmpty();
-        assertThat(page.getElementById("events").getTextContent()).isEqualTo("2023-11-14 22:13:20 WARN Gap in " + EVIL);
+    void shouldTakeNamesForTextAndNotForMarkup() throws Exception {
+        awaitAndLook(() -> rows().size() == 2, () -> {
+            assertThat(page.getElementsByTagName("img")).isEmpty();
+            assertThat(text("events")).isEqualTo("2023-11-14 22:13:20 WARN Gap in " + EVIL);
+        });
     }
 
     @Test
-    void shouldDrawLinesThatGrowWithTime() {
-        await(() -> points("rateChart") >= 3);
-
-        assertThat(points("lagChart")).isGreaterThanOrEqualTo(3);
+    void shouldDrawLinesThatGrowWithTime() throws Exception {
+        awaitAndLook(
+                () -> points("rateChart") >= 3,
+                () -> assertThat(points("lagChart")).isGreaterThanOrEqualTo(3));
     }
 
     @Test
     void shouldShowThePartitionsWhoseNamesContainWhatIsTyped() throws Exception {
-        await(() -> rows().size() == 2);
+        awaitAndLook(() -> rows().size() == 2, () -> {
+            page.<HtmlElement>getHtmlElementById("filter").type("small");
 
-        page.<HtmlElement>getHtmlElementById("filter").type("small");
-        await(() -> rows().size() == 1);
-
-        assertThat(cell(0, 0)).startsWith("small-");
+            assertThat(rows()).hasSize(1);
+            assertThat(cell(0, 0)).startsWith("small-");
+        });
     }
 
     @Test
     void shouldChartThePartitionThatIsClicked() throws Exception {
-        await(() -> rows().size() == 2);
+        awaitAndLook(() -> rows().size() == 2, () -> {
+            rows().get(0).click();
 
-        rows().get(0).click();
-
-        assertThat(page.<DomElement>querySelector(".of").getTextContent()).isEqualTo(EVIL + "-2");
-        page.getElementById("all").click();
-        assertThat(page.<DomElement>querySelector(".of").getTextContent()).isEqualTo("all");
+            assertThat(charted()).isEqualTo(EVIL + "-2");
+            page.getElementById("all").click();
+            assertThat(charted()).isEqualTo("all");
+        });
     }
 
     @Test
-    void shouldSayWhyTheMirrorIsNotReadyAndThatItDoesNotAnswer() {
+    void shouldSayWhyTheMirrorIsNotReadyAndThatItDoesNotAnswer() throws Exception {
         status = Statuses.of(MirrorState.STARTING, "", "The source does not answer", List.<PartitionStatus>of());
-        await(() -> page.getElementById("obstacle").getTextContent().equals("The source does not answer"));
-        assertThat(page.getElementById("state").getTextContent()).isEqualTo("starting, not ready");
+        awaitAndLook(
+                () -> text("obstacle").equals("The source does not answer"),
+                () -> assertThat(text("state")).isEqualTo("starting, not ready"));
 
         server.close();
 
-        await(() -> page.getElementById("state").getTextContent().equals("no answer"));
+        awaitAndLook(
+                () -> text("state").equals("no answer"),
+                () -> assertThat(text("obstacle")).startsWith("The mirror does not answer"));
+    }
+
+    private String text(String id) {
+        return page.getElementById(id).getTextContent();
+    }
+
+    private String charted() {
+        return page.<DomElement>querySelector(".of").getTextContent();
     }
 
     private List<DomElement> rows() {
@@ -133,9 +145,20 @@ class StatusPageTest {
         return line == null ? 0 : line.getAttribute("points").split(" ").length;
     }
 
-    private void await(BooleanSupplier condition) {
-        while (!condition.getAsBoolean()) {
+    /** Waits until the page is so, and then looks at it. Scripts hold the page's lock, so what is seen is drawn whole. */
+    private void awaitAndLook(BooleanSupplier condition, Look look) throws IOException {
+        while (true) {
+            synchronized (page) {
+                if (condition.getAsBoolean()) {
+                    look.run();
+                    return;
+                }
+            }
             browser.waitForBackgroundJavaScript(50);
         }
+    }
+
+    private interface Look {
+        void run() throws IOException;
     }
 }
