@@ -147,8 +147,9 @@ class StatusPageTest {
 
     /** Waits until the page is so, and then looks at it. Scripts hold the page's lock, so what is seen is drawn whole. */
     private void awaitAndLook(BooleanSupplier condition, Look look) throws IOException {
+        HtmlPage opened = page;
         while (true) {
-            synchronized (page) {
+            synchronized (opened) {
                 if (condition.getAsBoolean()) {
                     look.run();
                     return;
