@@ -89,10 +89,14 @@ class GroupFailoverIT {
         String topic = "killed";
         clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
         String groups = "--groups=" + topic + "-g.*";
+        // The next mirror need not wait long for the member that was killed.
+        String[] options = {
+            groups, "--source-setting=session.timeout.ms=1500", "--source-setting=heartbeat.interval.ms=300"
+        };
         long records;
         try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed)) {
             for (int kill = 0; kill < 2; kill++) {
-                try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.AUTO, groups)) {
+                try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.AUTO, options)) {
                     long before = clusters.mirrored(topic);
                     await("it writes", () -> clusters.mirrored(topic) > before + 2_000, mirror);
                     if (kill == 1) {
@@ -103,7 +107,7 @@ class GroupFailoverIT {
             }
             records = load.stop();
         }
-        try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.AUTO, groups)) {
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.AUTO, options)) {
             await("all is committed", () -> clusters.committed(topic) >= records, mirror);
             mirror.terminate().awaitExit(STOP);
         }

@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.function.Supplier;
@@ -106,10 +105,11 @@ public final class ClientConfigs {
             // refuses this setting. The second is for members of earlier versions, and knows racks, which the first
             // does
             // not.
-            List<String> strategies =
+            String cooperative = CooperativeStickyAssignor.class.getName();
+            String strategies =
                     checked.getString(ConsumerConfig.CLIENT_RACK_CONFIG).isEmpty()
-                            ? List.of(ByteBalancedAssignor.class.getName(), CooperativeStickyAssignor.class.getName())
-                            : List.of(CooperativeStickyAssignor.class.getName());
+                            ? ByteBalancedAssignor.class.getName() + "," + cooperative
+                            : cooperative;
             config.putIfAbsent(ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, strategies);
         }
         return config;

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.producer.ProducerConfig;
 
 /**
@@ -53,6 +54,7 @@ final class MirrorMaker1 implements MirrorMaker {
     private static Map<String, Object> tunedConsumer(String source, String group) {
         Map<String, Object> consumer = new HashMap<>(ClientConfigs.consumer(null, source, group));
         consumer.remove(CommonClientConfigs.CLIENT_ID_CONFIG); // MirrorMaker sets the ids of its consumers.
+        consumer.put(ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, CooperativeStickyAssignor.class.getName());
         return consumer;
     }
 
