@@ -20,8 +20,9 @@ import picocli.CommandLine.Option;
         name = "run",
         description = {
             "Mirrors topics from one cluster to another until it is stopped.",
-            "Each record keeps its partition, key, value, headers and timestamp. At least once: offsets are committed"
-                    + " to the source only when the target has acknowledged the records before them."
+            "Each record keeps its partition, key, value, headers and timestamp. Nothing is lost: offsets are committed"
+                    + " only when the target has acknowledged the records before them. By default nothing is written"
+                    + " twice after a kill either; see --resume."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
