@@ -36,6 +36,9 @@ public final class Clusters {
     private static final int ANSWER_TIMEOUT_MS = 7_000;
     private static final int SHOWN_NAMES = 5;
     private static final int TOPICS_PER_REQUEST = 200;
+    /** Names of internal topics, or how they begin: Kafka's, a mirror's own, and those of MirrorMaker 2. */
+    private static final String INTERNAL =
+            "__|" + Pattern.quote(OffsetMapTopic.PREFIX) + "|mm2.*\\.internal\\z|.*\\.checkpoints\\.internal\\z";
 
     private Clusters() {}
 
@@ -205,12 +208,11 @@ public final class Clusters {
     }
 
     /**
-     * The pattern, changed so that it does not match internal topics: those whose names start with two underscores, and a
-     * mirror's own.
+     * The pattern, changed so that it does not match internal topics: those whose names start with two underscores, a
+     * mirror's own, and those in which MirrorMaker 2 keeps its state.
      */
     public static Pattern withoutInternal(Pattern topics) {
-        return Pattern.compile(
-                "(?!__|" + Pattern.quote(OffsetMapTopic.PREFIX) + ")(?:" + topics.pattern() + ")", topics.flags());
+        return Pattern.compile("(?!" + INTERNAL + ")(?:" + topics.pattern() + ")", topics.flags());
     }
 
     /** The pattern, changed so that it does not match names which the other matches. */

@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 /**
  * What a mirror copies, and with which clients.
  *
- * @param topics matches the whole names of the topics to mirror; internal topics, whose names start with two
- *     underscores, are never mirrored
+ * @param topics matches the whole names of the topics to mirror; internal topics ({@link
+ *     Clusters#withoutInternal}) are never mirrored
  * @param threads how many threads feed the producer, at least 1; with {@link CopyMode#CONSUMER} each has a consumer
  * @param mode how records get from the source to the producer
  * @param consumer configuration of every consumer, complete except for {@link DerivedConfigs#numbered numbers}

@@ -59,6 +59,28 @@ class TopicPatternTest {
     }
 
     @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "mm2-offsets.old.internal",
+                "mm2-offset-syncs.old.internal",
+                "mm2__configs.internal",
+                "old.checkpoints.internal"
+            })
+    void shouldLeaveOutTopicsOfMirrorMaker2(String internal) {
+        Pattern pattern = Clusters.withoutInternal(TopicPattern.parse("--topics", ".*"));
+
+        assertThat(internal).doesNotMatch(pattern);
+        assertThat(internal + "s").matches(pattern);
+        assertThat("x" + internal.replace("checkpoints", "events")).matches(pattern);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"heartbeats", "old.heartbeats", "orders.internal", "checkpoints.internal", "mm2"})
+    void shouldTakeOthersWithSimilarNames(String topic) {
+        assertThat(topic).matches(Clusters.withoutInternal(TopicPattern.parse("--topics", ".*")));
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"(?x)a #b", "\\Qa", "a)", "[", "*", "a{2", "", "  "})
     void shouldShowWhatTheUserWroteWithoutAdditions(String topics) {
         assertThatThrownBy(() -> TopicPattern.parse("--exclude-topics", topics))
