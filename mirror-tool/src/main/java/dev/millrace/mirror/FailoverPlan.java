@@ -2,7 +2,6 @@ package dev.millrace.mirror;
 
 import dev.millrace.mirror.OffsetMapTopic.Kept;
 import dev.millrace.mirror.offsets.OffsetRuns;
-import dev.millrace.mirror.offsets.Translation;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -29,7 +28,8 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
      * Where a group would go on in a partition.
      *
      * @param source what it has committed at the source
-     * @param target the offset at the target
+     * @param target the offset at the target; -1 if it is not known, because the target lacks the partition, or has lost
+     *     records
      * @param twiceAtMost how many records it may see that it has seen before
      * @param left how many offsets the target has from there on
      */
@@ -82,11 +82,11 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
                 Map<String, Map<TopicPartition, OffsetAndMetadata>> committed,
                 Set<TopicPartition> partitions) {
             Map<TopicPartition, OffsetRuns> runs = runs(own, partitions);
-            GroupTranslation translation = GroupTranslation.of(runs, partitions, target);
+            GroupTranslation translation = GroupTranslation.of(partitions, target, unused -> runs);
             var there = GroupOffsets.committed(target, committed.keySet());
             List<Position> positions = new ArrayList<>();
             committed.forEach((group, of) -> partitions.stream()
-                    .filter(partition -> of.containsKey(partition) && translation.isPossible(partition))
+                    .filter(of::containsKey)
                     .forEach(partition -> positions.add(position(
                             group,
                             partition,
@@ -103,25 +103,28 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
                 long committed,
                 OffsetAndMetadata thereOrNull,
                 GroupTranslation translation) {
-            Translation to = translation.translate(partition, committed);
-            long target = thereOrNull == null ? to.target() : Math.max(to.target(), thereOrNull.offset());
-            return new Position(
-                    group,
-                    partition,
-                    committed,
-                    target,
-                    to.twiceAtMost(),
-                    Math.max(0, translation.ends().get(partition) - target));
+            return translation
+                    .translate(partition, committed)
+                    .map(to -> {
+                        long target = thereOrNull == null ? to.target() : Math.max(to.target(), thereOrNull.offset());
+                        long left = Math.max(0, translation.ends().get(partition) - target);
+                        return new Position(group, partition, committed, target, to.twiceAtMost(), left);
+                    })
+                    .orElse(new Position(group, partition, committed, -1, 0, 0));
         }
 
         private Map<TopicPartition, OffsetRuns> runs(String own, Set<TopicPartition> partitions) {
             OffsetMapTopic topic = new OffsetMapTopic(own, target, config);
             Map<TopicPartition, Kept> kept = topic.read(partitions::contains);
-            Map<String, Uuid> ids = Clusters.topicIds(source, Clusters.topics(partitions));
+            Map<String, Uuid> sourceIds = Clusters.topicIds(source, Clusters.topics(partitions));
+            Map<String, Uuid> targetIds = Clusters.topicIds(target, Clusters.topics(partitions));
             Map<TopicPartition, OffsetRuns> runs = new HashMap<>();
-            partitions.forEach(partition -> runs.put(
-                    partition,
-                    OffsetMap.runsOf(kept.get(partition), ids.getOrDefault(partition.topic(), Uuid.ZERO_UUID))));
+            for (TopicPartition partition : partitions) {
+                Kept known = kept.get(partition);
+                Uuid sourceId = sourceIds.getOrDefault(partition.topic(), Uuid.ZERO_UUID);
+                Uuid targetId = targetIds.getOrDefault(partition.topic(), Uuid.ZERO_UUID);
+                runs.put(partition, known == null ? new OffsetRuns() : known.runs(sourceId, targetId));
+            }
             return runs;
         }
     }

@@ -1,6 +1,6 @@
 package dev.millrace.mirror;
 
-import dev.millrace.mirror.offsets.OffsetRuns;
+import dev.millrace.mirror.offsets.Translation;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -87,19 +87,19 @@ final class GroupSync implements AutoCloseable {
     }
 
     private void synchronize() {
-        Map<TopicPartition, OffsetRuns> runs = map.runs();
+        Set<TopicPartition> loaded = map.loaded();
         Map<String, Map<TopicPartition, OffsetAndMetadata>> committed =
                 GroupOffsets.committed(source, GroupOffsets.names(source, names, ownGroup));
         Set<TopicPartition> partitions = new HashSet<>();
         committed.values().forEach(of -> {
-            of.keySet().retainAll(runs.keySet());
+            of.keySet().retainAll(loaded);
             partitions.addAll(of.keySet());
         });
         committed.values().removeIf(Map::isEmpty);
         if (committed.isEmpty()) {
             return;
         }
-        GroupTranslation translation = GroupTranslation.of(runs, partitions, target);
+        GroupTranslation translation = GroupTranslation.of(partitions, target, map::runs);
         Map<String, Map<TopicPartition, OffsetAndMetadata>> there = GroupOffsets.committed(target, committed.keySet());
         Map<String, Map<TopicPartition, OffsetAndMetadata>> wanted = new HashMap<>();
         committed.forEach((group, of) -> {
@@ -123,15 +123,12 @@ final class GroupSync implements AutoCloseable {
             Map<TopicPartition, OffsetAndMetadata> there,
             GroupTranslation translation) {
         Map<TopicPartition, OffsetAndMetadata> newer = new HashMap<>();
-        committed.forEach((partition, position) -> {
-            if (translation.isPossible(partition)) {
-                long to = translation.translate(partition, position.offset()).target();
-                OffsetAndMetadata present = there.get(partition);
-                if (present == null || present.offset() < to) {
-                    newer.put(partition, new OffsetAndMetadata(to, position.metadata()));
-                }
-            }
-        });
+        committed.forEach((partition, position) -> translation
+                .translate(partition, position.offset())
+                .map(Translation::target)
+                .filter(to ->
+                        !there.containsKey(partition) || there.get(partition).offset() < to)
+                .ifPresent(to -> newer.put(partition, new OffsetAndMetadata(to, position.metadata()))));
         return newer;
     }
 
@@ -165,8 +162,11 @@ final class GroupSync implements AutoCloseable {
         timer.execute(() -> {
             try {
                 map.loadLast();
-                synchronize(); // first, because it needs what is left to be written
-                map.write();
+                try {
+                    synchronize(); // first, because it needs what is left to be written
+                } finally {
+                    map.write();
+                }
             } catch (RuntimeException failure) {
                 tell(failure);
             } finally {

@@ -3,13 +3,15 @@ package dev.millrace.mirror;
 import dev.millrace.mirror.offsets.OffsetRuns;
 import dev.millrace.mirror.offsets.Translation;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Translates what groups of the source have committed, within what the target's log has: an offset outside of it would
+ * Translates what groups of the source have committed, to what the target's logs have. An offset outside of a log would
  * be reset by the group's own policy, which may skip records.
  *
  * @param runs what is known of each partition
@@ -18,32 +20,41 @@ import org.apache.kafka.common.TopicPartition;
  */
 record GroupTranslation(
         Map<TopicPartition, OffsetRuns> runs, Map<TopicPartition, Long> starts, Map<TopicPartition, Long> ends) {
-    private static final OffsetRuns NOTHING = new OffsetRuns();
-
-    /** Asks the target about these partitions, of which it may lack some. */
-    static GroupTranslation of(Map<TopicPartition, OffsetRuns> runs, Set<TopicPartition> partitions, Admin target) {
+    /**
+     * Asks the target about these partitions, of which it may lack some.
+     *
+     * @param runs is asked after the target has said where its logs end: if one loses records and gets new ones
+     *     meanwhile, what is known of it tells
+     */
+    static GroupTranslation of(
+            Set<TopicPartition> partitions,
+            Admin target,
+            Function<Set<TopicPartition>, Map<TopicPartition, OffsetRuns>> runs) {
         Set<TopicPartition> existing = Clusters.existing(target, partitions);
-        return new GroupTranslation(
-                runs,
-                Clusters.offsets(target, existing, OffsetSpec.earliest()),
-                Clusters.offsets(target, existing, OffsetSpec.latest()));
+        Map<TopicPartition, Long> starts = Clusters.offsets(target, existing, OffsetSpec.earliest());
+        Map<TopicPartition, Long> ends = Clusters.offsets(target, existing, OffsetSpec.latest());
+        return new GroupTranslation(runs.apply(partitions), starts, ends);
     }
 
-    /** Whether the target has the partition. */
-    boolean isPossible(TopicPartition partition) {
-        return ends.containsKey(partition);
-    }
-
-    /** Of what was before all that is known, the group sees again what the target has of it. */
-    Translation translate(TopicPartition partition, long committed) {
-        OffsetRuns known = runs.getOrDefault(partition, NOTHING);
+    /**
+     * Where a group goes on. Of what was before all that is known, it sees again what the target has of it. There is no
+     * answer if the target lacks the partition, or its log ends before: then it has lost records, and it will have
+     * others at the offsets of those.
+     */
+    Optional<Translation> translate(TopicPartition partition, long committed) {
+        if (!ends.containsKey(partition) || !runs.containsKey(partition)) {
+            return Optional.empty();
+        }
+        OffsetRuns known = runs.get(partition);
         long start = starts.get(partition);
         long end = ends.get(partition);
         if (known.isBefore(committed)) {
             long unknownUntil = known.isEmpty() ? end : Math.min(end, known.firstTarget());
-            return new Translation(start, Math.min(committed, Math.max(0, unknownUntil - start)));
+            return Optional.of(new Translation(start, Math.min(committed, Math.max(0, unknownUntil - start))));
         }
         Translation to = known.translate(committed);
-        return new Translation(Math.max(start, Math.min(end, to.target())), to.twiceAtMost());
+        return to.target() > end
+                ? Optional.empty()
+                : Optional.of(new Translation(Math.max(start, to.target()), to.twiceAtMost()));
     }
 }

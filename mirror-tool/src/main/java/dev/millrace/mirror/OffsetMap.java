@@ -15,6 +15,8 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where the records of all partitions are that this process copies, and its keeping in {@link OffsetMapTopic}: what a
@@ -25,6 +27,7 @@ import org.apache.kafka.common.Uuid;
  * <p><b>Ordering:</b> that of {@link PartitionOffsets} and of concurrent maps.
  */
 final class OffsetMap implements CopiedOffsets {
+    private static final Logger LOG = LoggerFactory.getLogger(OffsetMap.class);
     /** A former owner writes what it has left within that time. */
     private static final long LOAD_DELAY_NANOS = Duration.ofSeconds(2).toNanos();
 
@@ -112,7 +115,13 @@ final class OffsetMap implements CopiedOffsets {
         unloaded.values().removeIf(PartitionOffsets::isLoaded);
         if (!unloaded.isEmpty()) {
             Map<TopicPartition, Kept> kept = topic.read(unloaded::containsKey);
-            unloaded.forEach((partition, offsets) -> offsets.load(runsOf(kept.get(partition), offsets.topicId())));
+            Map<String, Uuid> targetIds = Clusters.topicIds(target, Clusters.topics(unloaded.keySet()));
+            unloaded.forEach((partition, offsets) -> {
+                Uuid targetId = targetIds.getOrDefault(partition.topic(), Uuid.ZERO_UUID);
+                Kept known = kept.get(partition);
+                OffsetRuns stored = known == null ? new OffsetRuns() : known.runs(offsets.topicId(), targetId);
+                offsets.load(stored, targetId);
+            });
         }
     }
 
@@ -120,13 +129,6 @@ final class OffsetMap implements CopiedOffsets {
     void loadLast() {
         load(owned);
         load(left);
-    }
-
-    /** What was known of a topic that was deleted means nothing in one that has its name now. */
-    static OffsetRuns runsOf(Kept keptOrNull, Uuid topicId) {
-        return keptOrNull == null || TopicIdentities.differ(keptOrNull.topicId(), topicId)
-                ? new OffsetRuns()
-                : keptOrNull.runs();
     }
 
     /**
@@ -178,8 +180,8 @@ final class OffsetMap implements CopiedOffsets {
         changed.putAll(owned); // assigned again meanwhile
         changed.values().removeIf(next -> !next.takeChanged());
         Map<TopicPartition, Kept> kept = new HashMap<>();
-        changed.forEach(
-                (partition, offsets) -> kept.put(partition, new Kept(offsets.topicId(), offsets.committedRuns())));
+        changed.forEach((partition, offsets) ->
+                kept.put(partition, new Kept(offsets.topicId(), offsets.committedRuns(), offsets.targetId())));
         try {
             changed.keySet().removeAll(topic.write(kept));
         } finally {
@@ -188,13 +190,29 @@ final class OffsetMap implements CopiedOffsets {
         }
     }
 
-    /** What is known of the partitions that this process copies, or has copied until just now, once it is loaded. */
-    Map<TopicPartition, OffsetRuns> runs() {
+    /** The partitions that this process copies, or has copied until just now, of which is loaded what is known. */
+    Set<TopicPartition> loaded() {
+        return all().entrySet().stream()
+                .filter(next -> next.getValue().isLoaded())
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
+    }
+
+    private Map<TopicPartition, PartitionOffsets> all() {
         Map<TopicPartition, PartitionOffsets> all = new HashMap<>(left);
         all.putAll(owned);
+        return all;
+    }
+
+    /** What is known of some of these. Of a topic that was created anew on the target nothing is known any more. */
+    Map<TopicPartition, OffsetRuns> runs(Set<TopicPartition> partitions) {
+        Map<String, Uuid> targetIds = Clusters.topicIds(target, Clusters.topics(partitions));
         Map<TopicPartition, OffsetRuns> runs = new HashMap<>();
-        all.forEach((partition, offsets) -> {
-            if (offsets.isLoaded()) {
+        all().forEach((partition, offsets) -> {
+            if (partitions.contains(partition) && offsets.isLoaded()) {
+                if (offsets.forgetIfReplaced(targetIds.getOrDefault(partition.topic(), Uuid.ZERO_UUID))) {
+                    LOG.info("{} was created anew on the target; groups begin at its start there", partition);
+                }
                 runs.put(partition, offsets.committedRuns());
             }
         });

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The compacted topic of the target in which a mirror keeps where its records are: for each source partition a record
- * with its name as key, and the id of the source's topic and {@link OffsetRuns} as value.
+ * with its name as key, and {@link OffsetRuns} and the ids of both topics as value.
  *
  * <p><b>Threads:</b> one at a time.
  */
@@ -63,21 +63,35 @@ final class OffsetMapTopic implements AutoCloseable {
     /**
      * What is kept of a partition.
      *
-     * @param topicId of the source; zero if unknown
+     * @param sourceId of the source's topic; zero if unknown
+     * @param targetId of the target's topic; zero if unknown
      */
-    record Kept(Uuid topicId, OffsetRuns runs) {
+    record Kept(Uuid sourceId, OffsetRuns runs, Uuid targetId) {
         private byte[] toBytes() {
             byte[] known = runs.toBytes();
-            return ByteBuffer.allocate(UUID_BYTES + known.length)
-                    .putLong(topicId.getMostSignificantBits())
-                    .putLong(topicId.getLeastSignificantBits())
-                    .put(known)
-                    .array();
+            ByteBuffer bytes = ByteBuffer.allocate(2 * UUID_BYTES + known.length);
+            write(sourceId, bytes);
+            write(targetId, bytes.put(known));
+            return bytes.array();
         }
 
         private static Kept of(byte[] value) {
             ByteBuffer bytes = ByteBuffer.wrap(value);
-            return new Kept(new Uuid(bytes.getLong(), bytes.getLong()), OffsetRuns.read(bytes));
+            return new Kept(readId(bytes), OffsetRuns.read(bytes), readId(bytes));
+        }
+
+        private static void write(Uuid id, ByteBuffer bytes) {
+            bytes.putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits());
+        }
+
+        private static Uuid readId(ByteBuffer bytes) {
+            return new Uuid(bytes.getLong(), bytes.getLong());
+        }
+
+        /** What is known, if both topics still are the same. What was known of others means nothing in these. */
+        OffsetRuns runs(Uuid source, Uuid target) {
+            boolean isOfOthers = TopicIdentities.differ(sourceId, source) || TopicIdentities.differ(targetId, target);
+            return isOfOthers ? new OffsetRuns() : runs;
         }
     }
 

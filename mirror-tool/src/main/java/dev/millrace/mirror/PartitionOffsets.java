@@ -1,13 +1,14 @@
 package dev.millrace.mirror;
 
 import dev.millrace.mirror.offsets.OffsetRuns;
+import dev.millrace.mirror.offsets.UncommittedRuns;
 import dev.millrace.mirror.pass.AckedRuns;
 import org.apache.kafka.common.Uuid;
 
 /**
  * Where the records of a partition are that this process copies. Only what is before the position that the group has
- * committed is shown: a member that was away, and no longer owns the partition, cannot commit, so what it has written
- * after the next owner's records does not count. For the same reason nothing of an aborted transaction does.
+ * committed counts: a member that was away, and no longer owns the partition, cannot commit, so what it has written
+ * after the next owner's records is never shown. For the same reason nothing of an aborted transaction is.
  *
  * <p><b>Threads:</b> any. The lock is held for a few microseconds, also while all is copied for {@link #committedRuns}.
  */
@@ -16,12 +17,19 @@ final class PartitionOffsets {
     private final long sinceNanos;
 
     // Guarded by this.
+    /** Of records before {@link #committed}. */
     private OffsetRuns runs = new OffsetRuns();
+    /** Of records from there on. */
+    private final UncommittedRuns uncommitted = new UncommittedRuns();
+
     private AckedRuns session = AckedRuns.IGNORED;
     private long committed = -1;
-    /** Until it is loaded: the first position at which something was copied. */
+    /** The first position at which something was copied. */
     private long begunAt = Long.MAX_VALUE;
+    /** The last one. */
+    private long begunAgainAt;
 
+    private Uuid targetId = Uuid.ZERO_UUID;
     private boolean isLoaded;
     private boolean hasChanged;
 
@@ -44,8 +52,10 @@ final class PartitionOffsets {
     /** Copying begins at this position, or begins there again; what a former copy is told yet does not count. */
     synchronized AckedRuns begin(long position) {
         runs.begin(position);
-        begunAt = Math.min(begunAt, position);
+        uncommitted.clear();
         committed = position;
+        begunAt = Math.min(begunAt, position);
+        begunAgainAt = position;
         AckedRuns begun = new AckedRuns() {
             @Override
             public void onAcknowledged(long source, long target, int count) {
@@ -61,22 +71,35 @@ final class PartitionOffsets {
         if (from != session) {
             return;
         }
-        committed = Math.min(committed, source); // else the log was truncated, or the position moved back
-        if (target < 0) {
-            runs.appendUnknown(source, count);
-        } else {
-            runs.append(source, target, count);
+        if (source < committed) {
+            goBack(source);
         }
+        uncommitted.add(source, target, count);
     }
 
     synchronized void onCommitted(long position) {
-        if (position != committed) {
-            committed = position;
-            if (session != AckedRuns.IGNORED) {
-                runs.moveEnd(position);
-            }
-            hasChanged = true;
+        if (position == committed) {
+            return;
         }
+        if (position < committed) {
+            goBack(position);
+        }
+        uncommitted.moveBefore(position, runs);
+        if (session != AckedRuns.IGNORED) {
+            runs.moveEnd(position);
+        }
+        committed = position;
+        hasChanged = true;
+    }
+
+    /** The log was truncated, or somebody has moved the position: what is from there on is copied again. */
+    private void goBack(long position) {
+        if (position < runs.end()) {
+            runs.begin(position);
+        }
+        begunAt = Math.min(begunAt, position);
+        committed = position;
+        hasChanged = true;
     }
 
     /** Nothing is noted until it begins again. */
@@ -90,23 +113,51 @@ final class PartitionOffsets {
         return isLoaded;
     }
 
-    /** Takes what former owners knew, which is empty if they knew nothing; it is changed. */
-    synchronized void load(OffsetRuns stored) {
+    /**
+     * Takes what former owners knew, which is empty if they knew nothing; it is changed.
+     *
+     * @param target id of the target's topic; zero if unknown
+     */
+    synchronized void load(OffsetRuns stored, Uuid target) {
         stored.begin(begunAt);
-        stored.appendAll(runs);
+        if (runs.isEmpty()) {
+            stored.begin(begunAgainAt);
+        } else {
+            stored.appendAll(runs);
+        }
         runs = stored;
+        targetId = target;
         isLoaded = true;
+    }
+
+    /** The id of the target's topic that has the records; zero if unknown. */
+    synchronized Uuid targetId() {
+        return targetId;
+    }
+
+    /** Forgets all if the target's topic, unless it is unknown, has another id than before; returns whether it has. */
+    synchronized boolean forgetIfReplaced(Uuid target) {
+        boolean isReplaced = TopicIdentities.differ(targetId, target);
+        if (isReplaced) {
+            runs = new OffsetRuns();
+            uncommitted.clear();
+            hasChanged = true;
+        }
+        if (!target.equals(Uuid.ZERO_UUID)) {
+            targetId = target;
+        }
+        return isReplaced;
     }
 
     /** What may be shown. */
     OffsetRuns committedRuns() {
         OffsetRuns copy;
-        long until;
+        long lostFrom;
         synchronized (this) {
             copy = runs.copy();
-            until = committed;
+            lostFrom = uncommitted.leastTarget();
         }
-        copy.cut(until);
+        copy.truncate(lostFrom); // new records stand there: the target has lost some
         return copy;
     }
 
@@ -133,12 +184,12 @@ final class PartitionOffsets {
 
     /** The committed position, if it is not known which target offset belongs to it; else -1. */
     synchronized long positionWithoutAnchor() {
-        return isLoaded && runs.end() <= committed && !runs.isEndKnown() ? committed : -1;
+        return isLoaded && uncommitted.isEmpty() && !runs.isEndKnown() ? committed : -1;
     }
 
     /** All records before this source position are before this target offset, and none from there on is copied yet. */
     synchronized void anchor(long source, long target) {
-        if (source == committed && runs.end() <= source) {
+        if (source == committed && uncommitted.isEmpty()) {
             runs.anchor(source, target);
             hasChanged = true;
         }

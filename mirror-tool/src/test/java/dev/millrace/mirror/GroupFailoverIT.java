@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.LongPredicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -82,6 +83,35 @@ class GroupFailoverIT {
                 assertThat(seen.equals(left)).as(at).isTrue();
             });
         }
+    }
+
+    @Test
+    void shouldPutGroupsAtTheStartOfATopicThatWasCreatedAnewOnTheTarget() throws Exception {
+        String topic = "anew";
+        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        writeWithMarkers(topic);
+        commitSomewhere(topic);
+        String group = topic + "-g0"; // which has read all
+        try (MirrorProcess mirror =
+                clusters.mirror(topic, 1, CopyMode.AUTO, "--groups=" + group, "--groups-interval=1s")) {
+            await("it is far on the target", () -> isOnTarget(group, offset -> offset > 1_000), mirror);
+
+            get(clusters.target().admin().deleteTopics(List.of(topic)).all());
+            await("it is deleted", () -> onTarget(group).isEmpty(), mirror);
+            clusters.target().createTopic(topic, PARTITIONS, 1, Map.of());
+            try (KafkaProducer<byte[], byte[]> other =
+                    producer(clusters.target().clientConfig())) {
+                write(other, topic, 10_000);
+            }
+
+            await("it is at the start", () -> isOnTarget(group, offset -> offset == 0), mirror);
+        }
+    }
+
+    private static boolean isOnTarget(String group, LongPredicate where) {
+        Map<TopicPartition, OffsetAndMetadata> there = onTarget(group);
+        return there.size() == PARTITIONS
+                && there.values().stream().mapToLong(OffsetAndMetadata::offset).allMatch(where);
     }
 
     @Test

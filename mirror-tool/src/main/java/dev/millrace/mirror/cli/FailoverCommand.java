@@ -29,6 +29,8 @@ import picocli.CommandLine.Spec;
             "2:the command line or a file it names is wrong"
         })
 final class FailoverCommand implements Callable<Integer> {
+    private static final String UNKNOWN = "not known";
+
     @Mixin
     @SuppressWarnings("unused") // Its annotation is what counts.
     private StandardOptions standard;
@@ -80,9 +82,12 @@ final class FailoverCommand implements Callable<Integer> {
                         position.partition().topic(),
                         position.partition().partition(),
                         number(position.source()),
-                        number(position.target()),
+                        position.target() < 0 ? UNKNOWN : number(position.target()),
                         number(position.twiceAtMost()),
                         number(position.left())));
+        if (plan.positions().stream().anyMatch(position -> position.target() < 0)) {
+            out.println(UNKNOWN + ": the target lacks the partition, or has lost records; no offset is written there");
+        }
         plan.active()
                 .forEach(group ->
                         out.printf("group %s has members on the target already, which go on where they are%n", group));

@@ -166,10 +166,20 @@ public final class OffsetRuns {
         }
     }
 
-    /** Forgets what is known from a source offset on. */
-    public void cut(long source) {
-        if (source < end()) {
-            begin(source);
+    /** The target has lost what it had from this offset on. */
+    public void truncate(long target) {
+        if (size == 0 || start(size - 1) <= target) {
+            return;
+        }
+        long end = end();
+        removeAfter(end, target);
+        if (size > 0 && isKnown(size - 1)) {
+            long left = target - targets[size - 1];
+            long from = Math.min(end, sources[size - 1] + left);
+            if (left == 0) {
+                size--;
+            }
+            push(from, ~target);
         }
     }
 

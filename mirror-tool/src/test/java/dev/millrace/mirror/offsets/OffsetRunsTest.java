@@ -26,6 +26,8 @@ class OffsetRunsTest {
         /** Of which it is not told where they are. */
         COPY_UNTOLD,
         MOVE_END,
+        /** The target loses its last records. */
+        TRUNCATE_TARGET,
         /** The mirror goes on exactly, but what it knew of the last records is lost. */
         RESTART_EXACTLY,
         /** The mirror copies the last records again. */
@@ -64,8 +66,9 @@ class OffsetRunsTest {
                 }
                 case TARGET_GAP -> targetEnd += step.amount;
                 case MOVE_END -> runs.moveEnd(position);
+                case TRUNCATE_TARGET -> truncate(Math.max(0, targetEnd - step.amount));
                 case RESTART_EXACTLY -> {
-                    runs.cut(position - step.amount);
+                    runs.begin(Math.min(runs.end(), position - step.amount));
                     begin();
                 }
                 case RESTART_AT_LEAST_ONCE -> {
@@ -90,6 +93,16 @@ class OffsetRunsTest {
         private void begin() {
             runs.begin(position);
             handedOverAt = Math.min(handedOverAt, position);
+        }
+
+        private void truncate(long end) {
+            targetEnd = end;
+            copies.removeIf(copy -> copy.target >= end);
+            records.values().removeIf(last -> last >= end);
+            runs.truncate(end);
+            if (storedOrNull != null) {
+                storedOrNull.truncate(end);
+            }
         }
 
         /** As many records, some of which may have been copied before. */
