@@ -77,19 +77,16 @@ final class PartitionOffsets {
         uncommitted.add(source, target, count);
     }
 
+    /** A position before one that is known to be committed says nothing new: it was sent earlier. */
     synchronized void onCommitted(long position) {
-        if (position == committed) {
-            return;
+        if (position > committed) {
+            uncommitted.moveBefore(position, runs);
+            if (session != AckedRuns.IGNORED) {
+                runs.moveEnd(position);
+            }
+            committed = position;
+            hasChanged = true;
         }
-        if (position < committed) {
-            goBack(position);
-        }
-        uncommitted.moveBefore(position, runs);
-        if (session != AckedRuns.IGNORED) {
-            runs.moveEnd(position);
-        }
-        committed = position;
-        hasChanged = true;
     }
 
     /** The log was truncated, or somebody has moved the position: what is from there on is copied again. */

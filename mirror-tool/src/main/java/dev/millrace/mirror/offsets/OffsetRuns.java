@@ -175,12 +175,13 @@ public final class OffsetRuns {
         removeAfter(end, target);
         if (size > 0 && isKnown(size - 1)) {
             long left = target - targets[size - 1];
-            long from = Math.min(end, sources[size - 1] + left);
+            long from = Math.min(sources[size], sources[size - 1] + left); // the first of those removed, or before it
             if (left == 0) {
                 size--;
             }
             push(from, ~target);
         }
+        begin(end);
     }
 
     /** Forgets what is known of offsets that the source no longer has. */
