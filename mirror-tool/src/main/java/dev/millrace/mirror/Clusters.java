@@ -201,7 +201,7 @@ public final class Clusters {
         return partitions.stream().map(TopicPartition::topic).collect(Collectors.toSet());
     }
 
-    private static List<TopicPartition> partitions(String topic, int count) {
+    static List<TopicPartition> partitions(String topic, int count) {
         return IntStream.range(0, count)
                 .mapToObj(partition -> new TopicPartition(topic, partition))
                 .toList();

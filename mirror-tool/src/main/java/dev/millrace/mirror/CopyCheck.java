@@ -42,8 +42,8 @@ final class CopyCheck {
 
     /** How many offsets before the given one are read: some may be compacted, or hold markers of transactions. */
     private static final int LOOK_BACK = 100;
-    /** How far before the target's end the copy is searched: a mirror that has stopped wrote it as one of its last. */
-    private static final int LAST_COPIES = 200_000;
+    /** In how many records after the first of its timestamp, and in how many of the last ones, the copy is searched. */
+    private static final int SEARCHED_COPIES = 200_000;
 
     private static final Duration POLL = Duration.ofMillis(200);
     private static final Duration READ_TIMEOUT = Duration.ofSeconds(30);
@@ -129,9 +129,17 @@ final class CopyCheck {
         if (first.offset() < 0) {
             return false; // All records of the target are older.
         }
+        // Timestamps need not rise: a record with this one is somewhere after the first that is not older. A mirror
+        // that
+        // has stopped wrote it as one of its last.
+        long end = Math.min(targetEnd, first.offset() + SEARCHED_COPIES);
+        return isBetween(first.offset(), end, record, partition)
+                || isBetween(Math.max(end, targetEnd - SEARCHED_COPIES), targetEnd, record, partition);
+    }
+
+    private boolean isBetween(long from, long to, ConsumerRecord<byte[], byte[]> record, TopicPartition partition) {
         AtomicBoolean isFound = new AtomicBoolean();
-        // Timestamps need not rise: a record with this one is somewhere after the first that is not older.
-        read(targetReader, partition, Math.max(first.offset(), targetEnd - LAST_COPIES), targetEnd, candidate -> {
+        read(targetReader, partition, from, to, candidate -> {
             boolean isMatch = isCopy(record, candidate);
             if (isMatch) {
                 isFound.set(true);

@@ -79,6 +79,15 @@ final class GroupOffsets {
         return active;
     }
 
+    /** Whether a group of this protocol has members, as far as the cluster tells. */
+    static boolean hasMembers(Admin cluster, String group, String protocol) {
+        ListGroupsOptions ofProtocol = new ListGroupsOptions().withProtocolTypes(Set.of(protocol));
+        return Clusters.awaitUnchecked(cluster.listGroups(ofProtocol).all()).stream()
+                .filter(found -> found.groupId().equals(group))
+                .anyMatch(found ->
+                        found.groupState().filter(WITHOUT_MEMBERS::contains).isEmpty());
+    }
+
     private static boolean tellUnlessMissing(String group, Throwable cause) {
         boolean isMissing = cause instanceof GroupIdNotFoundException;
         if (!isMissing) {

@@ -27,10 +27,17 @@ final class MirrorGroup {
     /** The group in which a mirror with this configuration keeps its progress. */
     static String of(MirrorConfig config, String sourceId, String targetId) {
         boolean isOnTarget = config.policies().resume() == ResumeMode.EXACTLY_ONCE;
+        return isOnTarget ? givenOr(defaultNameOnTarget(sourceId), config) : onSource(config, targetId);
+    }
+
+    /** The group on the source of a mirror with this configuration; with exactly once it only begins where that is. */
+    static String onSource(MirrorConfig config, String targetId) {
+        return givenOr(defaultName(targetId), config);
+    }
+
+    private static String givenOr(String defaultName, MirrorConfig config) {
         return config.consumer()
-                .getOrDefault(
-                        ConsumerConfig.GROUP_ID_CONFIG,
-                        isOnTarget ? defaultNameOnTarget(sourceId) : defaultName(targetId))
+                .getOrDefault(ConsumerConfig.GROUP_ID_CONFIG, defaultName)
                 .toString();
     }
 

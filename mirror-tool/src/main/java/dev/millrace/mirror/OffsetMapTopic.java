@@ -4,28 +4,15 @@ import dev.millrace.mirror.offsets.OffsetRuns;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.consumer.CloseOptions;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.clients.producer.ProducerConfig;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.config.TopicConfig;
-import org.apache.kafka.common.errors.InterruptException;
-import org.apache.kafka.common.errors.TimeoutException;
-import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.utils.Utils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,22 +30,8 @@ final class OffsetMapTopic implements AutoCloseable {
     private static final String SUFFIX = ".internal";
     private static final int PARTITIONS = 4;
     private static final int UUID_BYTES = 16;
-    private static final Duration POLL = Duration.ofMillis(100);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(10);
-    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
-    private static final Map<String, String> SETTINGS = Map.of(
-            TopicConfig.CLEANUP_POLICY_CONFIG,
-            TopicConfig.CLEANUP_POLICY_COMPACT,
-            // What is read at a start is at most what is not compacted yet.
-            TopicConfig.SEGMENT_BYTES_CONFIG,
-            Integer.toString(16 << 20));
 
-    private final String name;
-    private final Admin target;
-    private final MirrorConfig config;
-    private Producer<byte[], byte[]> producerOrNull;
-    private boolean exists;
+    private final CompactedTopic topic;
 
     /**
      * What is kept of a partition.
@@ -97,9 +70,7 @@ final class OffsetMapTopic implements AutoCloseable {
 
     /** @param group of the mirror */
     OffsetMapTopic(String group, Admin target, MirrorConfig config) {
-        this.name = name(group);
-        this.target = target;
-        this.config = config;
+        this.topic = new CompactedTopic(name(group), target, config);
     }
 
     /** Names of topics have fewer characters to choose from than those of groups. */
@@ -110,56 +81,20 @@ final class OffsetMapTopic implements AutoCloseable {
 
     /** Reads what is kept of these partitions. Blocks while the target answers. */
     Map<TopicPartition, Kept> read(Predicate<TopicPartition> isWanted) {
-        Map<TopicPartition, byte[]> last = new HashMap<>();
-        var description = Clusters.describe(target, Set.of(name)).get(name);
-        if (description != null) {
-            exists = true;
-            List<TopicPartition> partitions = description.partitions().stream()
-                    .map(partition -> new TopicPartition(name, partition.partition()))
-                    .toList();
-            KafkaConsumer<byte[], byte[]> reader = CopyCheck.createReader(config.producer(), "read_uncommitted");
-            try {
-                read(reader, partitions, isWanted, last);
-            } finally {
-                reader.close(CloseOptions.timeout(CLOSE_TIMEOUT));
-            }
-        }
         Map<TopicPartition, Kept> kept = new HashMap<>();
-        last.forEach((partition, value) -> {
+        topic.read(key -> isWanted.test(parse(key))).orElse(Map.of()).forEach((key, value) -> {
+            TopicPartition partition = parse(Utils.toArray(key));
             try {
                 kept.put(partition, Kept.of(value));
             } catch (BufferUnderflowException e) {
-                LOG.warn("Topic {} on the target has something of {} that is not readable", name, partition);
+                LOG.warn("Topic {} on the target has something of {} that is not readable", topic.name(), partition);
             }
         });
         return kept;
     }
 
-    /** All partitions of the topic at once, up to their present ends. */
-    private void read(
-            KafkaConsumer<byte[], byte[]> reader,
-            List<TopicPartition> partitions,
-            Predicate<TopicPartition> isWanted,
-            Map<TopicPartition, byte[]> last) {
-        long start = System.nanoTime();
-        reader.assign(partitions);
-        reader.seekToBeginning(partitions);
-        Map<TopicPartition, Long> ends = reader.endOffsets(partitions);
-        while (partitions.stream().anyMatch(partition -> reader.position(partition) < ends.get(partition))) {
-            if (System.nanoTime() - start > PATIENCE.toNanos()) {
-                throw new TimeoutException("Topic " + name + " on the target cannot be read in time");
-            }
-            for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
-                TopicPartition partition = parse(record.key());
-                if (isWanted.test(partition) && record.value() != null) {
-                    last.put(partition, record.value());
-                }
-            }
-        }
-    }
-
-    private static byte[] key(TopicPartition partition) {
-        return partition.toString().getBytes(StandardCharsets.UTF_8);
+    private static ByteBuffer key(TopicPartition partition) {
+        return ByteBuffer.wrap(partition.toString().getBytes(StandardCharsets.UTF_8));
     }
 
     private static TopicPartition parse(byte[] key) {
@@ -173,59 +108,15 @@ final class OffsetMapTopic implements AutoCloseable {
      * it.
      */
     Set<TopicPartition> write(Map<TopicPartition, Kept> all) {
-        if (all.isEmpty()) {
-            return Set.of();
-        }
-        ensureExists();
-        Map<TopicPartition, Future<?>> sent = new HashMap<>();
-        all.forEach((partition, kept) ->
-                sent.put(partition, producer().send(new ProducerRecord<>(name, key(partition), kept.toBytes()))));
-        List<TopicPartition> written = new ArrayList<>();
-        sent.forEach((partition, result) -> {
-            try {
-                result.get();
-                written.add(partition);
-            } catch (InterruptedException e) {
-                throw new InterruptException(e);
-            } catch (ExecutionException e) {
-                LOG.warn("Could not write to topic {}: {}", name, MirrorException.reason(e.getCause()));
-            }
-        });
-        return Set.copyOf(written);
-    }
-
-    private void ensureExists() {
-        if (exists || Clusters.describe(target, Set.of(name)).containsKey(name)) {
-            exists = true;
-            return;
-        }
-        try {
-            new TopicCreator(target).create(name, PARTITIONS, SETTINGS);
-        } catch (ExecutionException e) {
-            if (!(e.getCause() instanceof TopicExistsException)) { // else another process was faster
-                throw MirrorException.failed("Could not create topic " + name + " on the target", e.getCause());
-            }
-        }
-        exists = true;
-    }
-
-    /** Of its own: the mirror's gives its partitions numbers. */
-    private Producer<byte[], byte[]> producer() {
-        if (producerOrNull == null) {
-            Map<String, Object> own = new HashMap<>(config.producer());
-            own.computeIfPresent(ProducerConfig.CLIENT_ID_CONFIG, (key, id) -> id + "-offsets");
-            own.put(ProducerConfig.LINGER_MS_CONFIG, 0);
-            own.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, (int) PATIENCE.toMillis());
-            own.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) REQUEST_TIMEOUT.toMillis());
-            producerOrNull = config.producerKind().create(own);
-        }
-        return producerOrNull;
+        Map<ByteBuffer, byte[]> values = new HashMap<>();
+        all.forEach((partition, kept) -> values.put(key(partition), kept.toBytes()));
+        return topic.write(values, PARTITIONS).stream()
+                .map(key -> parse(Utils.toArray(key)))
+                .collect(Collectors.toSet());
     }
 
     @Override
     public void close() {
-        if (producerOrNull != null) {
-            producerOrNull.close(CLOSE_TIMEOUT);
-        }
+        topic.close();
     }
 }

@@ -8,6 +8,11 @@ public final class Words {
 
     /** A number of things: {@code 1 thread}, {@code 1,000 threads}. */
     public static String count(long number, String thing) {
-        return String.format(Locale.ROOT, "%,d %s%s", number, thing, number == 1 ? "" : "s");
+        return number(number) + " " + thing + (number == 1 ? "" : "s");
+    }
+
+    /** A number, with commas between thousands. */
+    public static String number(long number) {
+        return String.format(Locale.ROOT, "%,d", number);
     }
 }

@@ -81,10 +81,10 @@ final class FailoverCommand implements Callable<Integer> {
                         position.group(),
                         position.partition().topic(),
                         position.partition().partition(),
-                        number(position.source()),
-                        position.target() < 0 ? UNKNOWN : number(position.target()),
-                        number(position.twiceAtMost()),
-                        number(position.left())));
+                        Words.number(position.source()),
+                        position.target() < 0 ? UNKNOWN : Words.number(position.target()),
+                        Words.number(position.twiceAtMost()),
+                        Words.number(position.left())));
         if (plan.positions().stream().anyMatch(position -> position.target() < 0)) {
             out.println(UNKNOWN + ": the target lacks the partition, or has lost records; no offset is written there");
         }
@@ -111,9 +111,5 @@ final class FailoverCommand implements Callable<Integer> {
         return plan.positions().stream()
                 .mapToInt(position -> text.apply(position).length())
                 .reduce(title.length(), Math::max);
-    }
-
-    private static String number(long value) {
-        return String.format(Locale.ROOT, "%,d", value);
     }
 }

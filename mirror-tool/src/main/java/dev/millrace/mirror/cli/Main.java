@@ -53,6 +53,7 @@ public final class Main implements Runnable {
                 .addSubcommand(new VerifyCommand())
                 .addSubcommand(new StatusCommand())
                 .addSubcommand(new FailoverCommand())
+                .addSubcommand(new TakeOverCommand())
                 .addSubcommand(new DemoCommand())
                 .addSubcommand(new HelpCommand())
                 .setParameterExceptionHandler(Main::explainUsage)
@@ -72,7 +73,7 @@ public final class Main implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "Give a command: run, plan, verify, status, failover, demo or help");
+                spec.commandLine(), "Give a command: run, plan, verify, status, failover, take-over, demo or help");
     }
 
     private static int explainUsage(ParameterException e, String[] args) {

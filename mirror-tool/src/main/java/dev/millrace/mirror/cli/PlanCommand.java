@@ -72,8 +72,8 @@ final class PlanCommand implements Callable<Integer> {
                     row,
                     topic.topic(),
                     topic.partitions(),
-                    String.format(Locale.ROOT, "%,d", topic.records()),
-                    String.format(Locale.ROOT, "%,d", topic.toMirror()),
+                    Words.number(topic.records()),
+                    Words.number(topic.toMirror()),
                     topic.isPossible() ? topic.change() : "none possible");
             topic.notes().forEach(note -> out.printf("    %s%n", note));
         }

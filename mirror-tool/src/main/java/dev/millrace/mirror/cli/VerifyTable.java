@@ -49,10 +49,10 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
                     row,
                     topic.topic(),
                     topic.partitions().size(),
-                    number(topic.sum(PartitionResult::source)),
-                    number(topic.sum(PartitionResult::target)),
-                    number(topic.sum(PartitionResult::same)),
-                    number(topic.sum(PartitionResult::behind)),
+                    Words.number(topic.sum(PartitionResult::source)),
+                    Words.number(topic.sum(PartitionResult::target)),
+                    Words.number(topic.sum(PartitionResult::same)),
+                    Words.number(topic.sum(PartitionResult::behind)),
                     outcome(topic));
             topic.first().stream().map(Difference::describe).forEach(line -> out.printf("    %s%n", line));
             notes(topic).forEach(note -> out.printf("    %s%n", note));
@@ -72,7 +72,7 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
     }
 
     private static String describe(Map.Entry<Fault, Long> fault) {
-        return number(fault.getValue()) + " " + fault.getKey();
+        return Words.number(fault.getValue()) + " " + fault.getKey();
     }
 
     private List<String> notes(TopicResult topic) {
@@ -101,19 +101,15 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
                 .filter(topic -> !result.isDifferent(topic))
                 .count();
         List<String> words = new ArrayList<>();
-        words.add(number(result.topics().size() - different - unclear) + " the same");
+        words.add(Words.number(result.topics().size() - different - unclear) + " the same");
         if (different > 0) {
-            words.add(number(different) + " different");
+            words.add(Words.number(different) + " different");
         }
         if (unclear > 0) {
-            words.add(number(unclear) + " unclear");
+            words.add(Words.number(unclear) + " unclear");
         }
         return Words.count(result.topics().size(), "topic") + ": " + String.join(", ", words) + "; "
                 + Words.count(result.sum(PartitionResult::same), "record") + " the same, the mirror is behind by "
-                + number(result.sum(PartitionResult::behind));
-    }
-
-    private static String number(long value) {
-        return String.format(Locale.ROOT, "%,d", value);
+                + Words.number(result.sum(PartitionResult::behind));
     }
 }

@@ -12,7 +12,7 @@ import java.util.Map;
  * <p><b>Threads:</b> one.
  */
 final class MirrorMaker2 implements MirrorMaker {
-    private static final String MAIN = "org.apache.kafka.connect.mirror.MirrorMaker";
+    static final String MAIN = "org.apache.kafka.connect.mirror.MirrorMaker";
     /** The options of its start script, but the heap has its full size from the start. */
     private static final List<String> SHIPPED_OPTIONS = List.of(
             "-server",

@@ -66,6 +66,8 @@ class MainTest {
                     run --target b:1 --topics x                                   | --source HOST:PORT
                     run --source a:1 --topics x                                   | --target HOST:PORT
                     run --source a --target b:1 --topics x                        | --source a: HOST:PORT
+                    take-over --source a:1 --target b:1 --topics x                | --from-mm2
+                    take-over --source a:1 --target b:1 --topics x --from-mm2=    | --from-mm2 '': the alias
                     demo --records 0                                              | --records 0: at least 1
                     demo --threads 0                                              | --threads 0: at least 1
                     demo --size 1                                                 | --size 1: from 20

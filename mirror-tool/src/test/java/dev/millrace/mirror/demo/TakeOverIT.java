@@ -1,6 +1,7 @@
 package dev.millrace.mirror.demo;
 
 import static dev.millrace.mirror.support.MirrorFixture.await;
+import static dev.millrace.mirror.support.MirrorFixture.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.CopyMode;
@@ -15,7 +16,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.common.GroupState;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
@@ -23,11 +26,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The real MirrorMaker 1 ends in the middle of its work, and a mirror in its group goes on. */
+/** The real MirrorMaker ends in the middle of its work, and a mirror goes on. */
 @Timeout(300)
 class TakeOverIT {
     private static final Duration STOP = Duration.ofSeconds(60);
-    private static final int PARTITIONS = 1; // of more, MirrorMaker 1 gives records without a key any
+    private static final int PARTITIONS_OF_1 = 1; // of more, MirrorMaker 1 gives records without a key any
+    private static final int PARTITIONS_OF_2 = 3;
 
     private static MirrorFixture clusters;
 
@@ -50,28 +54,48 @@ class TakeOverIT {
     @ValueSource(booleans = {false, true})
     void shouldGoOnWhereMirrorMaker1HasCommitted(boolean isKilled) throws Exception {
         String topic = isKilled ? "maker1-killed" : "maker1-stopped";
-        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
-        clusters.target().createTopic(topic, PARTITIONS, 1, Map.of());
-        long uncommitted;
-        long records;
-        try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS, seed)) {
-            endMirrorMaker(topic, isKilled);
+        clusters.source().createTopic(topic, PARTITIONS_OF_1, 1, Map.of());
+        clusters.target().createTopic(topic, PARTITIONS_OF_1, 1, Map.of());
+        try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS_OF_1, seed)) {
+            runMirrorMaker1(topic, isKilled);
             await("nothing of it is on its way any more", () -> isWithoutMembers(topic));
-            uncommitted = clusters.mirrored(topic) - clusters.committed(topic);
-            try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.AUTO)) {
-                long before = clusters.committed(topic);
-                await("it goes on", () -> clusters.committed(topic) > before + 2_000, mirror);
-                records = load.stop();
-                await("all is committed", () -> clusters.committed(topic) >= records, mirror);
-                assertThat(mirror.terminate().awaitExit(STOP))
-                        .as(mirror.output())
-                        .isZero();
-            }
+            goOn(topic, load, isKilled);
         }
+    }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldGoOnWhereMirrorMaker2HasCommitted(boolean isKilled) throws Exception {
+        String topic = isKilled ? "maker2-killed" : "maker2-stopped";
+        String alias = topic + "-source";
+        clusters.source().createTopic(topic, PARTITIONS_OF_2, 1, Map.of());
+        try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS_OF_2, seed)) {
+            runMirrorMaker2(topic, alias, isKilled);
+            await("its session is over", () -> !hasWorkers(alias));
+            assertThat(takeOver(topic, alias)).contains("3 of 3 partitions taken over; ");
+            if (!isKilled) {
+                assertThat(refuseTakeOver(topic, alias))
+                        .contains("Group " + topic + " on the source has offsets already");
+            }
+            goOn(topic, load, isKilled);
+        }
+    }
+
+    /** Mirrors the rest, and compares all. */
+    private void goOn(String topic, SourceLoad load, boolean isKilled) throws InterruptedException {
+        long uncommitted = clusters.mirrored(topic) - clusters.committed(topic);
+        long records;
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.AUTO)) {
+            long before = clusters.committed(topic);
+            await("it goes on", () -> clusters.committed(topic) > before + 2_000, mirror);
+            records = load.stop();
+            await("all is committed", () -> clusters.committed(topic) >= records, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
         Comparison comparison = clusters.compare(topic);
         System.out.printf(
-                "%,d records, %,d of them not committed by MirrorMaker 1: %s%n", records, uncommitted, comparison);
+                "%s: %,d records, %,d of them not committed by MirrorMaker: %s%n",
+                topic, records, uncommitted, comparison);
         assertThat(comparison.isCompleteWithDuplicates())
                 .as("%s, seed %d", comparison, seed)
                 .isTrue();
@@ -80,7 +104,7 @@ class TakeOverIT {
     }
 
     private static boolean isWithoutMembers(String group) {
-        return MirrorFixture.get(clusters.source()
+        return get(clusters.source()
                         .admin()
                         .describeConsumerGroups(List.of(group))
                         .describedGroups()
@@ -90,16 +114,10 @@ class TakeOverIT {
     }
 
     /** Runs MirrorMaker 1 until it has committed something, and ends it. */
-    private void endMirrorMaker(String topic, boolean isKilled) throws IOException, InterruptedException {
-        File log = folder.resolve("maker.log").toFile();
+    private void runMirrorMaker1(String topic, boolean isKilled) throws Exception {
         try (MavenJars jars = new MavenJars("mirrormaker1")) {
-            List<String> command = new ArrayList<>();
-            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-            command.addAll(MavenJars.LOGGING);
-            command.addAll(List.of(
-                    "-Xmx256m",
-                    "-cp",
-                    jars.classPath(),
+            Process maker = start(
+                    jars,
                     "kafka.tools.MirrorMaker",
                     "--consumer.config="
                             + jars.store(
@@ -121,24 +139,105 @@ class TakeOverIT {
                                             clusters.target().bootstrapServers())),
                     "--include=" + topic,
                     "--num.streams=1",
-                    "--offset.commit.interval.ms=3000"));
-            Process maker = new ProcessBuilder(command)
-                    .redirectErrorStream(true)
-                    .redirectOutput(log)
-                    .start();
+                    "--offset.commit.interval.ms=3000");
             try {
-                await("MirrorMaker 1 commits, see " + log, () -> clusters.committed(topic) > 0);
-                long mirrored = clusters.mirrored(topic);
-                await("it goes on, see " + log, () -> clusters.mirrored(topic) > mirrored + 3_000);
-                if (!isKilled) {
-                    maker.toHandle().destroy();
-                    assertThat(maker.waitFor(STOP.toSeconds(), TimeUnit.SECONDS))
-                            .as("ends")
-                            .isTrue();
-                }
+                await("MirrorMaker 1 commits, see " + log(), () -> clusters.committed(topic) > 0);
+                awaitMore(topic);
+                end(maker, isKilled);
             } finally {
                 maker.destroyForcibly().waitFor();
             }
+        }
+    }
+
+    /** As the other; while it runs, nothing can be taken over. */
+    private void runMirrorMaker2(String topic, String alias, boolean isKilled) throws Exception {
+        String offsets = "mm2-offsets." + alias + ".internal";
+        try (MavenJars jars = new MavenJars("mirrormaker2")) {
+            Process maker = start(
+                    jars,
+                    MirrorMaker2.MAIN,
+                    jars.store("mm2.properties", mirrorMaker2Config(topic, alias))
+                            .toString());
+            try {
+                await("MirrorMaker 2 commits, see " + log(), () -> clusters.mirrored(offsets) > 0);
+                assertThat(refuseTakeOver(topic, alias)).contains("MirrorMaker 2 still runs: its group " + alias);
+                long commits = clusters.mirrored(offsets);
+                await("it commits again, see " + log(), () -> clusters.mirrored(offsets) > commits);
+                awaitMore(topic);
+                end(maker, isKilled);
+            } finally {
+                maker.destroyForcibly().waitFor();
+            }
+        }
+    }
+
+    private static Map<String, Object> mirrorMaker2Config(String topic, String alias) {
+        Map<String, Object> config = MirrorMaker2.config(new MirrorMaker.Job(
+                clusters.source().bootstrapServers(), clusters.target().bootstrapServers(), alias, 2, 0));
+        config.keySet().removeIf(key -> key.endsWith(".interceptor.classes")); // they would end it
+        config.put("topics", topic);
+        config.put("target.offset.flush.interval.ms", 2_000);
+        config.put("target.session.timeout.ms", 6_000);
+        config.put("target.heartbeat.interval.ms", 2_000);
+        return config;
+    }
+
+    private static boolean hasWorkers(String alias) {
+        return get(clusters.target().admin().listGroups().all()).stream()
+                .filter(group -> group.groupId().equals(alias + "-mm2"))
+                .anyMatch(group -> !group.groupState().equals(Optional.of(GroupState.EMPTY)));
+    }
+
+    private static String takeOver(String topic, String alias) throws InterruptedException {
+        return takeOver(topic, alias, 0);
+    }
+
+    private static String refuseTakeOver(String topic, String alias) throws InterruptedException {
+        return takeOver(topic, alias, 1);
+    }
+
+    private static String takeOver(String topic, String alias, int exitCode) throws InterruptedException {
+        try (MirrorProcess command = MirrorProcess.start(
+                "take-over",
+                "--from-mm2=" + alias,
+                "--source=" + clusters.source().bootstrapServers(),
+                "--target=" + clusters.target().bootstrapServers(),
+                "--topics=" + topic,
+                "--group=" + topic)) {
+            assertThat(command.awaitExit(STOP)).as(command.output()).isEqualTo(exitCode);
+            System.out.println(command.output());
+            return command.output();
+        }
+    }
+
+    private Process start(MavenJars jars, String main, String... args) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(MavenJars.LOGGING);
+        command.addAll(List.of("-Xmx256m", "-cp", jars.classPath(), main));
+        command.addAll(List.of(args));
+        return new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(log())
+                .start();
+    }
+
+    private File log() {
+        return folder.resolve("maker.log").toFile();
+    }
+
+    private void awaitMore(String topic) {
+        long mirrored = clusters.mirrored(topic);
+        await("it goes on, see " + log(), () -> clusters.mirrored(topic) > mirrored + 3_000);
+    }
+
+    private static void end(Process maker, boolean isKilled) throws InterruptedException {
+        if (!isKilled) {
+            maker.toHandle().destroy();
+            assertThat(maker.waitFor(STOP.toSeconds(), TimeUnit.SECONDS))
+                    .as("ends")
+                    .isTrue();
         }
     }
 }
