@@ -9,10 +9,11 @@ import java.util.regex.Pattern;
  *
  * @param names matches the whole names of these groups of the source; empty if there is none
  * @param interval how often it writes them there
+ * @param checkpointsAlias the source's alias for programs that read MirrorMaker 2's checkpoints, which it then writes, too
  */
-public record GroupPolicy(Optional<Pattern> names, Duration interval) {
+public record GroupPolicy(Optional<Pattern> names, Duration interval, Optional<String> checkpointsAlias) {
     /** As often as MirrorMaker 2. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(60);
 
-    public static final GroupPolicy NONE = new GroupPolicy(Optional.empty(), DEFAULT_INTERVAL);
+    public static final GroupPolicy NONE = new GroupPolicy(Optional.empty(), DEFAULT_INTERVAL, Optional.empty());
 }

@@ -35,6 +35,7 @@ final class GroupSync implements AutoCloseable {
     private final String ownGroup;
     private final OffsetMap map;
     private final OffsetMapTopic topic;
+    private final Optional<Mm2Checkpoints> checkpoints;
     private final Admin source;
     private final Admin target;
     private final ScheduledExecutorService timer = Timers.daemon("mirror-groups");
@@ -42,11 +43,13 @@ final class GroupSync implements AutoCloseable {
     private final Set<String> toldActive = new HashSet<>();
     private long lastNanos = System.nanoTime();
 
-    private GroupSync(GroupPolicy policy, String ownGroup, OffsetMapTopic topic, Admin source, Admin target) {
+    private GroupSync(MirrorConfig config, String ownGroup, Admin source, Admin target) {
+        GroupPolicy policy = config.policies().groups();
         this.names = policy.names().orElseThrow();
         this.intervalNanos = policy.interval().toNanos();
         this.ownGroup = ownGroup;
-        this.topic = topic;
+        this.topic = new OffsetMapTopic(ownGroup, target, config);
+        this.checkpoints = policy.checkpointsAlias().map(alias -> new Mm2Checkpoints(alias, target, config));
         this.map = new OffsetMap(topic, source, target);
         this.source = source;
         this.target = target;
@@ -61,8 +64,7 @@ final class GroupSync implements AutoCloseable {
         if (config.policies().groups().names().isEmpty()) {
             return null;
         }
-        OffsetMapTopic topic = new OffsetMapTopic(ownGroup, target, config);
-        GroupSync sync = new GroupSync(config.policies().groups(), ownGroup, topic, source, target);
+        GroupSync sync = new GroupSync(config, ownGroup, source, target);
         Timers.repeat(sync.timer, () -> sync.run(System.nanoTime()), GroupSync::tell);
         return sync;
     }
@@ -97,6 +99,7 @@ final class GroupSync implements AutoCloseable {
         });
         committed.values().removeIf(Map::isEmpty);
         if (committed.isEmpty()) {
+            checkpoints.ifPresent(Mm2Checkpoints::write); // none
             return;
         }
         GroupTranslation translation = GroupTranslation.of(partitions, target, map::runs);
@@ -116,6 +119,7 @@ final class GroupSync implements AutoCloseable {
                 commit(group, offsets);
             }
         });
+        checkpoints.ifPresent(kept -> writeCheckpoints(kept, committed, translation));
     }
 
     private static Map<TopicPartition, OffsetAndMetadata> newer(
@@ -147,6 +151,17 @@ final class GroupSync implements AutoCloseable {
                     group,
                     MirrorException.reason(failure.get()));
         }
+    }
+
+    /** Of all groups, whether they have members on the target or not: programs decide what they do with them. */
+    private static void writeCheckpoints(
+            Mm2Checkpoints checkpoints,
+            Map<String, Map<TopicPartition, OffsetAndMetadata>> committed,
+            GroupTranslation translation) {
+        committed.forEach((group, of) -> of.forEach((partition, position) -> translation
+                .translate(partition, position.offset())
+                .ifPresent(to -> checkpoints.add(group, partition, position, to.target()))));
+        checkpoints.write();
     }
 
     private void tellActive(String group) {
@@ -182,5 +197,6 @@ final class GroupSync implements AutoCloseable {
         }
         timer.shutdownNow();
         topic.close();
+        checkpoints.ifPresent(Mm2Checkpoints::close);
     }
 }

@@ -50,6 +50,11 @@ public record Mm2Progress(String alias, String topic, String connector) {
         try (CompactedTopic offsets = new CompactedTopic(topic, target, config)) {
             kept = offsets.read(key -> true).orElseThrow(() -> missing(target));
         }
+        return find(kept);
+    }
+
+    /** As the other, in the values of the topic by their keys. */
+    Map<TopicPartition, Long> find(Map<ByteBuffer, byte[]> kept) {
         Map<TopicPartition, Long> next = new HashMap<>();
         TreeSet<String> others = new TreeSet<>();
         kept.forEach((key, value) -> {

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.LongPredicate;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -25,6 +26,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.connect.mirror.RemoteClusterUtils;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -60,7 +62,13 @@ class GroupFailoverIT {
     void shouldLetGroupsGoOnWithEachRecordOnce(String mode, String resume) throws Exception {
         String topic = mode + "-" + resume;
         clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
-        String[] options = {"--mode=" + mode, "--resume=" + resume, "--groups=" + topic + "-g.*", "--groups-interval=1s"
+        String alias = topic + "-source";
+        String[] options = {
+            "--mode=" + mode,
+            "--resume=" + resume,
+            "--groups=" + topic + "-g.*",
+            "--groups-interval=1s",
+            "--mm2-checkpoints=" + alias
         };
         writeWithMarkers(topic);
         mirrorAll(topic, false, options);
@@ -69,11 +77,15 @@ class GroupFailoverIT {
 
         mirrorAll(topic, true, options);
 
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> checkpoints = RemoteClusterUtils.translateOffsets(
+                clusters.target().clientConfig(), alias, Pattern.compile(".*"), STOP);
+        assertThat(checkpoints.keySet()).isEqualTo(committed.keySet());
         for (String group : committed.keySet()) {
             Map<TopicPartition, OffsetAndMetadata> there = onTarget(group);
             assertThat(there.keySet())
                     .as("%s, seed %d", group, seed)
                     .isEqualTo(committed.get(group).keySet());
+            assertThat(checkpoints.get(group)).as("%s, seed %d", group, seed).isEqualTo(there);
             there.forEach((partition, to) -> {
                 List<String> left = values(
                         clusters.source(), partition, committed.get(group).get(partition));

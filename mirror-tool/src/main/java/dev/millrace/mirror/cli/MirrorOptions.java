@@ -243,6 +243,16 @@ public final class MirrorOptions {
     private Duration groupsInterval = GroupPolicy.DEFAULT_INTERVAL;
 
     @Option(
+            names = "--mm2-checkpoints",
+            paramLabel = "ALIAS",
+            order = 15,
+            description =
+                    "Write the offsets of --groups also to the topic ALIAS.checkpoints.internal on the target, where"
+                            + " programs find them that call RemoteClusterUtils.translateOffsets of MirrorMaker 2 with this"
+                            + " alias of the source. Default: no.")
+    private String checkpointsAlias;
+
+    @Option(
             names = "--resume",
             paramLabel = "MODE",
             converter = ResumeModeParser.class,
@@ -298,9 +308,20 @@ public final class MirrorOptions {
     }
 
     private GroupPolicy groupPolicy() {
+        if (groups == null && checkpointsAlias != null) {
+            throw MirrorException.usage("--mm2-checkpoints " + checkpointsAlias + ": --groups is needed, the groups for"
+                    + " which they are, such as 'payments-.*'");
+        }
+        if (checkpointsAlias != null && !checkpointsAlias.matches("[a-zA-Z0-9._-]+")) {
+            throw MirrorException.usage("--mm2-checkpoints '" + checkpointsAlias
+                    + "': an alias is part of a topic's name," + " and has letters, digits, '.', '_' and '-'");
+        }
         return groups == null
                 ? GroupPolicy.NONE
-                : new GroupPolicy(Optional.of(TopicPattern.parse("--groups", groups)), groupsInterval);
+                : new GroupPolicy(
+                        Optional.of(TopicPattern.parse("--groups", groups)),
+                        groupsInterval,
+                        Optional.ofNullable(checkpointsAlias));
     }
 
     private Pattern topics() {

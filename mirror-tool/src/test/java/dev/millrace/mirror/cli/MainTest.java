@@ -43,6 +43,8 @@ class MainTest {
                     status 1:x                                                    | expected is [HOST:]PORT such as 9464 or 0.0.0.0:9464, not '1:x'
                     run --source a:1 --target b:1 --topics x --http 65536         | expected is [HOST:]PORT such as 9464 or 0.0.0.0:9464, not '65536'
                     run --source a:1 --target b:1 --topics x --group=             | --group '': the name of a consumer group
+                    run --source a:1 --target b:1 --topics x --mm2-checkpoints a  | --mm2-checkpoints a: --groups is needed
+                    run --source a:1 --target b:1 --topics x --groups g --mm2-checkpoints a/b | --mm2-checkpoints 'a/b': an alias
                     run --source a:1 --target b:1 --topics x --status -1          | --status -1: a number of seconds
                     run --source a:1 --target b:1 --topics x --mode consumer --resume exact | --mode consumer --resume exact
                     run --source a:99999 --target b:1 --topics x                  | --source a:99999: there is no port 99999
