@@ -7,8 +7,8 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -28,7 +28,7 @@ final class AckedPrefixes {
     private static final Logger LOG = LoggerFactory.getLogger(AckedPrefixes.class);
 
     private final java.util.function.Consumer<MirrorException> onFailure;
-    private final BiFunction<OffsetAndMetadata, Uuid, OffsetAndMetadata> withMetadata;
+    private final PartitionStarts.Metadata metadata;
     private final ThreadCounters counters;
     private final MirrorObserver observer;
     private final Map<TopicPartition, AckedPrefix> owned = new HashMap<>();
@@ -40,15 +40,15 @@ final class AckedPrefixes {
     /**
      * @param onFailure called for every record of an owned partition that could not be written, in the thread that
      *     completes it; must not block
-     * @param withMetadata returns the position, in the topic of this id, as it is to be committed
+     * @param metadata is added to positions, without numbers
      */
     AckedPrefixes(
             java.util.function.Consumer<MirrorException> onFailure,
-            BiFunction<OffsetAndMetadata, Uuid, OffsetAndMetadata> withMetadata,
+            PartitionStarts.Metadata metadata,
             ThreadCounters counters,
             MirrorObserver observer) {
         this.onFailure = onFailure;
-        this.withMetadata = withMetadata;
+        this.metadata = metadata;
         this.counters = counters;
         this.observer = observer;
     }
@@ -140,7 +140,9 @@ final class AckedPrefixes {
         for (TopicPartition partition : partitions) {
             AckedPrefix prefix = owned.get(partition);
             if (prefix != null && prefix.position() != null) {
-                positions.put(partition, withMetadata.apply(prefix.position(), topicIds.get(partition)));
+                positions.put(
+                        partition,
+                        metadata.addTo(partition, prefix.position(), topicIds.get(partition), Optional.empty()));
             }
         }
         return positions;

@@ -141,14 +141,15 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     }
 
     /** The partitions of this producer. */
-    static PartitionCopy.Target target(CopyMode mode, TargetPartitions targets, RawProducer raw, TopicLimits limits) {
+    static PartitionCopy.Target target(CopyMode mode, MirrorMembers.Shared shared, RawProducer raw) {
         return partition -> {
             try {
+                String to = shared.copies().names().onTarget(partition.topic());
                 return new PartitionCopy.OpenTarget(
-                        raw.partition(partition.topic(), partition.partition()),
-                        new OpenDecision(mode.passMode(), limits.of(partition.topic())));
+                        raw.partition(to, partition.partition()),
+                        new OpenDecision(mode.passMode(), shared.limits().of(to)));
             } catch (RetriableException e) {
-                targets.onMissing(partition);
+                shared.partitions().onMissing(partition);
                 return null;
             }
         };
@@ -198,7 +199,6 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void add(Map<TopicPartition, SourcePositions.Start> partitions) {
-        consumer.pause(partitions.keySet());
         if (!mirror.isRunning()) {
             return; // assigned by a rebalance during the end; what is sent now would not be awaited or committed
         }
@@ -414,7 +414,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             Owned of = owned.get(partition);
             if (of != null) {
                 of.copy.takeAcked((acked, numbers) ->
-                        positions.put(partition, mirror.withMetadata(acked, of.start.topicId(), numbers)));
+                        positions.put(partition, mirror.withMetadata(partition, acked, of.start.topicId(), numbers)));
             }
         }
         return positions;
@@ -426,7 +426,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         owned.forEach((partition, of) -> {
             OffsetAndMetadata sent = of.copy.sentOrNull();
             if (sent != null) {
-                positions.put(partition, mirror.onTarget(sent, of.start.topicId()));
+                positions.put(partition, mirror.onTarget(partition, sent, of.start.topicId()));
             }
         });
         return positions;

@@ -161,7 +161,11 @@ final class CarefulCopies {
     }
 
     private OffsetAndMetadata position(CarefulCopy copy, Progress progress) {
-        return metadata.addTo(progress.position(), copy.task().start().topicId(), Optional.of(progress.numbers()));
+        return metadata.addTo(
+                copy.task().partition(),
+                progress.position(),
+                copy.task().start().topicId(),
+                Optional.of(progress.numbers()));
     }
 
     private void onEnd(TopicPartition partition, Running of) {

@@ -80,6 +80,7 @@ final class CarefulCopy implements Runnable {
     /** What all of them use. */
     record Context(
             Producer<byte[], byte[]> producer,
+            TopicNames names,
             Supplier<StretchReader> readers,
             TargetPartitions targets,
             RefusedRecords refused,
@@ -93,7 +94,7 @@ final class CarefulCopy implements Runnable {
         boolean tryNumber(TopicPartition partition, ResumePoint numbers) {
             try {
                 RawProducer.of(producer)
-                        .partition(partition.topic(), partition.partition())
+                        .partition(names.onTarget(partition.topic()), partition.partition())
                         .numberFrom(new RawProducerId(numbers.producerId(), numbers.epoch()), numbers.nextSequence());
                 return true;
             } catch (RetriableException e) {
@@ -289,13 +290,14 @@ final class CarefulCopy implements Runnable {
             pauseUnlessStopped();
         }
         SendAttempt attempt = new SendAttempt();
+        String to = context.names().onTarget(partition.topic());
         sending = true;
         try {
             if (stopped) {
                 throw new StopException();
             }
             for (int i = 0; i < records.size() && !attempt.isRefusedAtOnce(); i++) {
-                context.producer().send(RecordCopier.copyOf(records.get(i)), attempt.add());
+                context.producer().send(RecordCopier.copyOf(records.get(i), to), attempt.add());
             }
         } finally {
             sending = false;

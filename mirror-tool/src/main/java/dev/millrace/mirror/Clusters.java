@@ -7,7 +7,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -34,11 +33,15 @@ import org.slf4j.LoggerFactory;
 public final class Clusters {
     private static final Logger LOG = LoggerFactory.getLogger(Clusters.class);
     private static final int ANSWER_TIMEOUT_MS = 7_000;
-    private static final int SHOWN_NAMES = 5;
     private static final int TOPICS_PER_REQUEST = 200;
-    /** Names of internal topics, or how they begin: Kafka's, a mirror's own, and those of MirrorMaker 2. */
+    /** How names of internal topics begin: Kafka's, and a mirror's own. */
+    static final List<String> INTERNAL_BEGINNINGS = List.of("__", OffsetMapTopic.PREFIX);
+    /** Names of internal topics, or how they begin: also those of MirrorMaker 2. */
     private static final String INTERNAL =
-            "__|" + Pattern.quote(OffsetMapTopic.PREFIX) + "|mm2.*\\.internal\\z|.*\\.checkpoints\\.internal\\z";
+            INTERNAL_BEGINNINGS.stream().map(Pattern::quote).collect(Collectors.joining("|"))
+                    + "|mm2.*\\.internal\\z|.*\\.checkpoints\\.internal\\z";
+
+    private static final Pattern IS_INTERNAL = Pattern.compile(INTERNAL);
 
     private Clusters() {}
 
@@ -91,32 +94,10 @@ public final class Clusters {
                 : config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG).toString();
     }
 
-    /**
-     * The names of the source's topics to mirror, at least one.
-     *
-     * @throws MirrorException when there is none
-     */
-    public static Set<String> matchingTopics(Admin source, Pattern topics) {
-        Set<String> all = new TreeSet<>(awaitUnchecked(source.listTopics().names()));
-        Set<String> matching = new TreeSet<>(all);
-        matching.removeIf(withoutInternal(topics).asMatchPredicate().negate());
-        if (matching.isEmpty()) {
-            String names = all.stream().limit(SHOWN_NAMES).collect(Collectors.joining(", "));
-            String some = all.isEmpty() ? "" : ": " + names + (all.size() > SHOWN_NAMES ? ", ..." : "");
-            throw MirrorException.temporary("--topics '" + topics + "' matches none of the source's "
-                    + Words.count(all.size(), "topic") + some + "; it must match a whole name");
-        }
-        return matching;
-    }
-
-    /**
-     * The source's topics to mirror, with the numbers of their partitions.
-     *
-     * @throws MirrorException when there is none
-     */
-    static Map<String, Integer> partitionCounts(Admin source, Pattern topics) {
+    /** The numbers of the partitions of those of the topics that the cluster has. */
+    static Map<String, Integer> partitionCounts(Admin cluster, Collection<String> topics) {
         Map<String, Integer> counts = new HashMap<>();
-        describe(source, matchingTopics(source, topics))
+        describe(cluster, topics)
                 .forEach((topic, description) ->
                         counts.put(topic, description.partitions().size()));
         return counts;
@@ -213,6 +194,11 @@ public final class Clusters {
      */
     public static Pattern withoutInternal(Pattern topics) {
         return Pattern.compile("(?!" + INTERNAL + ")(?:" + topics.pattern() + ")", topics.flags());
+    }
+
+    /** Whether this is the name of a topic in which Kafka or a mirror keeps its state, or how its name begins. */
+    static boolean isInternal(String name) {
+        return IS_INTERNAL.matcher(name).lookingAt();
     }
 
     /** The pattern, changed so that it does not match names which the other matches. */

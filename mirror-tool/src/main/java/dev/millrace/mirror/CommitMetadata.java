@@ -8,20 +8,33 @@ import org.apache.kafka.common.Uuid;
 
 /**
  * What a mirror commits with each offset, as the offset's metadata: {@code mark;topic id;producer id:epoch:next
- * sequence@source offset;leader epoch}. Mirrors of earlier versions wrote the mark alone, and later ones may append parts; a part
- * that is missing or cannot be read counts as unknown.
+ * sequence@source offset;leader epoch;other name}. Mirrors of earlier versions wrote the mark alone, and later ones may append
+ * parts; a part that is missing or cannot be read counts as unknown.
  *
  * @param mark names the mirror's target ({@link MirrorGroup#mark}); empty if another program committed
  * @param topicId of the source topic to which the offset belongs; zero if unknown
  * @param resume how a mirror that was killed goes on without writing a record twice
  * @param leaderEpoch of the source, only in a group of the target
+ * @param otherName of the topic: on the target in a group of the source, on the source in a group of the target; a
+ *     mirror writes it only if it differs
  */
-record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume, Optional<Integer> leaderEpoch) {
+record CommitMetadata(
+        String mark,
+        Uuid topicId,
+        Optional<ResumePoint> resume,
+        Optional<Integer> leaderEpoch,
+        Optional<String> otherName) {
     private static final String SEPARATOR = ";";
     private static final Pattern RESUME = Pattern.compile("(\\d+):(\\d+):(\\d+)@(\\d+)");
 
     CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume) {
-        this(mark, topicId, resume, Optional.empty());
+        this(mark, topicId, resume, Optional.empty(), Optional.empty());
+    }
+
+    /** The same, of a topic that has this name on one cluster, and that on the other. */
+    CommitMetadata withNames(String own, String other) {
+        return new CommitMetadata(
+                mark, topicId, resume, leaderEpoch, Optional.of(other).filter(name -> !name.equals(own)));
     }
 
     /**
@@ -42,7 +55,8 @@ record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume, O
                 parts[0],
                 parts.length > 1 ? parseTopicId(parts[1]) : Uuid.ZERO_UUID,
                 parts.length > 2 ? parseResume(parts[2]) : Optional.empty(),
-                parts.length > 3 ? parseEpoch(parts[3]) : Optional.empty());
+                parts.length > 3 ? parseEpoch(parts[3]) : Optional.empty(),
+                parts.length > 4 ? Optional.of(parts[4]).filter(name -> !name.isEmpty()) : Optional.empty());
     }
 
     private static Uuid parseTopicId(String text) {
@@ -76,6 +90,11 @@ record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume, O
         }
     }
 
+    /** The topic's name on the other cluster, if this was committed by a mirror, or for one. */
+    Optional<String> otherNameOf(String own) {
+        return otherName.or(() -> Optional.of(own).filter(name -> MirrorGroup.isMark(mark)));
+    }
+
     /** The position with this as its metadata. */
     OffsetAndMetadata addTo(OffsetAndMetadata position) {
         return new OffsetAndMetadata(position.offset(), position.leaderEpoch(), toString());
@@ -87,7 +106,8 @@ record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume, O
      */
     OffsetAndMetadata addToOnTarget(OffsetAndMetadata position) {
         return new OffsetAndMetadata(
-                position.offset(), new CommitMetadata(mark, topicId, resume, position.leaderEpoch()).toString());
+                position.offset(),
+                new CommitMetadata(mark, topicId, resume, position.leaderEpoch(), otherName).toString());
     }
 
     /** The source position in what a group of the target has committed. */
@@ -103,6 +123,10 @@ record CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume, O
                         at -> at.producerId() + ":" + at.epoch() + ":" + at.nextSequence() + "@" + at.sourceOffset())
                 .orElse("");
         String text = String.join(SEPARATOR, mark, id, numbers);
-        return leaderEpoch.map(epoch -> text + SEPARATOR + epoch).orElse(text);
+        if (leaderEpoch.isEmpty() && otherName.isEmpty()) {
+            return text;
+        }
+        String epoch = leaderEpoch.map(Object::toString).orElse("");
+        return otherName.map(name -> String.join(SEPARATOR, text, epoch, name)).orElse(text + SEPARATOR + epoch);
     }
 }

@@ -48,7 +48,7 @@ final class CopyCheck {
     private static final Duration POLL = Duration.ofMillis(200);
     private static final Duration READ_TIMEOUT = Duration.ofSeconds(30);
 
-    private final Admin target;
+    private final CopiesOnTarget copies;
     private final KafkaConsumer<byte[], byte[]> sourceReader;
     private final KafkaConsumer<byte[], byte[]> targetReader;
     private final Map<TopicPartition, Long> sourceStarts;
@@ -63,17 +63,17 @@ final class CopyCheck {
      */
     CopyCheck(
             Admin source,
-            Admin target,
+            CopiesOnTarget copies,
             KafkaConsumer<byte[], byte[]> sourceReader,
             KafkaConsumer<byte[], byte[]> targetReader,
             Collection<TopicPartition> partitions) {
-        this.target = target;
+        this.copies = copies;
         this.sourceReader = sourceReader;
         this.targetReader = targetReader;
         sourceStarts = Clusters.offsets(source, partitions, OffsetSpec.earliest());
         sourceEnds = Clusters.offsets(source, partitions, OffsetSpec.latest());
         sourceStableEnds = Clusters.offsets(source, partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED);
-        targetEnds = Clusters.offsets(target, Clusters.existing(target, partitions), OffsetSpec.latest());
+        targetEnds = copies.offsets(copies.existing(partitions), OffsetSpec.latest());
     }
 
     /** Opens a consumer without a group for the cluster of this client configuration. */
@@ -123,9 +123,10 @@ final class CopyCheck {
         if (record.timestamp() < 0) {
             return false; // A record of the oldest format has no timestamp, so the target has given its copy one.
         }
-        ListOffsetsResultInfo first = Clusters.awaitUnchecked(
-                target.listOffsets(Map.of(partition, OffsetSpec.forTimestamp(record.timestamp())))
-                        .partitionResult(partition));
+        TopicPartition copy = copies.names().onTarget(partition);
+        ListOffsetsResultInfo first = Clusters.awaitUnchecked(copies.target()
+                .listOffsets(Map.of(copy, OffsetSpec.forTimestamp(record.timestamp())))
+                .partitionResult(copy));
         if (first.offset() < 0) {
             return false; // All records of the target are older.
         }
@@ -133,13 +134,13 @@ final class CopyCheck {
         // that
         // has stopped wrote it as one of its last.
         long end = Math.min(targetEnd, first.offset() + SEARCHED_COPIES);
-        return isBetween(first.offset(), end, record, partition)
-                || isBetween(Math.max(end, targetEnd - SEARCHED_COPIES), targetEnd, record, partition);
+        return isBetween(first.offset(), end, record, copy)
+                || isBetween(Math.max(end, targetEnd - SEARCHED_COPIES), targetEnd, record, copy);
     }
 
-    private boolean isBetween(long from, long to, ConsumerRecord<byte[], byte[]> record, TopicPartition partition) {
+    private boolean isBetween(long from, long to, ConsumerRecord<byte[], byte[]> record, TopicPartition copy) {
         AtomicBoolean isFound = new AtomicBoolean();
-        read(targetReader, partition, from, to, candidate -> {
+        read(targetReader, copy, from, to, candidate -> {
             boolean isMatch = isCopy(record, candidate);
             if (isMatch) {
                 isFound.set(true);

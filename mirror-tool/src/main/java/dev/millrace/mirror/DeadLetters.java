@@ -46,6 +46,7 @@ final class DeadLetters implements AutoCloseable {
     private static final int MAX_REQUEST_SIZE = 1 << 30;
 
     private final RefusalPolicies policies;
+    private final TopicNames names;
     private final Admin source;
     private final Admin target;
     private final Supplier<Producer<byte[], byte[]>> open;
@@ -54,6 +55,7 @@ final class DeadLetters implements AutoCloseable {
 
     DeadLetters(RefusalPolicies policies, Admin source, Admin target, MirrorConfig config) {
         this.policies = policies;
+        this.names = config.names();
         this.source = source;
         this.target = target;
         this.open = () -> config.producerKind().create(config(config.producer()));
@@ -71,7 +73,7 @@ final class DeadLetters implements AutoCloseable {
     }
 
     String topicFor(TopicPartition partition) {
-        return policies.deadLetterTopic(partition.topic());
+        return policies.deadLetterTopic(names.onTarget(partition.topic()));
     }
 
     /** Sends one; the result completes when the target has it. Blocks while the topic is created or memory is lacking. */
@@ -128,12 +130,7 @@ final class DeadLetters implements AutoCloseable {
     }
 
     private synchronized void prepare(String topic, TopicPartition from) {
-        if (Clusters.describe(source, Set.of(topic)).containsKey(topic)) {
-            throw MirrorException.failed(
-                    "--dead-letter-topic " + policies.deadLetterTopic() + ": the source has a topic "
-                            + topic + ", too, with which the dead letters of " + from.topic()
-                            + " could be mixed up; choose another name");
-        }
+        names.onSource(topic).ifPresent(copied -> requireMissing(copied, topic, from));
         if (!Clusters.describe(target, Set.of(topic)).containsKey(topic)) {
             try {
                 new TopicCreator(target).create(topic, 1, TOPIC_SETTINGS);
@@ -144,6 +141,16 @@ final class DeadLetters implements AutoCloseable {
             }
         }
         ready.add(topic);
+    }
+
+    private void requireMissing(String copied, String topic, TopicPartition from) {
+        if (Clusters.describe(source, Set.of(copied)).containsKey(copied)) {
+            throw MirrorException.failed(
+                    "--dead-letter-topic " + policies.deadLetterTopic() + ": the source has a topic "
+                            + copied + (copied.equals(topic) ? "" : ", whose copy is " + topic)
+                            + ", too, with which the dead letters of " + from.topic()
+                            + " could be mixed up; choose another name");
+        }
     }
 
     @Override

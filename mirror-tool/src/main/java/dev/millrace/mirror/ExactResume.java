@@ -75,7 +75,10 @@ final class ExactResume implements PartitionStarts.Finder {
      * @param comparison opens one
      */
     record Clients(
-            Admin source, Admin target, Consumer<TopicPartition> onMissing, Supplier<RecordComparison> comparison) {}
+            Admin source,
+            CopiesOnTarget copies,
+            Consumer<TopicPartition> onMissing,
+            Supplier<RecordComparison> comparison) {}
 
     /**
      * Where a copy begins.
@@ -149,8 +152,10 @@ final class ExactResume implements PartitionStarts.Finder {
             }
         }
         if (!known.isEmpty()) {
-            DescribeProducersResult answer = clients.target().describeProducers(known.keySet());
-            known.forEach((partition, search) -> answer.partitionResult(partition)
+            TopicNames names = clients.copies().names();
+            DescribeProducersResult answer =
+                    clients.copies().target().describeProducers(names.onTarget(known.keySet()));
+            known.forEach((partition, search) -> answer.partitionResult(names.onTarget(partition))
                     .whenComplete((state, failure) -> execute(() -> onAnswer(search, state, failure), 0)));
         }
         if (!fresh.isEmpty()) {
@@ -237,8 +242,8 @@ final class ExactResume implements PartitionStarts.Finder {
     /** What the target has of our numbers must be the last of its records, and the next ones of the source. */
     private void compare(Search search, ResumePoint committed, int epoch, long present) {
         TopicPartition partition = search.partition();
-        long end = Clusters.offsets(clients.target(), Set.of(partition), OffsetSpec.latest())
-                .get(partition);
+        long end =
+                clients.copies().offsets(Set.of(partition), OffsetSpec.latest()).get(partition);
         Optional<OffsetAndMetadata> after = end < present
                 ? Optional.empty()
                 : withComparison(comparison ->

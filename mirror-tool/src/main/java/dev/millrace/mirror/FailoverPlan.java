@@ -57,7 +57,7 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
                     config,
                     Clusters.clusterId(source, config.consumer()),
                     Clusters.clusterId(target, config.producer()));
-            Set<String> topics = Clusters.matchingTopics(source, config.topics());
+            Set<String> topics = MatchingTopics.ask(source, config).mirrored();
             Map<String, Map<TopicPartition, OffsetAndMetadata>> committed = new TreeMap<>(GroupOffsets.committed(
                     source,
                     GroupOffsets.names(
@@ -82,7 +82,7 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
                 Map<String, Map<TopicPartition, OffsetAndMetadata>> committed,
                 Set<TopicPartition> partitions) {
             Map<TopicPartition, OffsetRuns> runs = runs(own, partitions);
-            GroupTranslation translation = GroupTranslation.of(partitions, target, unused -> runs);
+            GroupTranslation translation = GroupTranslation.of(partitions, copies(), unused -> runs);
             var there = GroupOffsets.committed(target, committed.keySet());
             List<Position> positions = new ArrayList<>();
             committed.forEach((group, of) -> partitions.stream()
@@ -91,10 +91,14 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
                             group,
                             partition,
                             of.get(partition).offset(),
-                            there.get(group).get(partition),
+                            there.get(group).get(config.names().onTarget(partition)),
                             translation))));
             return new FailoverPlan(
                     OffsetMapTopic.name(own), List.copyOf(positions), GroupOffsets.active(target, committed.keySet()));
+        }
+
+        private CopiesOnTarget copies() {
+            return new CopiesOnTarget(target, config.names());
         }
 
         private static Position position(
@@ -117,7 +121,7 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
             OffsetMapTopic topic = new OffsetMapTopic(own, target, config);
             Map<TopicPartition, Kept> kept = topic.read(partitions::contains);
             Map<String, Uuid> sourceIds = Clusters.topicIds(source, Clusters.topics(partitions));
-            Map<String, Uuid> targetIds = Clusters.topicIds(target, Clusters.topics(partitions));
+            Map<String, Uuid> targetIds = copies().ids(Clusters.topics(partitions));
             Map<TopicPartition, OffsetRuns> runs = new HashMap<>();
             for (TopicPartition partition : partitions) {
                 Kept known = kept.get(partition);

@@ -21,6 +21,7 @@ final class GivenUpRecords {
     private static final Logger LOG = LoggerFactory.getLogger(GivenUpRecords.class);
 
     private final RawProducer rawOrNull;
+    private final TopicNames names;
 
     /** How records fail that are taken back; nobody owns them here any more, so it is no failure of the mirror. */
     static final class GivenUpException extends KafkaException {
@@ -31,7 +32,8 @@ final class GivenUpRecords {
         }
     }
 
-    GivenUpRecords(ProducerKind kind, Producer<byte[], byte[]> producer) {
+    GivenUpRecords(ProducerKind kind, Producer<byte[], byte[]> producer, TopicNames names) {
+        this.names = names;
         rawOrNull = kind == ProducerKind.MILLRACE ? RawProducer.of(producer) : null;
     }
 
@@ -39,6 +41,7 @@ final class GivenUpRecords {
      * Takes them back. To be called after the last record of the partitions was sent; blocks at most {@code
      * max.block.ms} for a partition that has gone from the target.
      *
+     * @param partitions of the source
      * @return completes when nothing of them can be written any more, as far as that is in the producer's power
      */
     CompletableFuture<Void> withdraw(Collection<TopicPartition> partitions) {
@@ -47,7 +50,7 @@ final class GivenUpRecords {
             for (TopicPartition partition : partitions) {
                 try {
                     withdrawn.add(rawOrNull
-                            .partition(partition.topic(), partition.partition())
+                            .partition(names.onTarget(partition.topic()), partition.partition())
                             .withdraw(new GivenUpException()));
                 } catch (KafkaException e) {
                     LOG.info("Cannot take back records of {}: {}", partition, MirrorException.reason(e));

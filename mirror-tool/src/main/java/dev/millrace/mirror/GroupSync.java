@@ -33,6 +33,7 @@ final class GroupSync implements AutoCloseable {
     private final Pattern names;
     private final long intervalNanos;
     private final String ownGroup;
+    private final CopiesOnTarget copies;
     private final OffsetMap map;
     private final OffsetMapTopic topic;
     private final Optional<Mm2Checkpoints> checkpoints;
@@ -50,7 +51,8 @@ final class GroupSync implements AutoCloseable {
         this.ownGroup = ownGroup;
         this.topic = new OffsetMapTopic(ownGroup, target, config);
         this.checkpoints = policy.checkpointsAlias().map(alias -> new Mm2Checkpoints(alias, target, config));
-        this.map = new OffsetMap(topic, source, target);
+        this.copies = new CopiesOnTarget(target, config.names());
+        this.map = new OffsetMap(topic, source, copies);
         this.source = source;
         this.target = target;
     }
@@ -102,7 +104,7 @@ final class GroupSync implements AutoCloseable {
             checkpoints.ifPresent(Mm2Checkpoints::write); // none
             return;
         }
-        GroupTranslation translation = GroupTranslation.of(partitions, target, map::runs);
+        GroupTranslation translation = GroupTranslation.of(partitions, copies, map::runs);
         Map<String, Map<TopicPartition, OffsetAndMetadata>> there = GroupOffsets.committed(target, committed.keySet());
         Map<String, Map<TopicPartition, OffsetAndMetadata>> wanted = new HashMap<>();
         committed.forEach((group, of) -> {
@@ -122,17 +124,20 @@ final class GroupSync implements AutoCloseable {
         checkpoints.ifPresent(kept -> writeCheckpoints(kept, committed, translation));
     }
 
-    private static Map<TopicPartition, OffsetAndMetadata> newer(
+    /** By partitions of the target, as {@code there}. */
+    private Map<TopicPartition, OffsetAndMetadata> newer(
             Map<TopicPartition, OffsetAndMetadata> committed,
             Map<TopicPartition, OffsetAndMetadata> there,
             GroupTranslation translation) {
         Map<TopicPartition, OffsetAndMetadata> newer = new HashMap<>();
-        committed.forEach((partition, position) -> translation
-                .translate(partition, position.offset())
-                .map(Translation::target)
-                .filter(to ->
-                        !there.containsKey(partition) || there.get(partition).offset() < to)
-                .ifPresent(to -> newer.put(partition, new OffsetAndMetadata(to, position.metadata()))));
+        committed.forEach((partition, position) -> {
+            TopicPartition copy = copies.names().onTarget(partition);
+            translation
+                    .translate(partition, position.offset())
+                    .map(Translation::target)
+                    .filter(to -> !there.containsKey(copy) || there.get(copy).offset() < to)
+                    .ifPresent(to -> newer.put(copy, new OffsetAndMetadata(to, position.metadata())));
+        });
         return newer;
     }
 
@@ -154,13 +159,13 @@ final class GroupSync implements AutoCloseable {
     }
 
     /** Of all groups, whether they have members on the target or not: programs decide what they do with them. */
-    private static void writeCheckpoints(
+    private void writeCheckpoints(
             Mm2Checkpoints checkpoints,
             Map<String, Map<TopicPartition, OffsetAndMetadata>> committed,
             GroupTranslation translation) {
         committed.forEach((group, of) -> of.forEach((partition, position) -> translation
                 .translate(partition, position.offset())
-                .ifPresent(to -> checkpoints.add(group, partition, position, to.target()))));
+                .ifPresent(to -> checkpoints.add(group, copies.names().onTarget(partition), position, to.target()))));
         checkpoints.write();
     }
 

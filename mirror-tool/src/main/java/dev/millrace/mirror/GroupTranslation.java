@@ -6,12 +6,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
-import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Translates what groups of the source have committed, to what the target's logs have. An offset outside of a log would
+ * Translates what groups of the source have committed, to what the target's logs have; by partitions of the source. An offset outside of a log would
  * be reset by the group's own policy, which may skip records.
  *
  * @param runs what is known of each partition
@@ -21,18 +20,18 @@ import org.apache.kafka.common.TopicPartition;
 record GroupTranslation(
         Map<TopicPartition, OffsetRuns> runs, Map<TopicPartition, Long> starts, Map<TopicPartition, Long> ends) {
     /**
-     * Asks the target about these partitions, of which it may lack some.
+     * Asks the target about the copies of these partitions, of which it may lack some.
      *
      * @param runs is asked after the target has said where its logs end: if one loses records and gets new ones
      *     meanwhile, what is known of it tells
      */
     static GroupTranslation of(
             Set<TopicPartition> partitions,
-            Admin target,
+            CopiesOnTarget copies,
             Function<Set<TopicPartition>, Map<TopicPartition, OffsetRuns>> runs) {
-        Set<TopicPartition> existing = Clusters.existing(target, partitions);
-        Map<TopicPartition, Long> starts = Clusters.offsets(target, existing, OffsetSpec.earliest());
-        Map<TopicPartition, Long> ends = Clusters.offsets(target, existing, OffsetSpec.latest());
+        Set<TopicPartition> existing = copies.existing(partitions);
+        Map<TopicPartition, Long> starts = copies.offsets(existing, OffsetSpec.earliest());
+        Map<TopicPartition, Long> ends = copies.offsets(existing, OffsetSpec.latest());
         return new GroupTranslation(runs.apply(partitions), starts, ends);
     }
 

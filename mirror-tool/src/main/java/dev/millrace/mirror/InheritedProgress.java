@@ -34,12 +34,12 @@ final class InheritedProgress {
     private static final String OLD_GROUP = MirrorGroup.OF_EARLIER_VERSIONS;
 
     private final Admin source;
-    private final Admin target;
+    private final CopiesOnTarget copies;
     private final MirrorConfig config;
 
     InheritedProgress(Admin source, Admin target, MirrorConfig config) {
         this.source = source;
-        this.target = target;
+        this.copies = new CopiesOnTarget(target, config.names());
         this.config = config;
     }
 
@@ -87,9 +87,9 @@ final class InheritedProgress {
         }
         try (KafkaConsumer<byte[], byte[]> sourceReader = CopyCheck.createReader(config.consumer());
                 KafkaConsumer<byte[], byte[]> targetReader = CopyCheck.createReader(config.producer())) {
-            CopyCheck copies = new CopyCheck(source, target, sourceReader, targetReader, inherited.keySet());
+            CopyCheck check = new CopyCheck(source, copies, sourceReader, targetReader, inherited.keySet());
             inherited.forEach((partition, offset) ->
-                    verdicts.get(copies.check(partition, offset.offset())).put(partition, offset));
+                    verdicts.get(check.check(partition, offset.offset())).put(partition, offset));
         }
         return verdicts;
     }
@@ -98,7 +98,7 @@ final class InheritedProgress {
     private void refuseUnclear(String group, Collection<TopicPartition> unclear) {
         TreeSet<String> topics = unclear.stream()
                 .map(TopicPartition::topic)
-                .filter(Clusters.withoutInternal(config.topics()).asMatchPredicate())
+                .filter(config.mirroredTopics().asMatchPredicate())
                 .collect(Collectors.toCollection(TreeSet::new));
         if (!topics.isEmpty()) {
             throw MirrorException.failed(

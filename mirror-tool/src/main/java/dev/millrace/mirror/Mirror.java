@@ -15,6 +15,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InterruptException;
 
@@ -51,6 +52,7 @@ public final class Mirror {
 
     private final SourceGaps gaps;
     private final RefusedRecords refused;
+    private final RefusedTopics refusedTopics;
     private final Monitor monitor;
 
     public Mirror(MirrorConfig config, MirrorObserver observer) {
@@ -59,7 +61,8 @@ public final class Mirror {
         this.threadsToCommit = new CountDownLatch(memberCount());
         this.gaps = new SourceGaps(config.policies().onGap());
         this.refused = new RefusedRecords(config.policies().onRefused());
-        this.monitor = new Monitor(this, config, gaps, refused);
+        this.refusedTopics = new RefusedTopics(config);
+        this.monitor = new Monitor(this, config, gaps, refused, refusedTopics);
     }
 
     /**
@@ -97,12 +100,13 @@ public final class Mirror {
         String sourceId = Clusters.clusterId(source, config.consumer());
         String targetId = Clusters.clusterId(target, config.producer());
         Clusters.checkDistinct(sourceId, targetId);
-        Set<String> topics = start.repeat(() -> Clusters.matchingTopics(source, config.topics()));
+        Set<String> topics =
+                start.repeat(() -> MatchingTopics.ask(source, config).requireNoneRefused());
         if (topics == null) {
             return;
         }
         mark = MirrorGroup.mark(targetId);
-        try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, topics())) {
+        try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, config)) {
             opposite.check();
             String groupOnTarget = config.consumer()
                     .getOrDefault(ConsumerConfig.GROUP_ID_CONFIG, MirrorGroup.defaultNameOnTarget(sourceId))
@@ -111,6 +115,7 @@ public final class Mirror {
             if (consumer == null) {
                 return;
             }
+            refusedTopics.tellOfNamesWithoutTopic(topics);
             observer.onStarted(topics);
             opposite.watch(this::fail);
             try (JmxBeans jmx = new JmxBeans(
@@ -121,7 +126,10 @@ public final class Mirror {
                 jmx.show("RefusedRecords", refused);
                 jmx.show("Mirror", new MirrorBean(this::status));
                 identities.watch();
-                Groups groups = new Groups(DerivedConfigs.withSizes(consumer, new LogSizes(source)), groupOnTarget);
+                PartitionSizes sizes = new LogSizes(source);
+                Groups groups = new Groups(
+                        DerivedConfigs.withSizes(consumer, isExactlyOnce() ? sizes.ofCopies(names()) : sizes),
+                        groupOnTarget);
                 runWithTarget(groups, new SourceChanges(gaps, identities), topics, source, target);
             }
         }
@@ -148,11 +156,13 @@ public final class Mirror {
                     source.describeConsumerGroups(List.of(group))
                             .describedGroups()
                             .get(group));
+            new FormerNames(config, groupOnTarget, true).check(target);
         } else {
             OtherMode.requireNoProgress(
                     groupOnTarget,
                     target.listConsumerGroupOffsets(groupOnTarget).partitionsToOffsetAndMetadata(),
                     mark);
+            new FormerNames(config, consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString(), false).check(source);
         }
         return consumer;
     }
@@ -167,13 +177,14 @@ public final class Mirror {
     }
 
     private void runWithTarget(Groups groups, SourceChanges changes, Set<String> matching, Admin source, Admin target) {
-        TargetTopics topics = new TargetTopics(source, target);
+        CopiesOnTarget copies = new CopiesOnTarget(target, names());
+        TargetTopics topics = new TargetTopics(source, copies);
         ScheduledExecutorService preparing = Timers.daemon("mirror-target");
         ScheduledExecutorService watching = Timers.daemon("mirror-watch");
         try {
             TargetPartitions partitions = new TargetPartitions(topics, this::fail, preparing);
             TargetWatch watch = new TargetWatch(
-                    new TargetDiagnosis(target, partitions)::findCause,
+                    new TargetDiagnosis(copies, partitions)::findCause,
                     config.policies().waitForTarget(),
                     this::fail);
             // All together, before members ask for theirs; what fails is tried again, and told, when a member has it.
@@ -181,8 +192,9 @@ public final class Mirror {
             Timers.repeat(preparing, partitions::prepareWanted, this::fail);
             Timers.repeat(watching, () -> watch.look(System.nanoTime()), this::fail);
             Timers.repeat(watching, () -> monitor.look(System.nanoTime()), this::fail);
+            Timers.repeat(preparing, () -> refusedTopics.lookIfDue(source, System.nanoTime()), this::fail);
             MirrorMembers.Shared shared =
-                    new MirrorMembers.Shared(changes, partitions, watch, topicLimits(target), source, target);
+                    new MirrorMembers.Shared(changes, partitions, watch, topicLimits(target), source, copies);
             String ownGroup = isExactlyOnce()
                     ? groups.onTarget
                     : groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
@@ -192,7 +204,8 @@ public final class Mirror {
                 }
                 if (isExactlyOnce()) {
                     SubscribedTopics subscribed = new SubscribedTopics(
-                            () -> Clusters.partitionCounts(source, config.topics()),
+                            () -> Clusters.partitionCounts(
+                                    source, MatchingTopics.ask(source, config).mirrored()),
                             topics,
                             this::fail,
                             topicInterval());
@@ -258,7 +271,7 @@ public final class Mirror {
                 shared.watch(),
                 shared.changes().identities(),
                 new ClusterProbe("source", shared.source(), now),
-                new ClusterProbe("target", shared.target(), now),
+                new ClusterProbe("target", shared.copies().target(), now),
                 TimeUnit.MILLISECONDS.toNanos(maxPollMs));
     }
 
@@ -366,20 +379,34 @@ public final class Mirror {
     /**
      * The position as it is to be committed, with this mirror's mark.
      *
+     * @param partition of the source
      * @param topicId of the source topic that the position belongs to; zero if unknown
      */
     OffsetAndMetadata withMetadata(
-            OffsetAndMetadata position, Uuid topicId, Optional<CommitMetadata.ResumePoint> resume) {
-        return new CommitMetadata(mark, topicId, resume).addTo(position);
+            TopicPartition partition,
+            OffsetAndMetadata position,
+            Uuid topicId,
+            Optional<CommitMetadata.ResumePoint> resume) {
+        return new CommitMetadata(mark, topicId, resume)
+                .withNames(partition.topic(), names().onTarget(partition.topic()))
+                .addTo(position);
     }
 
     /** As the other, for a group of the target. */
-    OffsetAndMetadata onTarget(OffsetAndMetadata position, Uuid topicId) {
-        return new CommitMetadata(mark, topicId, Optional.empty()).addToOnTarget(position);
+    OffsetAndMetadata onTarget(TopicPartition partition, OffsetAndMetadata position, Uuid topicId) {
+        return new CommitMetadata(mark, topicId, Optional.empty())
+                .withNames(names().onTarget(partition.topic()), partition.topic())
+                .addToOnTarget(position);
     }
 
+    /** Matches the whole names of the topics that are mirrored. */
     Pattern topics() {
-        return Clusters.withoutInternal(config.topics());
+        return config.mirroredTopics();
+    }
+
+    /** Of the copies. */
+    TopicNames names() {
+        return config.names();
     }
 
     private static MirrorTotals totals(List<Member> members) {

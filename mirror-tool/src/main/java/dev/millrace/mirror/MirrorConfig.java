@@ -8,6 +8,7 @@ import java.util.regex.Pattern;
  *
  * @param topics matches the whole names of the topics to mirror; internal topics ({@link
  *     Clusters#withoutInternal}) are never mirrored
+ * @param names of their copies
  * @param threads how many threads feed the producer, at least 1; with {@link CopyMode#CONSUMER} each has a consumer
  * @param mode how records get from the source to the producer
  * @param consumer configuration of every consumer, complete except for {@link DerivedConfigs#numbered numbers}
@@ -16,6 +17,7 @@ import java.util.regex.Pattern;
  */
 public record MirrorConfig(
         Pattern topics,
+        TopicNames names,
         int threads,
         CopyMode mode,
         ProducerKind producerKind,
@@ -27,7 +29,7 @@ public record MirrorConfig(
         producer = Map.copyOf(producer);
     }
 
-    /** With the default policies. */
+    /** With the default policies, and the names of the source. */
     public MirrorConfig(
             Pattern topics,
             int threads,
@@ -35,6 +37,11 @@ public record MirrorConfig(
             ProducerKind producerKind,
             Map<String, Object> consumer,
             Map<String, Object> producer) {
-        this(topics, threads, mode, producerKind, consumer, producer, MirrorPolicies.DEFAULT);
+        this(topics, TopicNames.KEPT, threads, mode, producerKind, consumer, producer, MirrorPolicies.DEFAULT);
+    }
+
+    /** Matches the whole names of the topics that are mirrored. */
+    Pattern mirroredTopics() {
+        return names.withoutRefused(Clusters.withoutInternal(topics));
     }
 }

@@ -12,6 +12,8 @@ final class MirrorGroup {
     /** The default group in earlier versions, the same for every target. */
     static final String OF_EARLIER_VERSIONS = "millrace-mirror";
 
+    private static final String MARK = "millrace-mirror to ";
+
     private MirrorGroup() {}
 
     /** The name of the default group, on the source, of a mirror to this target. */
@@ -48,8 +50,13 @@ final class MirrorGroup {
         return config;
     }
 
+    /** Whether a mirror has committed this mark. */
+    static boolean isMark(String mark) {
+        return mark.startsWith(MARK);
+    }
+
     /** What a mirror to this target commits with each offset ({@link CommitMetadata}), so that it is known in any group. */
     static String mark(String targetId) {
-        return "millrace-mirror to " + targetId;
+        return MARK + targetId;
     }
 }

@@ -17,6 +17,7 @@ interface MirrorMembers {
      *
      * @param partitions of the target
      * @param limits of its topics
+     * @param copies to be asked about
      */
     record Shared(
             SourceChanges changes,
@@ -24,7 +25,7 @@ interface MirrorMembers {
             TargetWatch watch,
             TopicLimits limits,
             Admin source,
-            Admin target) {}
+            CopiesOnTarget copies) {}
 
     /** A member, which is not started yet; they are numbered from 0. */
     Member create(int number);

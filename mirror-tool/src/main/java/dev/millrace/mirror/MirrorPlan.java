@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
@@ -27,7 +26,7 @@ import org.apache.kafka.common.Uuid;
  *
  * @param group where the mirror keeps its progress
  * @param isGroupOnTarget whether that is a group of the target
- * @param obstacle what would keep the mirror from starting: a mirror in the opposite direction
+ * @param obstacle what would keep the mirror from starting: a mirror in the opposite direction, or other names than before
  * @param topics in order of their names
  */
 public record MirrorPlan(
@@ -61,6 +60,8 @@ public record MirrorPlan(
         private final MirrorConfig config;
         private final Admin source;
         private final Admin target;
+        private final TopicNames names;
+        private final CopiesOnTarget copies;
         private final String sourceId;
         private final String targetId;
 
@@ -68,6 +69,8 @@ public record MirrorPlan(
             this.config = config;
             this.source = source;
             this.target = target;
+            names = config.names();
+            copies = new CopiesOnTarget(target, names);
             sourceId = Clusters.clusterId(source, config.consumer());
             targetId = Clusters.clusterId(target, config.producer());
         }
@@ -80,19 +83,22 @@ public record MirrorPlan(
                     .forEach(topic -> onTarget.put(asInMetrics(topic), topic));
             MirrorPositions positions = MirrorPositions.read(config, source, target, sourceId, targetId);
             List<TopicPlan> plans = new ArrayList<>();
-            for (List<String> batch : Clusters.batches(Clusters.matchingTopics(source, config.topics()))) {
+            MatchingTopics matching = MatchingTopics.ask(source, config);
+            matching.refused().forEach((topic, why) -> plans.add(TopicPlan.refused(topic, why)));
+            for (List<String> batch : Clusters.batches(matching.mirrored())) {
                 Map<String, TopicDescription> here = new TreeMap<>(Clusters.describe(source, batch));
-                Map<String, TopicDescription> there = Clusters.describe(target, here.keySet());
+                Map<String, TopicDescription> there = copies.describe(here.keySet());
                 Map<TopicPartition, Long> counts = new HashMap<>();
                 Map<TopicPartition, Long> left = new HashMap<>();
                 count(here.values(), positions, counts, left);
                 Map<String, KafkaFuture<Config>> settings = Clusters.topicConfigs(source, here.keySet());
-                Map<String, KafkaFuture<Config>> settingsThere = Clusters.topicConfigs(target, there.keySet());
+                Map<String, KafkaFuture<Config>> settingsThere = copies.configs(there.keySet());
                 here.forEach((topic, description) -> {
                     List<String> notes = new ArrayList<>();
                     boolean isPossible = there.containsKey(topic)
                             ? compare(settings.get(topic), settingsThere.get(topic), notes)
-                            : hasFreeName(topic, onTarget, notes) && validate(description, settings.get(topic), notes);
+                            : hasFreeName(names.onTarget(topic), onTarget, notes)
+                                    && validate(description, settings.get(topic), notes);
                     plans.add(new TopicPlan(
                             topic,
                             description.partitions().size(),
@@ -110,7 +116,7 @@ public record MirrorPlan(
                     targetId,
                     positions.group(),
                     positions.isGroupOnTarget(),
-                    findObstacle(),
+                    findObstacle(new FormerNames(config, positions.group(), positions.isGroupOnTarget())),
                     List.copyOf(plans));
         }
 
@@ -172,10 +178,10 @@ public record MirrorPlan(
         }
 
         /** What would keep the mirror from starting. */
-        private Optional<String> findObstacle() {
-            Pattern topics = Clusters.withoutInternal(config.topics());
-            try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, topics)) {
+        private Optional<String> findObstacle(FormerNames former) {
+            try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, config)) {
                 opposite.check();
+                former.check(former.isOnTarget() ? target : source);
                 return Optional.empty();
             } catch (MirrorException e) {
                 return Optional.of(e.getMessage());
@@ -187,7 +193,8 @@ public record MirrorPlan(
             try {
                 Map<String, String> wanted = TopicSettings.toCopy(Clusters.await(settings));
                 Map<String, String> accepted = new TopicCreator(target)
-                        .findAcceptable(topic.name(), topic.partitions().size(), wanted);
+                        .findAcceptable(
+                                names.onTarget(topic.name()), topic.partitions().size(), wanted);
                 if (!accepted.isEmpty()) {
                     notes.add("with " + accepted);
                 }

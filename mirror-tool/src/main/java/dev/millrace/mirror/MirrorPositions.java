@@ -13,6 +13,7 @@ import org.apache.kafka.common.Uuid;
  *
  * @param group where it keeps its progress
  * @param isGroupOnTarget whether that is a group of the target
+ * @param committed by partitions of the source
  */
 public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPartition, OffsetAndMetadata> committed) {
     /** Asks for the positions. Blocks until the cluster of the group has answered. */
@@ -23,7 +24,8 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
         Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>(Clusters.awaitUnchecked(
                 (isOnTarget ? target : source).listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
         committed.values().removeIf(position -> position == null);
-        return new MirrorPositions(group, isOnTarget, committed);
+        return new MirrorPositions(
+                group, isOnTarget, isOnTarget ? config.names().onSource(committed) : committed);
     }
 
     /**

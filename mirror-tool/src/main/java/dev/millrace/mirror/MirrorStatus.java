@@ -49,10 +49,18 @@ public record MirrorStatus(
      *
      * @param source address of the cluster
      * @param target address of the cluster
+     * @param names of the topics on the target
      * @param group empty until it is known
      * @param threads that feed the producer
      */
-    public record Clusters(String source, String target, String group, CopyMode mode, ResumeMode resume, int threads) {}
+    public record Clusters(
+            String source,
+            String target,
+            TopicNames names,
+            String group,
+            CopyMode mode,
+            ResumeMode resume,
+            int threads) {}
 
     /**
      * The memory in which the producer keeps records until they are acknowledged.
@@ -66,11 +74,13 @@ public record MirrorStatus(
      * What did not go as usual.
      *
      * @param recreated partitions that began anew, because their topic was deleted from the source and created again
+     * @param refusedTopics how many topics cannot have their names on the target, and so are not mirrored
      * @param stallSeconds for which partitions have stalled, added up
      */
     public record Events(
             SourceGapsMXBean gaps,
             long recreated,
             RefusedRecordsMXBean refused,
+            int refusedTopics,
             Map<StallCause, Double> stallSeconds) {}
 }

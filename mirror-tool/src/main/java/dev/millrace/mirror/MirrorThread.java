@@ -144,6 +144,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
 
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+        consumer.pause(partitions); // A copier that reads with this consumer resumes them.
         Set<TopicPartition> gone = partitions.isEmpty() ? Set.of() : source.findMissing(partitions);
         copier.add(findStarts(partitions, gone));
         target.prepare(partitions);

@@ -28,6 +28,7 @@ final class Monitor {
     private final MirrorConfig config;
     private final SourceGaps gaps;
     private final RefusedRecords refused;
+    private final RefusedTopics refusedTopics;
     private final StallTimes stalls = new StallTimes();
     private final long startNanos = System.nanoTime();
     private volatile String waiting = "The mirror starts";
@@ -48,7 +49,8 @@ final class Monitor {
             ClusterProbe target,
             long maxSilentNanos) {}
 
-    Monitor(Mirror mirror, MirrorConfig config, SourceGaps gaps, RefusedRecords refused) {
+    Monitor(Mirror mirror, MirrorConfig config, SourceGaps gaps, RefusedRecords refused, RefusedTopics refusedTopics) {
+        this.refusedTopics = refusedTopics;
         this.mirror = mirror;
         this.config = config;
         this.gaps = gaps;
@@ -98,6 +100,7 @@ final class Monitor {
                         config.producer()
                                 .get(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG)
                                 .toString(),
+                        config.names(),
                         parts == null ? "" : parts.group,
                         config.mode(),
                         config.policies().resume(),
@@ -106,7 +109,12 @@ final class Monitor {
                 partitions(parts == null ? Set.of() : parts.watch.problem().partitions()),
                 members,
                 parts == null ? new ProducerMemory(0, 0, 0) : memory(parts.members.producerMetrics()),
-                new Events(gaps, parts == null ? 0 : parts.identities.replaced(), refused, stalls.seconds()));
+                new Events(
+                        gaps,
+                        parts == null ? 0 : parts.identities.replaced(),
+                        refused,
+                        refusedTopics.count(),
+                        stalls.seconds()));
     }
 
     private Condition condition(Parts parts, List<MemberStatus> members, long nowNanos) {

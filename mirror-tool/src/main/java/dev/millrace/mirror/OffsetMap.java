@@ -37,17 +37,17 @@ final class OffsetMap implements CopiedOffsets {
 
     private final OffsetMapTopic topic;
     private final Admin source;
-    private final Admin target;
+    private final CopiesOnTarget copies;
     private final Map<TopicPartition, PartitionOffsets> owned = new ConcurrentHashMap<>();
     /** Given up, and to be written a last time. */
     private final Map<TopicPartition, PartitionOffsets> left = new ConcurrentHashMap<>();
 
     private long writtenNanos = System.nanoTime();
 
-    OffsetMap(OffsetMapTopic topic, Admin source, Admin target) {
+    OffsetMap(OffsetMapTopic topic, Admin source, CopiesOnTarget copies) {
         this.topic = topic;
         this.source = source;
-        this.target = target;
+        this.copies = copies;
     }
 
     // ---- members ----
@@ -115,7 +115,7 @@ final class OffsetMap implements CopiedOffsets {
         unloaded.values().removeIf(PartitionOffsets::isLoaded);
         if (!unloaded.isEmpty()) {
             Map<TopicPartition, Kept> kept = topic.read(unloaded::containsKey);
-            Map<String, Uuid> targetIds = Clusters.topicIds(target, Clusters.topics(unloaded.keySet()));
+            Map<String, Uuid> targetIds = copies.ids(Clusters.topics(unloaded.keySet()));
             unloaded.forEach((partition, offsets) -> {
                 Uuid targetId = targetIds.getOrDefault(partition.topic(), Uuid.ZERO_UUID);
                 Kept known = kept.get(partition);
@@ -146,10 +146,10 @@ final class OffsetMap implements CopiedOffsets {
         if (positions.isEmpty()) {
             return;
         }
-        positions.keySet().retainAll(Clusters.existing(target, positions.keySet()));
+        positions.keySet().retainAll(copies.existing(positions.keySet()));
         positions.keySet().retainAll(Clusters.existing(source, positions.keySet()));
         if (!positions.isEmpty()) {
-            Map<TopicPartition, Long> ends = Clusters.offsets(target, positions.keySet(), OffsetSpec.latest());
+            Map<TopicPartition, Long> ends = copies.offsets(positions.keySet(), OffsetSpec.latest());
             Clusters.offsets(source, positions.keySet(), OffsetSpec.latest()).forEach((partition, end) -> {
                 PartitionOffsets offsets = owned.get(partition);
                 if (offsets != null && end.equals(positions.get(partition))) {
@@ -206,7 +206,7 @@ final class OffsetMap implements CopiedOffsets {
 
     /** What is known of some of these. Of a topic that was created anew on the target nothing is known any more. */
     Map<TopicPartition, OffsetRuns> runs(Set<TopicPartition> partitions) {
-        Map<String, Uuid> targetIds = Clusters.topicIds(target, Clusters.topics(partitions));
+        Map<String, Uuid> targetIds = copies.ids(Clusters.topics(partitions));
         Map<TopicPartition, OffsetRuns> runs = new HashMap<>();
         all().forEach((partition, offsets) -> {
             if (partitions.contains(partition) && offsets.isLoaded()) {

@@ -12,7 +12,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
@@ -52,18 +51,17 @@ final class OppositeMirror implements AutoCloseable {
     private final Admin target;
     private final String sourceId;
     private final String targetId;
-    private final Predicate<String> isMirrored;
+    private final Predicate<String> isRead;
+    private final Predicate<String> isWritten;
     private final ScheduledExecutorService timer = Timers.daemon("mirror-opposite");
 
-    /**
-     * @param topics matches the whole names of the topics that this mirror copies
-     */
-    OppositeMirror(Admin source, Admin target, String sourceId, String targetId, Pattern topics) {
+    OppositeMirror(Admin source, Admin target, String sourceId, String targetId, MirrorConfig config) {
         this.source = source;
         this.target = target;
         this.sourceId = sourceId;
         this.targetId = targetId;
-        this.isMirrored = topics.asMatchPredicate();
+        this.isRead = config.mirroredTopics().asMatchPredicate();
+        this.isWritten = name -> config.names().onSource(name).filter(isRead).isPresent();
     }
 
     /**
@@ -72,14 +70,15 @@ final class OppositeMirror implements AutoCloseable {
      * @throws MirrorException when there is an opposite mirror
      */
     void check() {
-        check(target, "target", MirrorGroup.defaultName(sourceId));
-        check(source, "source", MirrorGroup.defaultNameOnTarget(targetId));
+        check(target, "target", MirrorGroup.defaultName(sourceId), isWritten);
+        check(source, "source", MirrorGroup.defaultNameOnTarget(targetId), isRead);
     }
 
-    private void check(Admin cluster, String role, String defaultGroup) {
+    /** @param isOurs whether this mirror reads or writes a topic of this name in the cluster */
+    private void check(Admin cluster, String role, String defaultGroup, Predicate<String> isOurs) {
         try {
             for (Map.Entry<String, Set<String>> group :
-                    readersOfMirroredTopics(cluster).entrySet()) {
+                    groupsWith(isOurs, cluster).entrySet()) {
                 if (group.getKey().equals(defaultGroup) || hasMarkOfMirrorToSource(cluster, group.getKey())) {
                     throw MirrorException.failed("Group " + group.getKey() + " on the " + role
                             + " belongs to a mirror back to"
@@ -114,8 +113,8 @@ final class OppositeMirror implements AutoCloseable {
                 TimeUnit.MILLISECONDS);
     }
 
-    /** Groups with members that are assigned topics of this mirror, and these topics. */
-    private Map<String, Set<String>> readersOfMirroredTopics(Admin cluster) throws ExecutionException {
+    /** Groups with members that are assigned such topics, and these topics. */
+    private Map<String, Set<String>> groupsWith(Predicate<String> isOurs, Admin cluster) throws ExecutionException {
         ListGroupsOptions list = new ListGroupsOptions().timeoutMs(ANSWER_TIMEOUT_MS);
         List<String> active = Clusters.await(cluster.listGroups(list).valid()).stream()
                 // A broker older than 2.6 does not report the state.
@@ -126,8 +125,9 @@ final class OppositeMirror implements AutoCloseable {
         Map<String, Set<String>> readers = new TreeMap<>();
         DescribeConsumerGroupsOptions describe = new DescribeConsumerGroupsOptions().timeoutMs(ANSWER_TIMEOUT_MS);
         cluster.describeConsumerGroups(active, describe).describedGroups().forEach((name, description) -> {
-            Set<String> topics =
-                    awaitOrEmpty(description).map(this::mirroredTopics).orElse(Set.of());
+            Set<String> topics = awaitOrEmpty(description)
+                    .map(group -> topics(group, isOurs))
+                    .orElse(Set.of());
             if (!topics.isEmpty()) {
                 readers.put(name, topics);
             }
@@ -135,12 +135,12 @@ final class OppositeMirror implements AutoCloseable {
         return readers;
     }
 
-    private Set<String> mirroredTopics(ConsumerGroupDescription group) {
+    private static Set<String> topics(ConsumerGroupDescription group, Predicate<String> isWanted) {
         Set<String> topics = new TreeSet<>();
         group.members().stream()
                 .flatMap(member -> member.assignment().topicPartitions().stream())
                 .map(TopicPartition::topic)
-                .filter(isMirrored)
+                .filter(isWanted)
                 .forEach(topics::add);
         return topics;
     }

@@ -11,4 +11,9 @@ interface PartitionSizes {
 
     /** The bytes of those of the partitions of which they are known. */
     Map<TopicPartition, Long> of(Collection<TopicPartition> partitions);
+
+    /** These sizes by the names that copies of the topics have. */
+    default PartitionSizes ofCopies(TopicNames names) {
+        return copies -> names.onTarget(of(names.onSource(copies)));
+    }
 }

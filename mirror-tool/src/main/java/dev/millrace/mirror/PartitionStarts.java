@@ -53,7 +53,8 @@ final class PartitionStarts {
 
     /** Adds to a position what is committed with it. */
     interface Metadata {
-        OffsetAndMetadata addTo(OffsetAndMetadata position, Uuid topicId, Optional<ResumePoint> numbers);
+        OffsetAndMetadata addTo(
+                TopicPartition partition, OffsetAndMetadata position, Uuid topicId, Optional<ResumePoint> numbers);
     }
 
     /** Begins to copy. */
@@ -171,7 +172,11 @@ final class PartitionStarts {
             next.commits++;
             positions.put(
                     partition,
-                    metadata.addTo(next.toCommit.from(), next.from.topicId(), Optional.of(next.toCommit.numbers())));
+                    metadata.addTo(
+                            partition,
+                            next.toCommit.from(),
+                            next.from.topicId(),
+                            Optional.of(next.toCommit.numbers())));
         });
         isCommitting = true;
         consumer.commitAsync(positions, (unused, failure) -> {

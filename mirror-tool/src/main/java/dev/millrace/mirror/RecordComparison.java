@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -27,12 +26,14 @@ final class RecordComparison implements AutoCloseable {
 
     private final Reader source;
     private final Reader target;
+    private final TopicNames names;
 
-    /** Opens a consumer without a group for each of the clusters of these client configurations. */
-    RecordComparison(Map<String, Object> sourceClient, Map<String, Object> targetClient) {
-        Object isolation = sourceClient.getOrDefault(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_uncommitted");
-        source = new Reader(CopyCheck.createReader(sourceClient, isolation));
-        target = new Reader(CopyCheck.createReader(targetClient, "read_uncommitted"));
+    /** Opens a consumer without a group for each of the clusters. */
+    RecordComparison(MirrorConfig config) {
+        names = config.names();
+        Object isolation = config.consumer().getOrDefault(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_uncommitted");
+        source = new Reader(CopyCheck.createReader(config.consumer(), isolation));
+        target = new Reader(CopyCheck.createReader(config.producer(), "read_uncommitted"));
     }
 
     /** Whether the source has no record from the offset on. */
@@ -47,7 +48,7 @@ final class RecordComparison implements AutoCloseable {
     Optional<OffsetAndMetadata> positionAfter(TopicPartition partition, long sourceFrom, long targetFrom, long count) {
         try {
             source.seek(partition, sourceFrom);
-            target.seek(partition, targetFrom);
+            target.seek(names.onTarget(partition), targetFrom);
             ConsumerRecord<byte[], byte[]> last = null;
             for (long i = 0; i < count; i++) {
                 last = source.nextOrNull();

@@ -19,7 +19,6 @@ import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.Uuid;
 
 /**
  * Sends each record that the consumer returns to the same partition of the target, with a callback.
@@ -80,7 +79,11 @@ final class RecordCopier implements PartitionCopier {
             Optional<CarefulCopy.Context> context) {
         this.context = context;
         this.careful = new CarefulCopies(
-                consumer, context, (position, topicId, unused) -> withMetadata(position, topicId), this::goOn);
+                consumer,
+                context,
+                (partition, position, topicId, unused) ->
+                        mirror.withMetadata(partition, position, topicId, Optional.empty()),
+                this::goOn);
         this.mirror = mirror;
         this.consumer = consumer;
         this.positions = positions;
@@ -90,12 +93,8 @@ final class RecordCopier implements PartitionCopier {
         this.sender = sender;
         long now = System.nanoTime();
         this.counters = new ThreadCounters(now);
-        this.prefixes = new AckedPrefixes(mirror::fail, this::withMetadata, counters, observer);
+        this.prefixes = new AckedPrefixes(mirror::fail, mirror::withMetadata, counters, observer);
         this.lag = new SourceLag(consumer, now);
-    }
-
-    private OffsetAndMetadata withMetadata(OffsetAndMetadata position, Uuid topicId) {
-        return mirror.withMetadata(position, topicId, Optional.empty());
     }
 
     @Override
@@ -201,6 +200,7 @@ final class RecordCopier implements PartitionCopier {
     private boolean send(TopicPartition partition, UnsentRecords.Polled polled) {
         long bytes = 0;
         int sent = 0;
+        String to = mirror.names().onTarget(partition.topic());
         try {
             ConsumerRecord<byte[], byte[]> record = polled.nextOrNull();
             while (record != null
@@ -209,7 +209,7 @@ final class RecordCopier implements PartitionCopier {
                 int size = Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
                 bytes += size;
                 sent++; // also if send throws
-                if (!send(record, polled.page())) {
+                if (!send(record, to, polled.page())) {
                     bytes -= size;
                     sent--;
                     return false;
@@ -226,10 +226,10 @@ final class RecordCopier implements PartitionCopier {
     }
 
     /** Returns false if the producer has refused the record for now. */
-    private boolean send(ConsumerRecord<byte[], byte[]> record, AckedPrefix.Page page) {
+    private boolean send(ConsumerRecord<byte[], byte[]> record, String to, AckedPrefix.Page page) {
         Callback callback = page.add(record.offset());
         try {
-            sender.send(copyOf(record), callback);
+            sender.send(copyOf(record, to), callback);
         } catch (RuntimeException | Error e) {
             throw page.onRefused(e);
         }
@@ -295,12 +295,11 @@ final class RecordCopier implements PartitionCopier {
                 mirror.copiedOffsets().begin(partition, from.topicId(), from.offset()));
     }
 
-    /** The record as it is to be on the target. */
-    static ProducerRecord<byte[], byte[]> copyOf(ConsumerRecord<byte[], byte[]> record) {
+    /** The record as it is to be in this topic of the target. */
+    static ProducerRecord<byte[], byte[]> copyOf(ConsumerRecord<byte[], byte[]> record, String to) {
         // Records of the oldest format have no timestamp; the target gives them one.
         Long timestamp = record.timestamp() < 0 ? null : record.timestamp();
-        return new ProducerRecord<>(
-                record.topic(), record.partition(), timestamp, record.key(), record.value(), record.headers());
+        return new ProducerRecord<>(to, record.partition(), timestamp, record.key(), record.value(), record.headers());
     }
 
     @Override

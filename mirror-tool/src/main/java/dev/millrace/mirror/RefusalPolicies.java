@@ -8,10 +8,10 @@ import java.util.regex.Pattern;
  *
  * @param ofTopics the first whose pattern matches a topic's whole name counts
  * @param ofOthers for topics that no pattern matches
- * @param deadLetterTopic the name of the topic for dead letters, in which {@link #TOPIC} stands for the source's
+ * @param deadLetterTopic the name of the topic for dead letters, in which {@link #TOPIC} stands for the one that refuses the record
  */
 public record RefusalPolicies(List<OfTopics> ofTopics, RefusalPolicy ofOthers, String deadLetterTopic) {
-    /** Stands for the name of the source topic. */
+    /** Stands for the topic that refuses the record, by its name on the target. */
     public static final String TOPIC = "{topic}";
 
     /** Stops the mirror at the first record that the target refuses, whatever its topic. */

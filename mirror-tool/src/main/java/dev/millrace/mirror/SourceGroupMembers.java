@@ -51,6 +51,7 @@ final class SourceGroupMembers implements MirrorMembers {
         AtomicInteger readers = new AtomicInteger();
         return new CarefulCopy.Context(
                 producer,
+                config.names(),
                 () -> new StretchReader(consumer, readers.getAndIncrement()),
                 shared.partitions(),
                 refused,
@@ -67,8 +68,10 @@ final class SourceGroupMembers implements MirrorMembers {
         ResetPolicy policy =
                 ResetPolicy.of(own.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
         SourceChanges changes = shared.changes();
-        TargetPartitions partitions = shared.partitions();
-        SourcePositions positions = new SourcePositions(member, policy, changes.identities());
+        TargetPartitions targets = shared.partitions();
+        FormerNames former = new FormerNames(config, member.groupMetadata().groupId(), false);
+        SourcePositions positions = new SourcePositions(
+                member, partitions -> former.requireSame(member.committed(partitions)), policy, changes.identities());
         PartitionCopier copier;
         if (isFetching) {
             copier = new BatchCopier(
@@ -76,19 +79,19 @@ final class SourceGroupMembers implements MirrorMembers {
                     own,
                     member,
                     changes,
-                    partitions,
+                    targets,
                     memory,
-                    BatchCopier.target(config.mode(), partitions, RawProducer.of(producer), shared.limits()),
+                    BatchCopier.target(config.mode(), shared, RawProducer.of(producer)),
                     resume(RawProducer.of(producer)),
                     careful);
         } else {
             ConsumerPositions moves = new ConsumerPositions(member, positions, changes.gaps());
             MirrorObserver observer = mirror.observer();
             copier = new RecordCopier(
-                    mirror, member, moves, partitions, memory, observer, observer.createSender(producer), careful);
+                    mirror, member, moves, targets, memory, observer, observer.createSender(producer), careful);
         }
-        GivenUpRecords givenUp = new GivenUpRecords(config.producerKind(), producer);
-        return new MirrorThread(mirror, member, positions, partitions, shared.watch(), copier, givenUp);
+        GivenUpRecords givenUp = new GivenUpRecords(config.producerKind(), producer, config.names());
+        return new MirrorThread(mirror, member, positions, targets, shared.watch(), copier, givenUp);
     }
 
     /** Empty if records need no numbers, and those that a former process has written are to be written again. */
@@ -105,10 +108,7 @@ final class SourceGroupMembers implements MirrorMembers {
             return Optional.empty();
         }
         ExactResume.Clients clients = new ExactResume.Clients(
-                shared.source(),
-                shared.target(),
-                shared.partitions()::onMissing,
-                () -> new RecordComparison(config.consumer(), config.producer()));
+                shared.source(), shared.copies(), shared.partitions()::onMissing, () -> new RecordComparison(config));
         OwnNumbers numbers = careful.map(CarefulCopy.Context::newNumbers).orElseGet(() -> new OwnNumbers(raw));
         return Optional.of(new ExactResume(mode, clients, numbers, mirror::fail));
     }

@@ -66,11 +66,6 @@ final class SourcePositions {
         }
     }
 
-    /** Of the consumer's own group. */
-    SourcePositions(Consumer<?, ?> consumer, ResetPolicy policy, TopicIdentities identities) {
-        this(consumer, consumer::committed, policy, identities);
-    }
-
     /**
      * @param consumer of the source
      * @param policy the user's {@code auto.offset.reset}

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The topics that a group on the target divides among its members: those of the source, once the target has them with as
- * many partitions.
+ * The topics that a group on the target divides among its members: those of the source, by whose names they are known
+ * here, once the target has them with as many partitions.
  *
  * <p><b>Threads:</b> that of {@link TargetPartitions} calls {@link #refreshIfDue}, any the rest.
  * <p><b>Ordering:</b> an immutable map in a volatile field.

@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -66,13 +67,17 @@ public record TakeOver(String group, List<Position> positions) {
             String targetId = Clusters.clusterId(target, config.producer());
             Clusters.checkDistinct(sourceId, targetId);
             List<TopicPartition> partitions = new ArrayList<>();
-            Clusters.partitionCounts(source, config.topics())
+            Clusters.partitionCounts(source, MatchingTopics.ask(source, config).requireNoneRefused())
                     .forEach((topic, count) -> partitions.addAll(Clusters.partitions(topic, count)));
             partitions.sort(ORDER);
             String group = MirrorGroup.onSource(config, targetId);
             requireNoOffsets(source, "source", group, partitions);
             if (config.policies().resume() == ResumeMode.EXACTLY_ONCE) {
-                requireNoOffsets(target, "target", MirrorGroup.of(config, sourceId, targetId), partitions);
+                requireNoOffsets(
+                        target,
+                        "target",
+                        MirrorGroup.of(config, sourceId, targetId),
+                        config.names().onTarget(partitions));
             }
             Map<TopicPartition, Long> offsets = findStopped(partitions);
             requireCopies(offsets);
@@ -80,8 +85,12 @@ public record TakeOver(String group, List<Position> positions) {
             return new TakeOver(group, positions(partitions, offsets));
         }
 
+        private CopiesOnTarget copies() {
+            return new CopiesOnTarget(target, config.names());
+        }
+
         private static void requireNoOffsets(
-                Admin cluster, String role, String group, List<TopicPartition> partitions) {
+                Admin cluster, String role, String group, Collection<TopicPartition> partitions) {
             Map<TopicPartition, OffsetAndMetadata> present = new TreeMap<>(ORDER);
             present.putAll(Clusters.awaitUnchecked(
                     cluster.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
@@ -124,8 +133,7 @@ public record TakeOver(String group, List<Position> positions) {
         private Seen look(List<TopicPartition> partitions) {
             Map<TopicPartition, Long> offsets = from.read(target, config);
             offsets.keySet().retainAll(partitions);
-            return new Seen(
-                    offsets, Clusters.offsets(target, Clusters.existing(target, partitions), OffsetSpec.latest()));
+            return new Seen(offsets, copies().offsets(copies().existing(partitions), OffsetSpec.latest()));
         }
 
         /**
@@ -155,7 +163,7 @@ public record TakeOver(String group, List<Position> positions) {
             Set<TopicPartition> without = new TreeSet<>(ORDER);
             try (KafkaConsumer<byte[], byte[]> sourceReader = CopyCheck.createReader(config.consumer());
                     KafkaConsumer<byte[], byte[]> targetReader = CopyCheck.createReader(config.producer())) {
-                CopyCheck copies = new CopyCheck(source, target, sourceReader, targetReader, offsets.keySet());
+                CopyCheck copies = new CopyCheck(source, copies(), sourceReader, targetReader, offsets.keySet());
                 offsets.forEach((partition, offset) -> {
                     if (copies.check(partition, offset) != CopyCheck.Verdict.PRESENT) {
                         without.add(partition);
@@ -163,11 +171,13 @@ public record TakeOver(String group, List<Position> positions) {
                 });
             }
             if (!without.isEmpty()) {
+                TopicPartition first = without.iterator().next();
                 throw MirrorException.failed("The target does not have the last record that MirrorMaker 2 should have"
-                        + " copied, of " + shown(without) + ". Has it written to topics of other names, such as "
-                        + from.alias() + "." + without.iterator().next().topic()
-                        + ", or was a topic created anew? --exclude-topics leaves topics out, which the mirror then"
-                        + " copies from the beginning");
+                        + " copied, of " + shown(without) + ", whose copy would be "
+                        + config.names().onTarget(first) + ". Has it written to topics of other names"
+                        + " (--topic-prefix " + from.alias() + ". is what its DefaultReplicationPolicy does), or was a"
+                        + " topic created anew? --exclude-topics leaves topics out, which the mirror then copies from"
+                        + " the beginning");
             }
         }
 
@@ -176,7 +186,12 @@ public record TakeOver(String group, List<Position> positions) {
             Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
             offsets.forEach((partition, offset) -> positions.put(
                     partition,
-                    new CommitMetadata("", ids.getOrDefault(partition.topic(), Uuid.ZERO_UUID), Optional.empty())
+                    new CommitMetadata(
+                                    "",
+                                    ids.getOrDefault(partition.topic(), Uuid.ZERO_UUID),
+                                    Optional.empty(),
+                                    Optional.empty(),
+                                    Optional.of(config.names().onTarget(partition.topic())))
                             .addTo(new OffsetAndMetadata(offset))));
             for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions)) {
                 GroupOffsets.commit(source, group, part).ifPresent(failure -> {

@@ -6,7 +6,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Collectors;
-import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaFuture;
@@ -26,24 +25,25 @@ final class TargetDiagnosis {
     private static final String NOT_TAKEN =
             "with a leader that does not take them (a full disk, or fewer replicas in sync than min.insync.replicas?)";
 
-    private final Admin target;
+    private final CopiesOnTarget copies;
     private final TargetPartitions partitions;
 
-    TargetDiagnosis(Admin target, TargetPartitions partitions) {
-        this.target = target;
+    TargetDiagnosis(CopiesOnTarget copies, TargetPartitions partitions) {
+        this.copies = copies;
         this.partitions = partitions;
     }
 
     /** What is the matter, in a few words. Blocks for at most about 5 s. */
     String findCause(Set<TopicPartition> stalled) {
-        Set<String> topics = Clusters.topics(stalled);
-        Map<String, KafkaFuture<TopicDescription>> answers = target.describeTopics(
-                        topics, new DescribeTopicsOptions().timeoutMs(ANSWER_TIMEOUT_MS))
+        TopicNames names = copies.names();
+        Set<String> topics = Clusters.topics(names.onTarget(stalled));
+        Map<String, KafkaFuture<TopicDescription>> answers = copies.target()
+                .describeTopics(topics, new DescribeTopicsOptions().timeoutMs(ANSWER_TIMEOUT_MS))
                 .topicNameValues();
         Map<String, Set<String>> found = new TreeMap<>();
         for (TopicPartition partition : stalled) {
             try {
-                String state = state(partition, Clusters.await(answers.get(partition.topic())));
+                String state = state(partition, Clusters.await(answers.get(names.onTarget(partition.topic()))));
                 found.computeIfAbsent(state, key -> new TreeSet<>()).add(partition.toString());
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof TimeoutException) {

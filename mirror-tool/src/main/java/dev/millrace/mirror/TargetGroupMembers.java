@@ -43,8 +43,7 @@ final class TargetGroupMembers implements MirrorMembers {
         this.transactions = new TargetTransactions(
                 transactionalId(),
                 id -> config.producerKind().create(DerivedConfigs.transactional(config.producer(), id)),
-                producer -> BatchCopier.target(
-                        config.mode(), shared.partitions(), RawProducer.of(producer), shared.limits()),
+                producer -> BatchCopier.target(config.mode(), shared, RawProducer.of(producer)),
                 System::nanoTime);
     }
 
@@ -60,7 +59,7 @@ final class TargetGroupMembers implements MirrorMembers {
                 new KafkaConsumer<>(DerivedConfigs.targetGroup(consumer, config.producer(), group));
         KafkaConsumer<byte[], byte[]> source = new KafkaConsumer<>(DerivedConfigs.withoutMember(consumer));
         SourceChanges changes = shared.changes();
-        TargetProgress progress = new TargetProgress(member, source);
+        TargetProgress progress = new TargetProgress(config, member, source);
         ResetPolicy policy = ResetPolicy.of(
                 consumer.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
         BatchCopier copier = new BatchCopier(

@@ -24,6 +24,7 @@ final class TargetProgress implements SourcePositions.Committed {
     /** While the transaction of a former owner is not decided, there is no answer; the member must poll meanwhile. */
     private static final Duration ANSWER_TIMEOUT = Duration.ofMillis(500);
 
+    private final MirrorConfig config;
     private final Consumer<?, ?> target;
     private final Consumer<?, ?> source;
     private boolean isWaiting;
@@ -32,7 +33,8 @@ final class TargetProgress implements SourcePositions.Committed {
      * @param target of the group on the target
      * @param source of the group on the source; no member of it
      */
-    TargetProgress(Consumer<?, ?> target, Consumer<?, ?> source) {
+    TargetProgress(MirrorConfig config, Consumer<?, ?> target, Consumer<?, ?> source) {
+        this.config = config;
         this.target = target;
         this.source = source;
     }
@@ -46,7 +48,9 @@ final class TargetProgress implements SourcePositions.Committed {
     public Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions) {
         isWaiting = true;
         Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
-        target.committed(partitions, ANSWER_TIMEOUT).forEach((partition, position) -> {
+        TopicNames names = config.names();
+        Map<TopicPartition, OffsetAndMetadata> found = target.committed(names.onTarget(partitions), ANSWER_TIMEOUT);
+        names.onSource(namesOf(target, true).requireSame(found)).forEach((partition, position) -> {
             if (position != null) {
                 committed.put(partition, CommitMetadata.sourcePosition(position));
             }
@@ -61,7 +65,8 @@ final class TargetProgress implements SourcePositions.Committed {
     }
 
     private void addFromSource(Set<TopicPartition> without, Map<TopicPartition, OffsetAndMetadata> committed) {
-        Map<TopicPartition, OffsetAndMetadata> found = new HashMap<>(source.committed(without));
+        Map<TopicPartition, OffsetAndMetadata> found =
+                new HashMap<>(namesOf(source, false).requireSame(source.committed(without)));
         found.values().removeIf(position -> position == null);
         if (!found.isEmpty()) {
             LOG.info(
@@ -72,6 +77,10 @@ final class TargetProgress implements SourcePositions.Committed {
                     source.groupMetadata().groupId());
             committed.putAll(found);
         }
+    }
+
+    private FormerNames namesOf(Consumer<?, ?> member, boolean isOnTarget) {
+        return new FormerNames(config, member.groupMetadata().groupId(), isOnTarget);
     }
 
     /** Whether the target has not answered the last question. */

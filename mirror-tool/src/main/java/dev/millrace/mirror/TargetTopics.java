@@ -31,15 +31,15 @@ final class TargetTopics implements TargetPartitions.Preparation {
     private static final long REPORT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final Admin source;
-    private final Admin target;
+    private final CopiesOnTarget copies;
     private final TopicComparison comparison;
     private final Cache<String, Integer> partitions =
             Caffeine.newBuilder().expireAfterWrite(CACHE_TIME).build();
 
-    TargetTopics(Admin source, Admin target) {
+    TargetTopics(Admin source, CopiesOnTarget copies) {
         this.source = source;
-        this.target = target;
-        this.comparison = new TopicComparison(source, target);
+        this.copies = copies;
+        this.comparison = new TopicComparison(source, copies);
     }
 
     /** Asks some hundred topics at a time, and tells from time to time how far it is. */
@@ -80,7 +80,7 @@ final class TargetTopics implements TargetPartitions.Preparation {
         int created = 0;
         int done = 0;
         for (List<String> batch : Clusters.batches(topics)) {
-            TopicPreparation preparation = new TopicPreparation(source, target);
+            TopicPreparation preparation = new TopicPreparation(source, copies);
             preparation.run(batch);
             comparison.compare(preparation.ready().keySet());
             partitions.putAll(preparation.ready());

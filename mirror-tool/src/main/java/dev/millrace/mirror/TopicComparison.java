@@ -23,12 +23,12 @@ final class TopicComparison {
     private static final Logger LOG = LoggerFactory.getLogger(TopicComparison.class);
 
     private final Admin source;
-    private final Admin target;
+    private final CopiesOnTarget copies;
     private final Set<String> compared = new HashSet<>();
 
-    TopicComparison(Admin source, Admin target) {
+    TopicComparison(Admin source, CopiesOnTarget copies) {
         this.source = source;
-        this.target = target;
+        this.copies = copies;
     }
 
     /** Compares topics that both clusters have. */
@@ -37,8 +37,8 @@ final class TopicComparison {
         asked.removeIf(topic -> !compared.add(topic));
         Set<String> stamped = new TreeSet<>();
         for (List<String> batch : Clusters.batches(asked)) {
-            Map<String, Config> here = read(source, batch);
-            read(target, batch).forEach((topic, there) -> {
+            Map<String, Config> here = read(Clusters.topicConfigs(source, batch));
+            read(copies.configs(batch)).forEach((topic, there) -> {
                 if (here.containsKey(topic)) {
                     warnIfCleanupDiffers(topic, here.get(topic), there);
                 }
@@ -56,10 +56,9 @@ final class TopicComparison {
         }
     }
 
-    private static Map<String, Config> read(Admin cluster, Collection<String> topics) {
+    private static Map<String, Config> read(Map<String, KafkaFuture<Config>> answers) {
         Map<String, Config> configs = new TreeMap<>();
-        for (Map.Entry<String, KafkaFuture<Config>> answer :
-                Clusters.topicConfigs(cluster, topics).entrySet()) {
+        for (Map.Entry<String, KafkaFuture<Config>> answer : answers.entrySet()) {
             try {
                 configs.put(answer.getKey(), Clusters.await(answer.getValue()));
             } catch (ExecutionException e) {

@@ -20,6 +20,10 @@ public record TopicPlan(
         long toMirror,
         List<String> notes,
         boolean isPossible) {
+    static TopicPlan refused(String topic, String why) {
+        return new TopicPlan(topic, 0, 0, 0, 0, List.of(why), false);
+    }
+
     /** What would change on the target. */
     public String change() {
         if (onTarget == 0) {

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
+import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
@@ -29,7 +30,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Makes some topics ready on the target, as many as a request may have: creates those that are missing, adds partitions,
- * and waits for leaders. A topic that fails does not keep the others from being made ready.
+ * and waits for leaders. A topic that fails does not keep the others from being made ready. Topics are named as on the
+ * source, unless the target is asked or told.
  *
  * <p><b>Threads:</b> one, for one use.
  */
@@ -40,13 +42,15 @@ final class TopicPreparation {
 
     private final Admin source;
     private final Admin target;
+    private final TopicNames names;
     private final Map<String, MirrorException> failures = new TreeMap<>();
     private final Map<String, Integer> ready = new HashMap<>();
     private final List<String> created = new ArrayList<>();
 
-    TopicPreparation(Admin source, Admin target) {
+    TopicPreparation(Admin source, CopiesOnTarget copies) {
         this.source = source;
-        this.target = target;
+        this.target = copies.target();
+        this.names = copies.names();
     }
 
     /** Topics that are ready, with the number of their partitions on the target. */
@@ -72,8 +76,8 @@ final class TopicPreparation {
 
     /** Blocks for as long as the clusters take to answer, up to the time-outs of their clients. */
     void run(Collection<String> topics) {
-        Map<String, Integer> wanted = countPartitions(source, topics);
-        Map<String, Integer> present = countPartitions(target, wanted.keySet());
+        Map<String, Integer> wanted = countPartitions(source, topics, topic -> topic);
+        Map<String, Integer> present = countPartitions(target, wanted.keySet(), names::onTarget);
         wanted.keySet().removeAll(failures.keySet());
         Map<String, Integer> missing = new HashMap<>(wanted);
         missing.keySet().removeAll(present.keySet());
@@ -92,15 +96,21 @@ final class TopicPreparation {
         });
     }
 
-    /** Of the topics that the cluster has. */
-    private Map<String, Integer> countPartitions(Admin cluster, Collection<String> topics) {
+    /**
+     * Of the topics that the cluster has.
+     *
+     * @param name what a topic is called there
+     */
+    private Map<String, Integer> countPartitions(Admin cluster, Collection<String> topics, UnaryOperator<String> name) {
         Map<String, Integer> counts = new HashMap<>();
         if (topics.isEmpty()) {
             return counts;
         }
-        cluster.describeTopics(topics).topicNameValues().forEach((topic, answer) -> {
+        Map<String, KafkaFuture<TopicDescription>> answers =
+                cluster.describeTopics(topics.stream().map(name).toList()).topicNameValues();
+        topics.forEach(topic -> {
             try {
-                TopicDescription description = Clusters.await(answer);
+                TopicDescription description = Clusters.await(answers.get(name.apply(topic)));
                 counts.put(topic, description.partitions().size());
             } catch (ExecutionException e) {
                 if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
@@ -114,15 +124,17 @@ final class TopicPreparation {
     private void create(Map<String, Integer> missing) {
         Map<String, Config> settings = readSettings(missing.keySet());
         List<NewTopic> topics = new ArrayList<>();
-        settings.forEach(
-                (topic, config) -> topics.add(new NewTopic(topic, Optional.of(missing.get(topic)), Optional.empty())
+        settings.forEach((topic, config) ->
+                topics.add(new NewTopic(names.onTarget(topic), Optional.of(missing.get(topic)), Optional.empty())
                         .configs(TopicSettings.toCopy(config))));
         if (topics.isEmpty()) {
             return;
         }
-        target.createTopics(topics).values().forEach((topic, answer) -> {
+        Map<String, KafkaFuture<Void>> answers = target.createTopics(topics).values();
+        settings.forEach((topic, config) -> {
             try {
-                onCreated(topic, missing.get(topic), settings.get(topic), create(topic, answer, missing, settings));
+                KafkaFuture<Void> answer = answers.get(names.onTarget(topic));
+                onCreated(topic, missing.get(topic), config, create(topic, answer, missing.get(topic), config));
             } catch (MirrorException e) {
                 failures.put(topic, e);
             } catch (ExecutionException e) {
@@ -139,10 +151,9 @@ final class TopicPreparation {
     }
 
     /** Takes the answer to a creation; what was refused because of its form is tried in others. */
-    private Map<String, String> create(
-            String topic, KafkaFuture<Void> answer, Map<String, Integer> counts, Map<String, Config> settings)
+    private Map<String, String> create(String topic, KafkaFuture<Void> answer, int partitions, Config settings)
             throws ExecutionException {
-        Map<String, String> wanted = TopicSettings.toCopy(settings.get(topic));
+        Map<String, String> wanted = TopicSettings.toCopy(settings);
         try {
             Clusters.await(answer);
             return wanted;
@@ -150,7 +161,7 @@ final class TopicPreparation {
             if (e.getCause() instanceof InvalidConfigurationException
                     || e.getCause() instanceof PolicyViolationException
                     || e.getCause() instanceof UnsupportedVersionException) {
-                return new TopicCreator(target).create(topic, counts.get(topic), wanted);
+                return new TopicCreator(target).create(names.onTarget(topic), partitions, wanted);
             }
             throw e;
         }
@@ -161,7 +172,7 @@ final class TopicPreparation {
         if (created.size() <= TOLD_ONE_BY_ONE) {
             LOG.info(
                     "Created topic {} on the target, {}, with {}; left to the target: {}",
-                    topic,
+                    names.onTarget(topic),
                     Words.count(partitions, "partition"),
                     taken,
                     TopicSettings.toLeave(settings));
@@ -190,18 +201,20 @@ final class TopicPreparation {
 
     private void grow(Map<String, Integer> present, Map<String, Integer> wanted) {
         Map<String, NewPartitions> more = new HashMap<>();
-        present.keySet().forEach(topic -> more.put(topic, NewPartitions.increaseTo(wanted.get(topic))));
+        present.keySet().forEach(topic -> more.put(names.onTarget(topic), NewPartitions.increaseTo(wanted.get(topic))));
         if (more.isEmpty()) {
             return;
         }
-        target.createPartitions(more).values().forEach((topic, answer) -> {
-            int from = present.get(topic);
+        Map<String, KafkaFuture<Void>> answers = target.createPartitions(more).values();
+        present.forEach((topic, from) -> {
             int to = wanted.get(topic);
+            String name = names.onTarget(topic);
             try {
-                Clusters.await(answer);
-                LOG.info("Topic {} on the target grew from {} to {} partitions, like the source", topic, from, to);
+                Clusters.await(answers.get(name));
+                LOG.info("Topic {} on the target grew from {} to {} partitions, like the source", name, from, to);
             } catch (ExecutionException e) {
-                int now = countPartitions(target, List.of(topic)).getOrDefault(topic, from);
+                int now =
+                        countPartitions(target, List.of(topic), names::onTarget).getOrDefault(topic, from);
                 if (!(e.getCause() instanceof InvalidPartitionsException) || now < to) {
                     fail(topic, e.getCause());
                 } // Another mirror added them first.
@@ -226,10 +239,10 @@ final class TopicPreparation {
         if (ends.isEmpty()) {
             return;
         }
-        ListOffsetsResult answers = target.listOffsets(ends);
+        ListOffsetsResult answers = target.listOffsets(names.onTarget(ends));
         for (TopicPartition partition : ends.keySet()) {
             try {
-                Clusters.await(answers.partitionResult(partition));
+                Clusters.await(answers.partitionResult(names.onTarget(partition)));
             } catch (ExecutionException e) {
                 fail(partition.topic(), e.getCause());
             }
@@ -238,6 +251,8 @@ final class TopicPreparation {
 
     private void fail(String topic, Throwable cause) {
         failures.putIfAbsent(
-                topic, MirrorException.failed("Could not make topic " + topic + " ready on the target", cause));
+                topic,
+                MirrorException.failed(
+                        "Could not make topic " + names.onTarget(topic) + " ready on the target", cause));
     }
 }

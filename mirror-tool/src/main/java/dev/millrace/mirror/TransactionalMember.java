@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A member of a mirror's group on the <em>target</em>, for exactly once. It subscribes to the target's topics, whose
- * partitions stand for those of the source. Each transaction has the records and the source positions after them, as
+ * partitions stand for those of the source; all that the member has is named as on the source. Each transaction has the records and the source positions after them, as
  * offsets of the group; so they are there together or not at all.
  *
  * <p>What fences a member that was away: the coordinator of the group, which is on the target, takes positions only from
@@ -160,7 +160,8 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         Set<String> wanted = topics.topics();
         if (!wanted.equals(subscribed)) {
             subscribed = wanted;
-            consumers.group.subscribe(wanted, this);
+            consumers.group.subscribe(
+                    wanted.stream().map(mirror.names()::onTarget).toList(), this);
         }
     }
 
@@ -192,7 +193,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         if (group.generationId() < 0) {
             throw new CommitFailedException("This process is no member of the group"); // The target would not check it.
         }
-        if (!transactions.tryCommit(this::newPositions, group)) {
+        if (!transactions.tryCommit(() -> mirror.names().onTarget(newPositions()), group)) {
             return false;
         }
         copier.advance();
@@ -319,15 +320,16 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     }
 
     @Override
-    public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
-        consumers.group.pause(partitions);
-        partitions.forEach(partition -> consumers.group.seek(partition, 0)); // Or it would look for one itself.
-        starting.addAll(partitions);
+    public void onPartitionsAssigned(Collection<TopicPartition> copies) {
+        consumers.group.pause(copies);
+        copies.forEach(partition -> consumers.group.seek(partition, 0)); // Or it would look for one itself.
+        starting.addAll(mirror.names().onSource(copies));
     }
 
     /** Ends the open transaction: the partitions belong to this member until this returns. */
     @Override
-    public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+    public void onPartitionsRevoked(Collection<TopicPartition> copies) {
+        Set<TopicPartition> partitions = mirror.names().onSource(copies);
         if (mirror.isRunning()) { // else all is ended
             copier.stopReading(partitions);
             finishOrRestart();
@@ -337,7 +339,8 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
 
     /** Commits nothing: the partitions already belong to another member. */
     @Override
-    public void onPartitionsLost(Collection<TopicPartition> partitions) {
+    public void onPartitionsLost(Collection<TopicPartition> copies) {
+        Set<TopicPartition> partitions = mirror.names().onSource(copies);
         if (mirror.isRunning()) {
             LOG.warn(
                     "Lost {} to another member of the group, because this one was away; its open transaction is"

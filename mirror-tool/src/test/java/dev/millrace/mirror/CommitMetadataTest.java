@@ -25,6 +25,26 @@ class CommitMetadataTest {
     }
 
     @Test
+    void shouldSayTheOtherNameOfATopicThatHasTwo() {
+        CommitMetadata kept = new CommitMetadata(MARK, ID, Optional.empty());
+        CommitMetadata renamed = kept.withNames("orders", "eu.orders");
+        OffsetAndMetadata onTarget = renamed.addToOnTarget(new OffsetAndMetadata(9, Optional.of(4), ""));
+
+        assertThat(kept.withNames("orders", "orders")).isEqualTo(kept);
+        assertThat(read(renamed.toString())).isEqualTo(renamed);
+        assertThat(read(renamed.toString()).otherNameOf("orders")).contains("eu.orders");
+        assertThat(CommitMetadata.of(onTarget).otherNameOf("orders")).contains("eu.orders");
+        assertThat(CommitMetadata.sourcePosition(onTarget).leaderEpoch()).contains(4);
+    }
+
+    @Test
+    void shouldKnowThatEarlierVersionsKeptNamesButNotWhatOthersDid() {
+        assertThat(read(MARK + ";" + ID + ";1:2:3@4").otherNameOf("orders")).contains("orders");
+        assertThat(read("").otherNameOf("orders")).isEmpty();
+        assertThat(read("something else").otherNameOf("orders")).isEmpty();
+    }
+
+    @Test
     void shouldKeepTheOffsetAndItsLeaderEpoch() {
         OffsetAndMetadata position = new OffsetAndMetadata(9, Optional.of(4), "");
 

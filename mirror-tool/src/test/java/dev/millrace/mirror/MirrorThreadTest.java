@@ -559,8 +559,8 @@ class MirrorThreadTest {
             SourceGaps toldOf) {
         target = Targets.prepared(ensure, mirror::fail);
         InFlightMemory memory = new InFlightMemory(1 << 20);
-        SourcePositions positions =
-                new SourcePositions(consumer, ResetPolicy.of("earliest"), new TopicIdentities(names -> Map.of()));
+        SourcePositions positions = new SourcePositions(
+                consumer, consumer::committed, ResetPolicy.of("earliest"), new TopicIdentities(names -> Map.of()));
         PartitionCopier copier = new RecordCopier(
                 mirror,
                 consumer,
@@ -571,7 +571,7 @@ class MirrorThreadTest {
                 sender,
                 Optional.empty());
         TargetWatch watch = new TargetWatch(stalled -> "", MirrorPolicies.FOREVER, mirror::fail);
-        GivenUpRecords givenUp = new GivenUpRecords(ProducerKind.STOCK, null);
+        GivenUpRecords givenUp = new GivenUpRecords(ProducerKind.STOCK, null, TopicNames.KEPT);
         return new MirrorThread(mirror, consumer, positions, target, watch, copier, givenUp);
     }
 

@@ -108,7 +108,7 @@ class PartitionStartsTest {
         return new PartitionStarts(
                 consumer,
                 finder,
-                (position, topicId, numbers) -> new CommitMetadata("mark", topicId, numbers).addTo(position),
+                (partition, position, topicId, numbers) -> new CommitMetadata("mark", topicId, numbers).addTo(position),
                 (partition, from, numbers) -> begun.add(partition + " from " + from.offset() + ": "
                         + numbers.map(n -> n.producerId() + ":" + n.epoch() + ":" + n.nextSequence())
                                 .orElse("none")));

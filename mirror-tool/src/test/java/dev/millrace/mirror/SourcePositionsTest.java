@@ -95,7 +95,7 @@ class SourcePositionsTest {
     }
 
     private SourcePositions positions(String policy) {
-        return new SourcePositions(consumer, ResetPolicy.of(policy), identities);
+        return new SourcePositions(consumer, consumer::committed, ResetPolicy.of(policy), identities);
     }
 
     private void commit(TopicPartition partition, OffsetAndMetadata offset) {

@@ -47,15 +47,24 @@ import org.junit.jupiter.api.Timeout;
 class TransactionalMemberTest {
     private static final TopicPartition TP = new TopicPartition("orders", 0);
     private static final TopicPartition OTHER = new TopicPartition("orders", 1);
+    private static final MirrorConfig CONFIG = new MirrorConfig(
+            Pattern.compile("orders"),
+            TopicNames.of("eu.", Map.of()),
+            1,
+            CopyMode.BATCHES,
+            ProducerKind.MILLRACE,
+            Map.of(),
+            Map.of(),
+            MirrorPolicies.DEFAULT);
 
+    /** On the target, by the partitions there. */
     private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
+
     private final List<TransactionalProducer> producers = new ArrayList<>();
     private final Map<Producer<?, ?>, FakePartition> written = new ConcurrentHashMap<>();
     private final FakeFetch fetch = new FakeFetch();
     private Fetcher fetcher;
-    private final Mirror mirror = new Mirror(
-            new MirrorConfig(Pattern.compile("orders"), 1, CopyMode.BATCHES, ProducerKind.MILLRACE, Map.of(), Map.of()),
-            new MirrorObserver() {});
+    private final Mirror mirror = new Mirror(CONFIG, new MirrorObserver() {});
     private final ScriptedGroup group = new ScriptedGroup();
     private final FakeSourceConsumer source = new FakeSourceConsumer(new AtomicBoolean(), "orders");
     private final TargetPartitions targets = Targets.prepared(partition -> true, mirror::fail);
@@ -82,8 +91,8 @@ class TransactionalMemberTest {
 
     @Test
     void shouldBeginWhereTheGroupOnTheTargetIsAndCommitWhatItWritesWithThePositions() {
-        committed.put(TP, new OffsetAndMetadata(70));
-        group.then(() -> group.rebalance(List.of(TP)));
+        committed.put(onTarget(TP), new OffsetAndMetadata(70));
+        group.then(() -> group.rebalance(List.of(onTarget(TP))));
         group.when(() -> isAt(TP, 70), () -> deliver(TP, 70, 3));
         group.when(() -> isCommitted(TP, 73), mirror::stop);
 
@@ -100,8 +109,8 @@ class TransactionalMemberTest {
         source.subscribe(Set.of("orders"));
         source.assign(TP); // or the mock would tell nothing of it
         source.commitSync(Map.of(TP, new OffsetAndMetadata(40)));
-        committed.put(OTHER, new OffsetAndMetadata(7));
-        group.then(() -> group.rebalance(List.of(TP, OTHER)));
+        committed.put(onTarget(OTHER), new OffsetAndMetadata(7));
+        group.then(() -> group.rebalance(List.of(onTarget(TP), onTarget(OTHER))));
         group.when(() -> isAt(TP, 40) && isAt(OTHER, 7), mirror::stop);
 
         member.run();
@@ -112,10 +121,10 @@ class TransactionalMemberTest {
     @Test
     void shouldBeginOnceTheTransactionOfTheFormerOwnerIsDecided() {
         group.isUndecided = true;
-        group.then(() -> group.rebalance(List.of(TP)));
+        group.then(() -> group.rebalance(List.of(onTarget(TP))));
         group.when(() -> group.asked >= 2, () -> {
             assertThat(fetcher.position(TP)).isEmpty();
-            committed.put(TP, new OffsetAndMetadata(9)); // by the former owner
+            committed.put(onTarget(TP), new OffsetAndMetadata(9)); // by the former owner
             group.isUndecided = false;
         });
         group.when(() -> isAt(TP, 9), mirror::stop);
@@ -130,15 +139,15 @@ class TransactionalMemberTest {
         Map<TopicPartition, OffsetAndMetadata> atRevocation = new HashMap<>();
         beginBothAndWriteOf(TP);
         group.when(() -> written(0).contains("0-2"), () -> {
-            group.rebalance(List.of(OTHER));
+            group.rebalance(List.of(onTarget(OTHER)));
             atRevocation.putAll(committed);
             mirror.stop();
         });
 
         member.run();
 
-        assertThat(atRevocation).containsOnlyKeys(TP);
-        assertThat(atRevocation.get(TP).offset()).isEqualTo(3);
+        assertThat(atRevocation).containsOnlyKeys(onTarget(TP));
+        assertThat(atRevocation.get(onTarget(TP)).offset()).isEqualTo(3);
         assertThat(mirror.failure()).isNull();
     }
 
@@ -153,7 +162,7 @@ class TransactionalMemberTest {
         });
         beginBothAndWriteOf(TP);
         group.when(() -> written(0).contains("0-2"), () -> {
-            group.rebalance(List.of(OTHER));
+            group.rebalance(List.of(onTarget(OTHER)));
             assertThat(isCommitted(TP, 3)).isTrue();
             mirror.stop();
         });
@@ -169,7 +178,7 @@ class TransactionalMemberTest {
         beginBothAndWriteOf(TP);
         group.when(() -> written(0).contains("0-2"), () -> {
             producers.get(0).fenceProducer();
-            group.rebalance(List.of(OTHER));
+            group.rebalance(List.of(onTarget(OTHER)));
             assertThat(copier.partitions()).isEmpty();
         });
         group.when(() -> isAt(OTHER, 0), mirror::stop);
@@ -298,8 +307,12 @@ class TransactionalMemberTest {
     }
 
     private void beginBothAndWriteOf(TopicPartition partition) {
-        group.then(() -> group.rebalance(List.of(TP, OTHER)));
+        group.then(() -> group.rebalance(List.of(onTarget(TP), onTarget(OTHER))));
         group.when(() -> isAt(TP, 0) && isAt(OTHER, 0), () -> deliver(partition, 0, 3));
+    }
+
+    private static TopicPartition onTarget(TopicPartition partition) {
+        return CONFIG.names().onTarget(partition);
     }
 
     private boolean isAt(TopicPartition partition, long offset) {
@@ -307,7 +320,8 @@ class TransactionalMemberTest {
     }
 
     private boolean isCommitted(TopicPartition partition, long offset) {
-        return committed.containsKey(partition) && committed.get(partition).offset() == offset;
+        return committed.containsKey(onTarget(partition))
+                && committed.get(onTarget(partition)).offset() == offset;
     }
 
     private List<String> written(int producer) {
@@ -323,7 +337,7 @@ class TransactionalMemberTest {
         SubscribedTopics topics = new SubscribedTopics(
                 () -> Map.of("orders", 2), new ReadyTarget(), mirror::fail, Duration.ofSeconds(30));
         topics.refreshIfDue(0);
-        TargetProgress progress = new TargetProgress(group, source);
+        TargetProgress progress = new TargetProgress(CONFIG, group, source);
         TargetWatch watch = new TargetWatch(unused -> "", MirrorPolicies.FOREVER, mirror::fail);
         return new TransactionalMember(
                 mirror,

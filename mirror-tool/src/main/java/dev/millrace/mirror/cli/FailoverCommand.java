@@ -3,6 +3,7 @@ package dev.millrace.mirror.cli;
 import dev.millrace.mirror.FailoverPlan;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.TopicNames;
 import dev.millrace.mirror.Words;
 import java.io.PrintWriter;
 import java.util.Locale;
@@ -56,13 +57,14 @@ final class FailoverCommand implements Callable<Integer> {
             throw MirrorException.usage("--groups is needed: the groups to plan for, such as 'payments-.*'");
         }
         mirrorOptions.checkClients(config);
-        print(FailoverPlan.of(config), spec.commandLine().getOut());
+        print(FailoverPlan.of(config), config.names(), spec.commandLine().getOut());
         return 0;
     }
 
-    private static void print(FailoverPlan plan, PrintWriter out) {
+    private static void print(FailoverPlan plan, TopicNames names, PrintWriter out) {
         int groupWidth = width(plan, "group", FailoverPlan.Position::group);
-        int topicWidth = width(plan, "topic", position -> position.partition().topic());
+        int topicWidth = width(
+                plan, "topic", position -> names.describe(position.partition().topic()));
         String row = "%-" + groupWidth + "s  %-" + topicWidth + "s  %9s  %16s  %16s  %13s  %13s%n";
         out.printf(
                 Locale.ROOT,
@@ -79,7 +81,7 @@ final class FailoverCommand implements Callable<Integer> {
                         Locale.ROOT,
                         row,
                         position.group(),
-                        position.partition().topic(),
+                        names.describe(position.partition().topic()),
                         position.partition().partition(),
                         Words.number(position.source()),
                         position.target() < 0 ? UNKNOWN : Words.number(position.target()),

@@ -21,6 +21,7 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
@@ -62,6 +63,9 @@ public final class MirrorOptions {
                     "Topics that are not mirrored though --topics matches them: those whose whole name matches this"
                             + " regular expression, or one of several separated by commas. Default: none.")
     private String excludedTopics;
+
+    @Mixin
+    private TopicNameOptions topicNames = new TopicNameOptions();
 
     @Option(
             names = "--threads",
@@ -191,7 +195,7 @@ public final class MirrorOptions {
             defaultValue = RefusalPolicies.TOPIC + ".dead-letter",
             order = 14,
             description = "The topic on the target for --on-refused dead-letter; " + RefusalPolicies.TOPIC
-                    + " stands for the record's topic. Default: ${DEFAULT-VALUE}.")
+                    + " stands for the topic there that refuses the record. Default: ${DEFAULT-VALUE}.")
     private String deadLetterTopic;
 
     /** A value of {@code --on-refused}. */
@@ -298,6 +302,7 @@ public final class MirrorOptions {
         CopyMode chosen = mode(consumer, producer);
         return new MirrorConfig(
                 topics(),
+                topicNames.toNames(),
                 threads,
                 chosen,
                 producerKind,

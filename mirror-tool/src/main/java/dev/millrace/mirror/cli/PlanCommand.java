@@ -61,7 +61,7 @@ final class PlanCommand implements Callable<Integer> {
         out.printf("group   %s on the %s%n%n", plan.group(), plan.isGroupOnTarget() ? "target" : "source");
         plan.obstacle().ifPresent(why -> out.printf("The mirror would not start: %s%n%n", why));
         int width = plan.topics().stream()
-                .mapToInt(topic -> topic.topic().length())
+                .mapToInt(topic -> config.names().describe(topic.topic()).length())
                 .max()
                 .orElse(0);
         String row = "%-" + Math.max(width, "topic".length()) + "s  %10s  %16s  %16s  %s%n";
@@ -70,7 +70,7 @@ final class PlanCommand implements Callable<Integer> {
             out.printf(
                     Locale.ROOT,
                     row,
-                    topic.topic(),
+                    config.names().describe(topic.topic()),
                     topic.partitions(),
                     Words.number(topic.records()),
                     Words.number(topic.toMirror()),

@@ -4,6 +4,7 @@ import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.Mm2Progress;
 import dev.millrace.mirror.TakeOver;
+import dev.millrace.mirror.TopicNames;
 import dev.millrace.mirror.Words;
 import java.io.PrintWriter;
 import java.util.Locale;
@@ -79,13 +80,15 @@ final class TakeOverCommand implements Callable<Integer> {
         String topic = offsetsTopic == null ? Mm2Progress.defaultTopic(alias) : offsetsTopic;
         print(
                 TakeOver.run(config, new Mm2Progress(alias, topic, connector)),
+                config.names(),
                 spec.commandLine().getOut());
         return 0;
     }
 
-    private static void print(TakeOver done, PrintWriter out) {
+    private static void print(TakeOver done, TopicNames names, PrintWriter out) {
         int width = done.positions().stream()
-                .mapToInt(position -> position.partition().topic().length())
+                .mapToInt(
+                        position -> names.describe(position.partition().topic()).length())
                 .reduce("topic".length(), Math::max);
         String row = "%-" + width + "s  %9s  %16s  %16s%n";
         out.printf(Locale.ROOT, row, "topic", "partition", "goes on at", "left to mirror");
@@ -93,7 +96,7 @@ final class TakeOverCommand implements Callable<Integer> {
             out.printf(
                     Locale.ROOT,
                     row,
-                    position.partition().topic(),
+                    names.describe(position.partition().topic()),
                     position.partition().partition(),
                     position.offset().isPresent()
                             ? Words.number(position.offset().getAsLong())

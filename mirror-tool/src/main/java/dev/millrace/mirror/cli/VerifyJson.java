@@ -18,11 +18,12 @@ final class VerifyJson {
     static String format(VerifyResult result, TopicResult topic) {
         return String.format(
                 Locale.ROOT,
-                "{\"topic\":%s,\"result\":%s,\"compacted\":%b,\"timestamps_compared\":%b,\"partitions\":%d,\"source\":%d,"
+                "{\"topic\":%s,\"result\":%s,\"target_topic\":%s,\"compacted\":%b,\"timestamps_compared\":%b,\"partitions\":%d,\"source\":%d,"
                         + "\"target\":%d,\"same\":%d,%s,\"behind\":%d,\"deleted_on_target\":%d,\"deleted_on_source\":%d,"
                         + "\"first_differences\":%s,\"problems\":%s}",
                 Json.quote(topic.topic()),
                 Json.quote(outcome(result, topic)),
+                Json.quote(topic.name()),
                 topic.isCompacted(),
                 topic.areTimestampsCompared(),
                 topic.partitions().size(),

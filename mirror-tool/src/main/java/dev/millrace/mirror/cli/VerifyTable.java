@@ -38,7 +38,7 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
                         ? "all records"
                         : "the last " + Words.count(sample.getAsLong(), "record") + " of each partition of the target");
         int width = result.topics().stream()
-                .mapToInt(topic -> topic.topic().length())
+                .mapToInt(topic -> config.names().describe(topic.topic()).length())
                 .max()
                 .orElse(0);
         String row = "%-" + Math.max(width, "topic".length()) + "s  %10s  %14s  %14s  %14s  %12s  %s%n";
@@ -47,7 +47,7 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
             out.printf(
                     Locale.ROOT,
                     row,
-                    topic.topic(),
+                    config.names().describe(topic.topic()),
                     topic.partitions().size(),
                     Words.number(topic.sum(PartitionResult::source)),
                     Words.number(topic.sum(PartitionResult::target)),

@@ -46,6 +46,7 @@ final class DemoRun {
     private static MirrorConfig compressed(MirrorConfig config) {
         return new MirrorConfig(
                 config.topics(),
+                config.names(),
                 config.threads(),
                 config.mode(),
                 config.producerKind(),

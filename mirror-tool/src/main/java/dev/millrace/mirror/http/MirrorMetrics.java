@@ -148,6 +148,8 @@ final class MirrorMetrics {
         counter("refused_records_total", "Records that the target refused, by what was done with them.")
                 .add(events.refused().getRecordsDeadLettered(), "policy", "dead-letter")
                 .add(events.refused().getRecordsSkipped(), "policy", "skip");
+        gauge("refused_topics", "Topics that are not mirrored because of the names that they would have on the target.")
+                .add(events.refusedTopics());
         counter("stopped_partitions_total", "Partitions that a policy has stopped.")
                 .add(events.gaps().getPartitionsStopped(), "option", "on-gap")
                 .add(events.refused().getPartitionsStopped(), "option", "on-refused");

@@ -5,6 +5,7 @@ import dev.millrace.mirror.LatencyCounts;
 import dev.millrace.mirror.MemberStatus;
 import dev.millrace.mirror.MirrorStatus;
 import dev.millrace.mirror.PartitionStatus;
+import dev.millrace.mirror.TopicNames;
 import java.util.List;
 import java.util.Map;
 
@@ -72,7 +73,7 @@ final class StatusJson {
         json.name("partitions").beginArray();
         PartitionRows.of(status.partitions()).forEach((labels, row) -> {
             json.beginObject();
-            json.name("name").value(name(labels));
+            json.name("name").value(name(labels, status.clusters().names()));
             json.name("isOwned").value(row.isOwned());
             json.name("records").value(row.records());
             json.name("bytes").value(row.bytes());
@@ -86,10 +87,10 @@ final class StatusJson {
         json.endArray();
     }
 
-    private static String name(List<String> labels) {
+    private static String name(List<String> labels, TopicNames names) {
         return switch (labels.size()) {
-            case 4 -> labels.get(1) + "-" + labels.get(3);
-            case 2 -> labels.get(1);
+            case 4 -> names.describe(labels.get(1), "-" + labels.get(3));
+            case 2 -> names.describe(labels.get(1), "");
             default -> "all topics";
         };
     }
@@ -117,6 +118,7 @@ final class StatusJson {
         json.name("refused records skipped").value(counts.refused().getRecordsSkipped());
         json.name("partitions stopped")
                 .value(counts.gaps().getPartitionsStopped() + counts.refused().getPartitionsStopped());
+        json.name("topics refused because of their names").value(counts.refusedTopics());
         for (Map.Entry<?, Double> stall : counts.stallSeconds().entrySet()) {
             json.name("seconds stalled, " + stall.getKey()).value(stall.getValue());
         }

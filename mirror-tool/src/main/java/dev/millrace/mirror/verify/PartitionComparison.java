@@ -1,6 +1,7 @@
 package dev.millrace.mirror.verify;
 
 import dev.millrace.mirror.MirrorConfig;
+import dev.millrace.mirror.TopicNames;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -17,11 +18,13 @@ final class PartitionComparison implements AutoCloseable {
     /** How often a comparison begins anew because a cluster has deleted what was to be read next. */
     private static final int MOST_BEGINNINGS = 5;
 
+    private final TopicNames names;
     private final PartitionReader source;
     private final PartitionReader target;
 
     /** Opens a consumer for each cluster. */
     PartitionComparison(MirrorConfig config, LongConsumer onRead) {
+        names = config.names();
         String isolation = config.consumer()
                 .getOrDefault(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed")
                 .toString();
@@ -50,7 +53,7 @@ final class PartitionComparison implements AutoCloseable {
                 }
                 left = left.from(
                         source.startOf(partition, left.sourceFrom(), left.sourceTo()),
-                        target.startOf(partition, left.targetFrom(), left.targetTo()));
+                        target.startOf(names.onTarget(partition), left.targetFrom(), left.targetTo()));
             }
         }
     }
@@ -61,7 +64,7 @@ final class PartitionComparison implements AutoCloseable {
         if (isCompacted) {
             new KeyComparison(
                             new KeyedLog(source, partition, isWithTimestamps),
-                            new KeyedLog(target, partition, isWithTimestamps),
+                            new KeyedLog(target, names.onTarget(partition), isWithTimestamps),
                             range,
                             tally,
                             isWithTimestamps,
@@ -69,7 +72,7 @@ final class PartitionComparison implements AutoCloseable {
                     .run();
         } else {
             source.open(partition, range.sourceFrom(), range.sourceTo(), isWithTimestamps);
-            target.open(partition, range.targetFrom(), range.targetTo(), isWithTimestamps);
+            target.open(names.onTarget(partition), range.targetFrom(), range.targetTo(), isWithTimestamps);
             FoundFaults faults = new FoundFaults(range, tally);
             new Alignment(source, target, faults, range.copiedUpTo(), Alignment.Sizes.DEFAULT).run();
         }

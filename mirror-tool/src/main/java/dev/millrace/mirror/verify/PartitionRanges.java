@@ -1,6 +1,7 @@
 package dev.millrace.mirror.verify;
 
 import dev.millrace.mirror.Clusters;
+import dev.millrace.mirror.CopiesOnTarget;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorPositions;
 import java.time.Duration;
@@ -37,13 +38,13 @@ final class PartitionRanges {
 
     private final MirrorConfig config;
     private final Admin source;
-    private final Admin target;
+    private final CopiesOnTarget copies;
     private final OptionalLong sample;
 
-    PartitionRanges(MirrorConfig config, Admin source, Admin target, OptionalLong sample) {
+    PartitionRanges(MirrorConfig config, Admin source, CopiesOnTarget copies, OptionalLong sample) {
         this.config = config;
         this.source = source;
-        this.target = target;
+        this.copies = copies;
         this.sample = sample;
     }
 
@@ -55,14 +56,13 @@ final class PartitionRanges {
      */
     Map<TopicPartition, PartitionRange> ask(Collection<String> topics, MirrorPositions positions) {
         Map<String, TopicDescription> here = Clusters.describe(source, topics);
-        Set<TopicPartition> there =
-                partitions(Clusters.describe(target, here.keySet()).values());
+        Set<TopicPartition> there = partitions(copies.describe(here.keySet()));
         Map<TopicPartition, Long> targetEnds =
-                Clusters.offsets(target, there, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED);
+                copies.offsets(there, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED);
         Map<TopicPartition, Long> readable = awaitTransactions(targetEnds);
         Map<TopicPartition, Long> targetStarts =
-                Clusters.offsets(target, there, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED);
-        Set<TopicPartition> ofSource = partitions(here.values());
+                copies.offsets(there, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED);
+        Set<TopicPartition> ofSource = partitions(here);
         Map<TopicPartition, Long> sourceStarts =
                 Clusters.offsets(source, ofSource, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED);
         Map<TopicPartition, Long> sourceEnds = Clusters.offsets(source, ofSource, OffsetSpec.latest(), isolation());
@@ -116,7 +116,7 @@ final class PartitionRanges {
         Map<TopicPartition, Long> readable = new HashMap<>();
         List<TopicPartition> open = new ArrayList<>(ends.keySet());
         while (true) {
-            readable.putAll(Clusters.offsets(target, open, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED));
+            readable.putAll(copies.offsets(open, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED));
             open.removeIf(partition -> readable.get(partition) >= ends.get(partition));
             if (open.isEmpty() || System.nanoTime() - start > OPEN_TRANSACTIONS.toNanos()) {
                 return readable;
@@ -132,10 +132,11 @@ final class PartitionRanges {
                 : IsolationLevel.READ_COMMITTED;
     }
 
-    private static Set<TopicPartition> partitions(Collection<TopicDescription> topics) {
+    private static Set<TopicPartition> partitions(Map<String, TopicDescription> topics) {
         Set<TopicPartition> partitions = new HashSet<>();
-        topics.forEach(topic -> IntStream.range(0, topic.partitions().size())
-                .forEach(partition -> partitions.add(new TopicPartition(topic.name(), partition))));
+        topics.forEach((topic, description) -> IntStream.range(
+                        0, description.partitions().size())
+                .forEach(partition -> partitions.add(new TopicPartition(topic, partition))));
         return partitions;
     }
 }

@@ -9,11 +9,13 @@ import java.util.function.ToLongFunction;
 /**
  * What was found in a topic.
  *
+ * @param name what it is called on the target
  * @param isCompacted whether a cluster compacts it, so that the last record of each key was compared, not each record
  * @param partitions those that could be compared
  * @param problems why others could not be; each a sentence without its full stop
  */
-public record TopicResult(String topic, boolean isCompacted, List<PartitionResult> partitions, List<String> problems) {
+public record TopicResult(
+        String topic, String name, boolean isCompacted, List<PartitionResult> partitions, List<String> problems) {
     private static final int FIRST = 10;
 
     /** A number of all partitions. */

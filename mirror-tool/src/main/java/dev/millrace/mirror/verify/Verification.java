@@ -1,7 +1,9 @@
 package dev.millrace.mirror.verify;
 
 import dev.millrace.mirror.Clusters;
+import dev.millrace.mirror.CopiesOnTarget;
 import dev.millrace.mirror.DerivedConfigs;
+import dev.millrace.mirror.MatchingTopics;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.MirrorPositions;
@@ -77,14 +79,15 @@ public final class Verification {
         String sourceId = Clusters.clusterId(source, config.consumer());
         String targetId = Clusters.clusterId(target, config.producer());
         Clusters.checkDistinct(sourceId, targetId);
-        Set<String> topics = Clusters.matchingTopics(source, config.topics());
+        MatchingTopics topics = MatchingTopics.ask(source, config);
+        CopiesOnTarget copies = new CopiesOnTarget(target, config.names());
         MirrorPositions positions = MirrorPositions.read(config, source, target, sourceId, targetId);
         Set<String> compacted = new HashSet<>();
-        PartitionRanges ranges = new PartitionRanges(config, source, target, sample);
-        for (List<String> batch : Clusters.batches(topics)) {
+        PartitionRanges ranges = new PartitionRanges(config, source, copies, sample);
+        for (List<String> batch : Clusters.batches(topics.mirrored())) {
             waiting.addAll(ranges.ask(batch, positions).entrySet());
             addCompacted(Clusters.topicConfigs(source, batch), compacted);
-            addCompacted(Clusters.topicConfigs(target, batch), compacted);
+            addCompacted(copies.configs(batch), compacted);
         }
         compareAll(compacted);
         return new VerifyResult(sourceId, targetId, positions, results(topics, compacted), allowed());
@@ -152,16 +155,24 @@ public final class Verification {
         }
     }
 
-    private List<TopicResult> results(Set<String> topics, Set<String> compacted) {
+    private List<TopicResult> results(MatchingTopics topics, Set<String> compacted) {
         Map<String, TopicResult> results = new TreeMap<>();
-        topics.forEach(topic -> results.put(
-                topic, new TopicResult(topic, compacted.contains(topic), new ArrayList<>(), new ArrayList<>())));
+        topics.mirrored().forEach(topic -> results.put(topic, result(topic, compacted)));
+        topics.refused().forEach((topic, why) -> {
+            results.put(topic, result(topic, compacted));
+            results.get(topic).problems().add("is not mirrored: " + why);
+        });
         compared.forEach(
                 entry -> results.get(entry.getKey().topic()).partitions().add(entry.getValue()));
         problems.forEach(entry -> results.get(entry.getKey().topic())
                 .problems()
                 .add("partition " + entry.getKey().partition() + " cannot be compared: " + entry.getValue()));
         return List.copyOf(results.values());
+    }
+
+    private TopicResult result(String topic, Set<String> compacted) {
+        return new TopicResult(
+                topic, config.names().onTarget(topic), compacted.contains(topic), new ArrayList<>(), new ArrayList<>());
     }
 
     private Set<Fault> allowed() {

@@ -1,8 +1,11 @@
 package dev.millrace.mirror.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.mirror.CopyMode;
+import dev.millrace.mirror.MirrorConfig;
+import dev.millrace.mirror.TopicNames;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
@@ -35,8 +39,38 @@ class MirrorOptionsTest {
         assertThat(mode("--" + client + ".config=" + file)).isEqualTo(CopyMode.CONSUMER);
     }
 
+    @Test
+    void shouldNameTopicsAsItIsTold() {
+        TopicNames names = config("--topic-prefix=eu.", "--topic-name=a=x,b=y", "--topic-name", "c = z")
+                .names();
+
+        assertThat(Stream.of("a", "b", "c", "orders").map(names::onTarget)).containsExactly("x", "y", "z", "eu.orders");
+        assertThat(config().names().areKept()).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--topic-name=a       | expected is SOURCE=TARGET, such as orders=eu-orders, not 'a'",
+                "--topic-name=a=x,a=y | --topic-name a=y: a=x is given, too; a topic has one name on the target",
+                "--topic-name=a=x,b=x | --topic-name b=x: topic a has this name already, and their records would be",
+                "--topic-name=a=x/y   | --topic-name a=x/y: 'x/y' is no name of a topic",
+                "--topic-name=a=..    | --topic-name a=..: '..' is no name of a topic",
+                "--topic-name=a=__x   | --topic-name a=__x: that is the name of an internal topic",
+                "--topic-prefix=eu/   | --topic-prefix 'eu/': it begins the names of topics, and may have letters",
+                "--topic-prefix=__eu  | --topic-prefix '__eu': internal topics have such names"
+            })
+    void shouldSayWhatIsWrongWithNames(String option, String message) {
+        assertThatThrownBy(() -> config(option)).hasMessageContaining(message);
+    }
+
     private static CopyMode mode(String... more) {
+        return config(more).mode();
+    }
+
+    private static MirrorConfig config(String... more) {
         String[] args = Stream.concat(NEEDED.stream(), Stream.of(more)).toArray(String[]::new);
-        return CommandLine.populateCommand(new MirrorOptions(), args).toConfig().mode();
+        return CommandLine.populateCommand(new MirrorOptions(), args).toConfig();
     }
 }

@@ -11,6 +11,7 @@ import dev.millrace.mirror.RefusedRecordsMXBean;
 import dev.millrace.mirror.ResumeMode;
 import dev.millrace.mirror.SourceGapsMXBean;
 import dev.millrace.mirror.StallCause;
+import dev.millrace.mirror.TopicNames;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -27,12 +28,19 @@ public final class Statuses {
             MirrorState state, String failure, String obstacle, List<PartitionStatus> partitions) {
         return new MirrorStatus(
                 new MirrorStatus.Condition(state, failure, obstacle, true, false, 12.5),
-                new MirrorStatus.Clusters("old:9092", "new:9092", "mirror", CopyMode.AUTO, ResumeMode.EXACT, 2),
+                new MirrorStatus.Clusters(
+                        "old:9092",
+                        "new:9092",
+                        TopicNames.of("", Map.of("renamed", "other")),
+                        "mirror",
+                        CopyMode.AUTO,
+                        ResumeMode.EXACT,
+                        2),
                 new MirrorTotals(120, 100, 0, 5_000, 7, true),
                 partitions,
                 List.of(new MemberStatus("mirror-0", true, 2, 0.5)),
                 new MirrorStatus.ProducerMemory(1_000, 16_000_000, 0.25),
-                new MirrorStatus.Events(gaps(), 2, refused(), Map.of(StallCause.IN_FLIGHT_FULL, 1.5)));
+                new MirrorStatus.Events(gaps(), 2, refused(), 4, Map.of(StallCause.IN_FLIGHT_FULL, 1.5)));
     }
 
     /** As many partitions of one topic, of which each has as many records as its number says. */
