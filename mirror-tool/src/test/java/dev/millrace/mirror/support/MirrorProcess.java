@@ -55,9 +55,13 @@ public final class MirrorProcess implements AutoCloseable {
                 classPath,
                 Main.class.getName()));
         command.addAll(Arrays.asList(args));
+        return start(new ProcessBuilder(command));
+    }
+
+    /** Starts a mirror by a command and an environment of the caller's. */
+    public static MirrorProcess start(ProcessBuilder command) {
         try {
-            return new MirrorProcess(
-                    new ProcessBuilder(command).redirectErrorStream(true).start());
+            return new MirrorProcess(command.redirectErrorStream(true).start());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,0 +1,262 @@
+package dev.millrace.mirror.cli;
+
+import static dev.millrace.mirror.support.MirrorFixture.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.support.MirrorFixture;
+import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.testkit.cluster.Listener;
+import dev.millrace.testkit.cluster.SaslMechanism;
+import dev.millrace.testkit.oracle.Comparison;
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.spi.ToolProvider;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The package that operators unpack, run between real clusters with nothing else: no Java, no variables, few tools. */
+@Timeout(120)
+class PackageIT {
+    private static final Path TAR = Path.of(
+            "target",
+            "millrace-mirror-%s-%s.tar.gz".formatted(System.getProperty("os.name"), System.getProperty("os.arch")));
+    private static final List<String> TOOLS = List.of("bash", "dirname", "readlink");
+    private static final List<String> CODECS = List.of("none", "gzip", "snappy", "lz4", "zstd");
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int PARTITIONS = 3;
+    private static final int RECORDS = 1_000;
+
+    @TempDir
+    private static Path folder;
+
+    private static Path unpacked;
+    private static Path tools;
+    private static MirrorFixture clusters;
+
+    private final long seed = Long.getLong("millrace.seed", System.nanoTime());
+
+    @BeforeAll
+    static void unpackAndStartClusters() throws Exception {
+        assertThat(TAR).as("mvn verify makes it").exists();
+        Path empty = Files.createDirectory(folder.resolve("opt"));
+        // With the permissions of the package, whatever the umask.
+        Process tar = new ProcessBuilder("tar", "-xpzf", TAR.toString(), "-C", empty.toString())
+                .inheritIO()
+                .start();
+        assertThat(tar.waitFor()).isZero();
+        try (Stream<Path> children = Files.list(empty)) {
+            unpacked = children.findFirst().orElseThrow();
+        }
+        tools = Files.createDirectory(folder.resolve("tools"));
+        for (String tool : TOOLS) {
+            Files.copy(find(tool), tools.resolve(tool), StandardCopyOption.COPY_ATTRIBUTES);
+        }
+        clusters = new MirrorFixture(builder -> builder.listeners(Listener.SSL, Listener.SASL_SSL));
+    }
+
+    @AfterAll
+    static void stopClusters() {
+        clusters.close();
+    }
+
+    @Test
+    void shouldMirrorRecordsOfEveryCodecOverEncryptedConnectionsAndTellOfIt() throws Exception {
+        for (String topic : List.of("orders", "payments-eu")) {
+            clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+            for (String codec : CODECS) {
+                clusters.fill(topic, PARTITIONS, RECORDS, seed, Map.of("compression.type", codec));
+            }
+        }
+        String config = "--config=" + sample();
+
+        try (MirrorProcess mirror = MirrorProcess.start(
+                isolated(mirror("run", config, "--group=packaged", "--mode=records", "--http=0")))) {
+            await("all is committed", () -> clusters.committed("packaged") == 2L * CODECS.size() * RECORDS, mirror);
+            URI address = mirror.httpAddress().orElseThrow();
+            assertThat(get(address)).contains("<html");
+            assertThat(get(address.resolve("metrics")))
+                    .contains("millrace_mirror_records_total{topic=\"orders\",partition=\"0\"}");
+            assertThat(run(mirror("status", Integer.toString(address.getPort()))))
+                    .contains("running, ready", "payments-eu-0");
+            assertThat(mirror.terminate().awaitExit(PATIENCE))
+                    .as(mirror.output())
+                    .isZero();
+        }
+
+        assertThat(clusters.compare("orders")).as("seed %d", seed).matches(Comparison::isExact);
+        assertThat(clusters.compare("payments-eu")).as("seed %d", seed).matches(Comparison::isExact);
+        assertThat(run(mirror("verify", config, "--group=packaged"))).contains("payments-eu");
+    }
+
+    /** Does what Docker would do with files and commands; the base is this machine. */
+    @Test
+    void shouldRunAsTheDockerfileSays() throws Exception {
+        Path root = Files.createDirectory(folder.resolve("image"));
+        List<String> entry = new ArrayList<>();
+        List<String> arguments = new ArrayList<>();
+        for (String line : Files.readAllLines(unpacked.resolve("Dockerfile"))) {
+            String[] words = line.split(" ", -1);
+            switch (words[0]) {
+                case "COPY" -> copy(unpacked.resolve(words[1]).normalize(), Path.of(root + words[2]));
+                case "RUN" -> run(exec(line, root));
+                case "ENTRYPOINT" -> entry.addAll(exec(line, root));
+                case "CMD" -> arguments.addAll(exec(line, root));
+                case "#", "ARG", "FROM", "USER", "EXPOSE" -> {} // not about files
+                default -> throw new AssertionError("Unexpected in the Dockerfile: " + line);
+            }
+        }
+
+        assertThat(run(concat(entry, arguments))).contains("take-over");
+        clusters.source().createTopic("orders-in-container", 1, 1, Map.of());
+        String plan = run(concat(entry, List.of("plan", "--config=" + sample(), "--topics=orders-in-container")));
+        assertThat(plan).contains("1 topic, at most 0 records to mirror; nothing was changed");
+    }
+
+    @Test
+    void shouldRunWithTheJavaOfAnotherMachineWhenItsOwnIsRemoved() throws Exception {
+        Path copied = folder.resolve("other");
+        copy(unpacked.resolve("bin"), copied.resolve("bin"));
+        copy(unpacked.resolve("lib"), copied.resolve("lib"));
+        ProcessBuilder command = isolated(List.of(copied.resolve("bin/mirror").toString(), "--version"));
+        command.environment().put("JAVA_HOME", System.getProperty("java.home"));
+
+        assertThat(run(command)).startsWith("mirror ").doesNotContain("not from a jar");
+    }
+
+    @Test
+    void shouldHaveEveryModuleThatAJarNames() throws Exception {
+        List<String> args =
+                new ArrayList<>(List.of("--multi-release", "17", "--ignore-missing-deps", "--print-module-deps"));
+        try (Stream<Path> jars = Files.list(unpacked.resolve("lib"))) {
+            jars.map(Path::toString).forEach(args::add);
+        }
+        StringWriter named = new StringWriter();
+        StringWriter errors = new StringWriter();
+        ToolProvider.findFirst("jdeps")
+                .orElseThrow()
+                .run(new PrintWriter(named, true), new PrintWriter(errors, true), args.toArray(String[]::new));
+
+        List<String> present = run(List.of(unpacked.resolve("runtime/bin/java").toString(), "--list-modules"))
+                .lines()
+                .map(module -> module.replaceAll("@.*", ""))
+                .toList();
+        assertThat(named.toString().strip().split(",", -1))
+                .as(errors.toString())
+                .isSubsetOf(present);
+    }
+
+    @Test
+    void shouldBeReadableByEveryUser() throws IOException {
+        try (Stream<Path> all = Files.walk(unpacked)) {
+            assertThat(all)
+                    .allSatisfy(path -> assertThat(Files.getPosixFilePermissions(path))
+                            .contains(PosixFilePermission.OTHERS_READ)
+                            .doesNotContain(PosixFilePermission.OTHERS_WRITE));
+        }
+        assertThat(unpacked.resolve("share/man/man1/mirror-run.1")).exists();
+        assertThat(unpacked.resolve("share/bash-completion/completions/mirror")).exists();
+        assertThat(unpacked.resolve("systemd/mirror.service")).exists();
+        assertThat(unpacked.resolve("samples/millrace-mirror.json")).exists();
+    }
+
+    /** The sample of the package, with the addresses and the certificates of the clusters. */
+    private static Path sample() throws IOException {
+        StringBuilder config = new StringBuilder(Files.readString(unpacked.resolve("samples/mirror.yaml"))
+                .replace("old:9092", clusters.source().bootstrapServers(Listener.SSL))
+                .replace("new:9092", clusters.target().bootstrapServers(Listener.SASL_SSL)));
+        addSettings(config, "source.", clusters.source().clientConfig(Listener.SSL));
+        addSettings(config, "target.", clusters.target().clientConfig(Listener.SASL_SSL, SaslMechanism.SCRAM_SHA_512));
+        return Files.writeString(Files.createTempFile(folder, "mirror", ".yaml"), config);
+    }
+
+    private static void addSettings(StringBuilder config, String cluster, Map<String, Object> settings) {
+        settings.forEach((key, value) -> {
+            if (!key.equals("bootstrap.servers")) {
+                config.append(cluster).append(key).append(": '").append(value).append("'\n");
+            }
+        });
+    }
+
+    private static List<String> mirror(String... args) {
+        return concat(List.of(unpacked.resolve("bin/mirror").toString()), List.of(args));
+    }
+
+    /** The command without the environment of this process; it finds a few tools, and no Java. */
+    private static ProcessBuilder isolated(List<String> command) {
+        ProcessBuilder isolated = new ProcessBuilder(command);
+        isolated.environment().clear();
+        isolated.environment().put("PATH", tools.toString());
+        return isolated;
+    }
+
+    /** What the command prints, which must end with 0. */
+    private static String run(List<String> command) throws InterruptedException {
+        return run(isolated(command));
+    }
+
+    private static String run(ProcessBuilder command) throws InterruptedException {
+        try (MirrorProcess process = MirrorProcess.start(command)) {
+            assertThat(process.awaitExit(PATIENCE)).as(process.output()).isZero();
+            return process.output();
+        }
+    }
+
+    /** The command of a line of the Dockerfile, such as {@code CMD ["a", "b"]}, with its paths in the image. */
+    private static List<String> exec(String line, Path image) {
+        return Pattern.compile("\"([^\"]*)\"")
+                .matcher(line)
+                .results()
+                .map(word -> word.group(1))
+                .map(word -> word.startsWith("/") ? image + word : word)
+                .toList();
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> all = Files.walk(from)) {
+            for (Path path : (Iterable<Path>) all::iterator) {
+                Path copy = to.resolve(from.relativize(path).toString());
+                Files.createDirectories(copy.getParent());
+                Files.copy(path, copy, StandardCopyOption.COPY_ATTRIBUTES, LinkOption.NOFOLLOW_LINKS);
+            }
+        }
+    }
+
+    private static Path find(String tool) {
+        return Arrays.stream(System.getenv("PATH").split(File.pathSeparator, -1))
+                .map(folder -> Path.of(folder, tool))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static List<String> concat(List<String> first, List<String> second) {
+        return Stream.concat(first.stream(), second.stream()).toList();
+    }
+
+    private static String get(URI page) throws IOException, InterruptedException {
+        return HttpClient.newHttpClient()
+                .send(HttpRequest.newBuilder(page).build(), HttpResponse.BodyHandlers.ofString())
+                .body();
+    }
+}

@@ -1,0 +1,84 @@
+package dev.millrace.mirror.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+/** The files of the package that a user begins with name only what there is. */
+class PackageSamplesTest {
+    private static final Path PACKAGE = Path.of("src", "main", "package");
+    private static final Path SAMPLE = PACKAGE.resolve("samples/mirror.yaml");
+
+    private final CommandLine main = Main.commandLine((stop, left) -> {});
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"run", "plan", "verify"})
+    void shouldTakeTheSampleAsItIs(String command) {
+        main.parseArgs(ConfigFile.expand(new String[] {command, "--config=" + SAMPLE}, main));
+    }
+
+    @Test
+    void shouldTakeAllThatTheSampleOffers() throws IOException {
+        String all = Files.readString(SAMPLE).replaceAll("(?m)^#(?=(  )?\\S)", "");
+        Path file = Files.writeString(folder.resolve("mirror.yaml"), all);
+
+        String[] expanded = ConfigFile.expand(new String[] {"run", "--config=" + file}, main);
+
+        main.parseArgs(expanded);
+        assertThat(settings(expanded, "--source-setting="))
+                .contains("sasl.jaas.config")
+                .isSubsetOf(ConsumerConfig.configNames());
+        assertThat(settings(expanded, "--target-setting="))
+                .contains("ssl.truststore.password")
+                .isSubsetOf(ProducerConfig.configNames());
+        assertThat(List.of(expanded)).contains("--on-refused=dead-letter", "--resume=exactly-once", "--http=9464");
+    }
+
+    @Test
+    void shouldScrapeThePortOfTheSample() throws IOException {
+        assertThat(Files.readString(SAMPLE)).contains("\nhttp: 9464\n");
+        assertThat(Files.readString(PACKAGE.resolve("samples/prometheus.yml"))).contains("'localhost:9464'");
+    }
+
+    @Test
+    void shouldStartInTheServiceWhatThereIs() throws IOException {
+        List<String> unit = Files.readAllLines(PACKAGE.resolve("systemd/mirror.service"));
+
+        String start = unit.stream()
+                .filter(line -> line.startsWith("ExecStart="))
+                .findFirst()
+                .orElseThrow();
+
+        assertThat(start).startsWith("ExecStart=/opt/mirror/bin/mirror run ");
+        List<String> args =
+                new ArrayList<>(List.of(start.substring(start.indexOf("run")).split(" ")));
+        args.addAll(List.of("--source=a:1", "--target=b:1", "--topics=x")); // what that file would have
+        main.parseArgs(args.toArray(String[]::new));
+        assertThat(unit).contains("RestartPreventExitStatus=" + CommandLine.ExitCode.USAGE);
+    }
+
+    private static Set<String> settings(String[] args, String option) {
+        Set<String> keys = new TreeSet<>();
+        Arrays.stream(args)
+                .filter(arg -> arg.startsWith(option))
+                .forEach(arg -> keys.add(arg.substring(option.length()).replaceAll("=.*", "")));
+        return keys;
+    }
+}
