@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -83,8 +84,8 @@ final class BrokerProcesses {
                 Map.of(),
                 Map.of(),
                 new Credentials(List.of("nobody"), "nothing"));
-        Queue<Integer> ports = Ports.findFree(3);
-        Node node = new Node(1, Map.of(Listener.PLAINTEXT, ports.remove()), ports.remove(), ports.remove());
+        Queue<Integer> ports = Ports.findFree(2);
+        Node node = new Node(1, Map.of(Listener.PLAINTEXT, ports.remove()), ports.remove(), Map.of());
         try (ChildFolder folder = ChildFolder.create("millrace-kafka-")) {
             BrokerProcesses one =
                     new BrokerProcesses(spec, List.of(node), Optional.empty(), folder, runtime, jvmOptions);
@@ -119,6 +120,21 @@ final class BrokerProcesses {
         process.awaitReady(START_TIMEOUT);
     }
 
+    /** Removes all data of a broker that does not run. */
+    void removeData(int broker) {
+        if (process(broker).isAlive()) {
+            throw new IllegalStateException(
+                    "Broker " + broker + " runs; its data can only be removed when it does not");
+        }
+        try (Stream<Path> files = Files.walk(dataFolder(broker))) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot remove the data of broker " + broker, e);
+        }
+    }
+
     void pause(int broker) {
         process(broker).pause();
     }
@@ -143,13 +159,10 @@ final class BrokerProcesses {
     }
 
     private ChildJvm launch(Node node) {
-        String name = "broker-" + node.id();
+        String name = name(node.id());
         Path settings = folder.path().resolve(name + ".properties");
         try (OutputStream out = Files.newOutputStream(settings)) {
-            Path data = spec.brokers()
-                    .dataFolders()
-                    .getOrDefault(node.id(), folder.path().resolve(name));
-            settingsOf(node, data).store(out, null);
+            settingsOf(node, dataFolder(node.id())).store(out, null);
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot write the settings of " + name, e);
         }
@@ -160,6 +173,14 @@ final class BrokerProcesses {
                 List.of("-Xmx" + spec.brokers().heap(), "-XX:+UseParallelGC", "-XX:CompileThresholdScaling=4"));
         options.addAll(jvmOptions);
         return new ChildJvm(folder, name, runtime, options, BrokerMain.class, arguments.toArray(String[]::new));
+    }
+
+    private static String name(int broker) {
+        return "broker-" + broker;
+    }
+
+    private Path dataFolder(int broker) {
+        return spec.brokers().dataFolders().getOrDefault(broker, folder.path().resolve(name(broker)));
     }
 
     private Properties settingsOf(Node node, Path logDir) {

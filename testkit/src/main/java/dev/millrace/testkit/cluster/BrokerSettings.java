@@ -84,7 +84,8 @@ final class BrokerSettings {
                                 Stream.of(Listener.values())
                                         .map(listener -> listener + ":" + listener.securityProtocol()))
                         .collect(Collectors.joining(",")));
-        settings.put("inter.broker.listener.name", Listener.PLAINTEXT.name());
+        boolean hasOwnListener = node.ports().containsKey(Listener.REPLICATION);
+        settings.put("inter.broker.listener.name", (hasOwnListener ? Listener.REPLICATION : Listener.PLAINTEXT).name());
         settings.putAll(defaults(cluster.size()));
         return settings;
     }

@@ -8,6 +8,7 @@ import dev.millrace.testkit.proxy.FaultProxy;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -48,7 +49,7 @@ public final class KafkaCluster implements AutoCloseable {
     private final ChildFolder folder = ChildFolder.create("millrace-kafka-");
     private final List<Node> nodes;
     private final Optional<Certificates> certificates;
-    private final Map<Integer, FaultProxy> proxies = new TreeMap<>();
+    private final Map<Listener, List<FaultProxy>> proxies = new EnumMap<>(Listener.class);
     private final BrokerProcesses processes;
     private final Admin admin;
     private final ClusterTopics topics;
@@ -60,16 +61,13 @@ public final class KafkaCluster implements AutoCloseable {
             certificates = spec.hasEncryptedListener()
                     ? Optional.of(Certificates.generate(folder.path(), spec.listeners()))
                     : Optional.empty();
-            if (spec.listeners().contains(Listener.PROXIED)) {
-                nodes.forEach(node -> proxies.put(
-                        node.id(), new FaultProxy(node.proxyPort(), node.ports().get(Listener.PROXIED))));
-            }
+            spec.listeners().stream().filter(Listener::isProxied).forEach(this::startProxies);
             processes = BrokerProcesses.of(spec, nodes, certificates, folder);
             processes.startAll();
             admin = Admin.create(clientConfig());
             topics = new ClusterTopics(admin);
         } catch (RuntimeException e) {
-            proxies.values().forEach(FaultProxy::close);
+            closeProxies();
             folder.close();
             throw e;
         }
@@ -164,6 +162,16 @@ public final class KafkaCluster implements AutoCloseable {
         processes.restart(broker);
     }
 
+    /**
+     * Removes all data of a broker that was killed or stopped, as if it had got a new disk. {@link #restart} starts it
+     * anew, with the same id.
+     *
+     * @throws IllegalStateException if the broker runs
+     */
+    public void removeData(int broker) {
+        processes.removeData(broker);
+    }
+
     /** Freezes a broker by SIGSTOP: its connections stay open, and it answers nothing. */
     public void pause(int broker) {
         processes.pause(broker);
@@ -185,12 +193,22 @@ public final class KafkaCluster implements AutoCloseable {
      * @throws IllegalArgumentException if there is no such broker, or the cluster was not built with that listener
      */
     public FaultProxy proxy(int broker) {
-        FaultProxy proxy = proxies.get(broker);
-        if (proxy == null) {
-            throw new IllegalArgumentException("No proxy in front of broker " + broker
-                    + "; name PROXIED in listeners(), brokers are 1 to " + brokers());
+        return proxy(Listener.PROXIED, broker);
+    }
+
+    /**
+     * The proxy through which clients, or brokers, that use this listener reach this broker.
+     *
+     * @throws IllegalArgumentException if there is no such broker, or the cluster was not built with that listener, or
+     *     the listener has no proxies
+     */
+    public FaultProxy proxy(Listener listener, int broker) {
+        List<FaultProxy> ofListener = proxies.getOrDefault(listener, List.of());
+        if (broker < 1 || broker > ofListener.size()) {
+            throw new IllegalArgumentException("No proxy of listener " + listener + " in front of broker " + broker
+                    + "; name PROXIED or REPLICATION in listeners(), brokers are 1 to " + brokers());
         }
-        return proxy;
+        return ofListener.get(broker - 1);
     }
 
     /** An admin client, connected to {@link Listener#PLAINTEXT}; it is closed with the cluster. */
@@ -236,17 +254,33 @@ public final class KafkaCluster implements AutoCloseable {
     @Override
     public void close() {
         admin.close(Duration.ZERO);
-        proxies.values().forEach(FaultProxy::close);
+        closeProxies();
         folder.close();
     }
 
+    private void startProxies(Listener listener) {
+        List<FaultProxy> started = new ArrayList<>();
+        proxies.put(listener, started);
+        for (Node node : nodes) {
+            started.add(
+                    new FaultProxy(node.proxyPorts().get(listener), node.ports().get(listener)));
+        }
+    }
+
+    private void closeProxies() {
+        proxies.values().forEach(ofListener -> ofListener.forEach(FaultProxy::close));
+    }
+
     private static List<Node> nodes(int brokers, Set<Listener> listeners) {
-        Queue<Integer> ports = Ports.findFree(brokers * (listeners.size() + 2));
+        List<Listener> proxied = listeners.stream().filter(Listener::isProxied).toList();
+        Queue<Integer> ports = Ports.findFree(brokers * (listeners.size() + proxied.size() + 1));
         return IntStream.rangeClosed(1, brokers)
                 .mapToObj(id -> {
-                    Map<Listener, Integer> byListener = new EnumMap<>(Listener.class);
-                    listeners.forEach(listener -> byListener.put(listener, ports.remove()));
-                    return new Node(id, byListener, ports.remove(), ports.remove());
+                    Map<Listener, Integer> ofBroker = new EnumMap<>(Listener.class);
+                    listeners.forEach(listener -> ofBroker.put(listener, ports.remove()));
+                    Map<Listener, Integer> ofProxies = new EnumMap<>(Listener.class);
+                    proxied.forEach(listener -> ofProxies.put(listener, ports.remove()));
+                    return new Node(id, ofBroker, ports.remove(), ofProxies);
                 })
                 .toList();
     }

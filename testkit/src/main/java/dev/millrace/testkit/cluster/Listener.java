@@ -4,10 +4,18 @@ import java.util.Locale;
 
 /** A kind of listener of a broker. */
 public enum Listener {
-    /** Neither encrypted nor authenticated. Every cluster has it, and its brokers use it among themselves. */
+    /**
+     * Neither encrypted nor authenticated. Every cluster has it, and its brokers use it among themselves, unless the
+     * cluster has {@link #REPLICATION}.
+     */
     PLAINTEXT("PLAINTEXT"),
     /** As {@link #PLAINTEXT}, through a {@link dev.millrace.testkit.proxy.FaultProxy} in front of each broker. */
     PROXIED("PLAINTEXT"),
+    /**
+     * As {@link #PROXIED}, but for the brokers: in a cluster that has it they use it among themselves in place of
+     * {@link #PLAINTEXT}.
+     */
+    REPLICATION("PLAINTEXT"),
     /** TLS; the client checks the broker's certificate and host name, and has no certificate itself. */
     SSL("SSL"),
     /** Authenticated by any {@link SaslMechanism}, not encrypted. */
@@ -37,6 +45,11 @@ public enum Listener {
     /** The value of {@code security.protocol}. */
     public String securityProtocol() {
         return securityProtocol;
+    }
+
+    /** Whether there is a proxy in front of each broker. */
+    boolean isProxied() {
+        return this == PROXIED || this == REPLICATION;
     }
 
     boolean isEncrypted() {

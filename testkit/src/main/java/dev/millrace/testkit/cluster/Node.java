@@ -6,15 +6,15 @@ import java.util.Map;
  * The id and the ports of one broker; they do not change while its cluster exists.
  *
  * @param ports on which the broker itself listens
- * @param proxyPort to which clients of {@link Listener#PROXIED} connect
+ * @param proxyPorts to which those connect that use a proxied listener
  */
-record Node(int id, Map<Listener, Integer> ports, int controllerPort, int proxyPort) {
+record Node(int id, Map<Listener, Integer> ports, int controllerPort, Map<Listener, Integer> proxyPorts) {
     String address(Listener listener) {
         return "127.0.0.1:" + ports.get(listener);
     }
 
     /** The address to which clients connect. */
     String advertisedAddress(Listener listener) {
-        return listener == Listener.PROXIED ? "127.0.0.1:" + proxyPort : address(listener);
+        return listener.isProxied() ? "127.0.0.1:" + proxyPorts.get(listener) : address(listener);
     }
 }

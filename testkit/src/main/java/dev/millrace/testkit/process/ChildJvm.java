@@ -121,7 +121,7 @@ public final class ChildJvm {
         }
     }
 
-    boolean isAlive() {
+    public boolean isAlive() {
         return process.isAlive();
     }
 

@@ -1,0 +1,65 @@
+package dev.millrace.chaos;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One row of faults, one after the other, each chosen by the seed. Every kind occurs once before any occurs again. Each
+ * fault ends by repairing what it broke.
+ */
+abstract class Faults implements Runnable {
+    private final CountDownLatch end;
+    final Random random;
+    final FaultLog log;
+
+    /** @param end faults begin until it is counted down */
+    Faults(Random random, FaultLog log, CountDownLatch end) {
+        this.random = random;
+        this.log = log;
+        this.end = end;
+    }
+
+    /** The kinds of faults; running one blocks until it is over. */
+    abstract List<Runnable> kinds();
+
+    /** The pause before each fault. */
+    abstract Duration pause();
+
+    @Override
+    public final void run() {
+        while (true) {
+            List<Runnable> kinds = new ArrayList<>(kinds());
+            Collections.shuffle(kinds, random);
+            for (Runnable fault : kinds) {
+                hold(pause());
+                if (end.getCount() == 0) {
+                    return;
+                }
+                fault.run();
+            }
+        }
+    }
+
+    /** Lets the present state last, at most until the end of all faults. */
+    final void hold(Duration time) {
+        try {
+            var unused = end.await(time.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted in a fault", e);
+        }
+    }
+
+    final Duration between(int fromMs, int toMs) {
+        return Duration.ofMillis(fromMs + random.nextInt(toMs - fromMs));
+    }
+
+    final int anyBroker() {
+        return 1 + random.nextInt(ChaosCluster.BROKERS);
+    }
+}
