@@ -245,7 +245,7 @@ public final class Mirror {
                 thread.start();
             }
             while (!stopping.await(PROGRESS_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
-                observer.onProgress(totals());
+                observer.onProgress(totals(), monitor.catchUpSeconds());
             }
         } catch (InterruptedException e) {
             throw new InterruptException(e);

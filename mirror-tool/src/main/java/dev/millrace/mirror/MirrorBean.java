@@ -79,6 +79,11 @@ final class MirrorBean implements MirrorMXBean {
     }
 
     @Override
+    public double getCatchUpSeconds() {
+        return mirror.get().catchUpSeconds();
+    }
+
+    @Override
     public Map<String, Long> getLagOfPartitions() {
         return owned().filter(partition -> partition.lagRecords() >= 0)
                 .collect(Collectors.toMap(

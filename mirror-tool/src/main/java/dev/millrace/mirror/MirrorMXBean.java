@@ -33,6 +33,9 @@ public interface MirrorMXBean {
     /** Of the partition that is the most behind; NaN if it is not known. */
     double getLagSeconds();
 
+    /** Until it has caught up, if its lag goes on to fall as in the last minute; 0 if it has; NaN if this cannot be told. */
+    double getCatchUpSeconds();
+
     /** By topic and partition. */
     Map<String, Long> getLagOfPartitions();
 

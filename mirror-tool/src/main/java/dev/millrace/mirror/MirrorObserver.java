@@ -36,8 +36,12 @@ public interface MirrorObserver {
     /** The target has acknowledged all records of a source partition below the offset. */
     default void onAcknowledged(TopicPartition partition, long offset) {}
 
-    /** Called about once a second with what has been done so far. */
-    default void onProgress(MirrorTotals totals) {}
+    /**
+     * Called about once a second with what has been done so far.
+     *
+     * @param catchUpSeconds as {@link MirrorStatus#catchUpSeconds}
+     */
+    default void onProgress(MirrorTotals totals, double catchUpSeconds) {}
 
     /** Called at the end with what has been done in all, also after a failure. */
     default void onFinished(MirrorTotals totals) {}

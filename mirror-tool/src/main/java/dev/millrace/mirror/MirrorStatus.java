@@ -9,6 +9,8 @@ import java.util.Map;
  * @param condition how it is
  * @param clusters from where to where it mirrors
  * @param totals of all partitions
+ * @param catchUpSeconds until it has caught up, if its lag goes on to fall as in the last minute; 0 if it has; NaN if this
+ *     cannot be told
  * @param partitions all that this process has ever owned, by topic and number
  * @param members of the group in this process
  * @param memory of the producer
@@ -18,6 +20,7 @@ public record MirrorStatus(
         Condition condition,
         Clusters clusters,
         MirrorTotals totals,
+        double catchUpSeconds,
         List<PartitionStatus> partitions,
         List<MemberStatus> members,
         ProducerMemory memory,

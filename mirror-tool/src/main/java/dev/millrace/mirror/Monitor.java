@@ -30,6 +30,7 @@ final class Monitor {
     private final RefusedRecords refused;
     private final RefusedTopics refusedTopics;
     private final StallTimes stalls = new StallTimes();
+    private final CatchUpEstimate catchUp = new CatchUpEstimate();
     private final long startNanos = System.nanoTime();
     private volatile String waiting = "The mirror starts";
     private volatile Parts partsOrNull;
@@ -66,7 +67,7 @@ final class Monitor {
         partsOrNull = parts;
     }
 
-    /** Asks whether the clusters answer, and notes what stalls. To be called about once a second. Does not block. */
+    /** Asks whether the clusters answer, notes what stalls, and estimates how long catching up takes. To be called about once a second. Does not block. */
     void look(long nowNanos) {
         Parts parts = partsOrNull;
         if (parts == null) {
@@ -82,6 +83,19 @@ final class Monitor {
                         .filter(Objects::nonNull)
                         .toList(),
                 nowNanos);
+        catchUp.add(mirror.totals(), ownedPartitions(), nowNanos);
+    }
+
+    private long ownedPartitions() {
+        return mirror.members().stream()
+                .flatMap(member -> member.counters().partitions().stream())
+                .filter(PartitionCounters::isOwned)
+                .count();
+    }
+
+    /** As {@link MirrorStatus#catchUpSeconds}. Does not block. */
+    double catchUpSeconds() {
+        return catchUp.seconds();
     }
 
     MirrorStatus status() {
@@ -106,6 +120,7 @@ final class Monitor {
                         config.policies().resume(),
                         config.threads()),
                 mirror.totals(),
+                catchUp.seconds(),
                 partitions(parts == null ? Set.of() : parts.watch.problem().partitions()),
                 members,
                 parts == null ? new ProducerMemory(0, 0, 0) : memory(parts.members.producerMetrics()),

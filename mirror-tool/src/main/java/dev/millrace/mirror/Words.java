@@ -11,6 +11,19 @@ public final class Words {
         return number(number) + " " + thing + (number == 1 ? "" : "s");
     }
 
+    /** How long something takes that is only estimated: {@code 45 s}, {@code 12 min}, {@code 3 h 20 min}, {@code 2 d 5 h}. */
+    public static String duration(double seconds) {
+        long minutes = Math.round(seconds / 60);
+        long hours = minutes / 60;
+        if (seconds < 100) {
+            return Math.round(seconds) + " s";
+        }
+        if (minutes < 100) {
+            return minutes + " min";
+        }
+        return hours < 48 ? hours + " h " + minutes % 60 + " min" : hours / 24 + " d " + hours % 24 + " h";
+    }
+
     /** A number, with commas between thousands. */
     public static String number(long number) {
         return String.format(Locale.ROOT, "%,d", number);

@@ -33,6 +33,7 @@ class MirrorBeanTest {
             assertThat(bean.getLagRecords()).isEqualTo(27);
             assertThat(bean.isLagKnown()).isTrue();
             assertThat(bean.getLagSeconds()).isEqualTo(3);
+            assertThat(bean.getCatchUpSeconds()).isEqualTo(90);
             assertThat(bean.getLagOfPartitions()).hasSize(1).containsEntry("a-1", 3L);
             assertThat(bean.getLatencyMedianSeconds()).isEqualTo(1);
             assertThat(bean.getLatency99thPercentileSeconds()).isEqualTo(1);

@@ -47,15 +47,15 @@ final class ProgressReport implements MirrorObserver {
     }
 
     @Override
-    public void onProgress(MirrorTotals totals) {
+    public void onProgress(MirrorTotals totals, double catchUpSeconds) {
         long now = System.nanoTime();
         if (interval.isZero() || now - lastNanos < interval.toNanos()) {
             return;
         }
         if (Terminal.isTerminal()) {
-            Terminal.rewrite(out, line(totals, now));
+            Terminal.rewrite(out, line(totals, catchUpSeconds, now));
         } else {
-            LOG.info(line(totals, now));
+            LOG.info(line(totals, catchUpSeconds, now));
         }
         last = totals;
         lastNanos = now;
@@ -74,14 +74,14 @@ final class ProgressReport implements MirrorObserver {
                 totals.inFlight()));
     }
 
-    private String line(MirrorTotals totals, long now) {
+    private String line(MirrorTotals totals, double catchUpSeconds, long now) {
         double seconds = Math.max(seconds(now - lastNanos), 1e-3);
         return String.format(
                 Locale.ROOT,
                 // The most important comes first, because a narrow terminal cuts off the end.
                 "%s | %s | %,.0f/s | %,.1f MB/s | %,d in flight",
                 Words.count(totals.acked(), "record"),
-                lag(totals),
+                lag(totals) + (catchUpSeconds > 0 ? ", caught up in " + Words.duration(catchUpSeconds) : ""),
                 (totals.acked() - last.acked()) / seconds,
                 (totals.bytes() - last.bytes()) / seconds / 1e6,
                 totals.inFlight());

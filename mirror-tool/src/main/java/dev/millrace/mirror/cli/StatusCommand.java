@@ -1,6 +1,7 @@
 package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.Words;
 import dev.millrace.mirror.http.StatusServer;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -135,6 +136,10 @@ final class StatusCommand implements Callable<Integer> {
                 "",
                 whole(number(now, "inFlightRecords")),
                 "");
+        double catchUp = number(now, "catchUpSeconds");
+        if (catchUp > 0) {
+            out.printf("%nAt the rate of the last minute it has caught up in %s.%n", Words.duration(catchUp));
+        }
     }
 
     private static void printMembers(Map<String, Object> now, PrintWriter out) {

@@ -71,7 +71,7 @@ final class Measurement implements MirrorObserver {
     }
 
     @Override
-    public void onProgress(MirrorTotals totals) {
+    public void onProgress(MirrorTotals totals, double catchUpSeconds) {
         DemoProcess.print(totals.acked());
     }
 

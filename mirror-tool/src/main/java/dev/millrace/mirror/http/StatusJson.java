@@ -51,6 +51,7 @@ final class StatusJson {
         json.name("inFlightLimitBytes").value(status.memory().totalBytes());
         json.name("lag").value(status.totals().lag());
         json.name("isLagKnown").value(status.totals().isLagKnown());
+        json.name("catchUpSeconds").value(status.catchUpSeconds());
         LatencyCounts latency = status.partitions().stream()
                 .map(PartitionStatus::latency)
                 .reduce(LatencyCounts::plus)

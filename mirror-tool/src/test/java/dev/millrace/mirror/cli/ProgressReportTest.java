@@ -57,13 +57,13 @@ class ProgressReportTest {
         ProgressReport report = report(2, ALWAYS);
 
         report.onStarted(Set.of("a", "b"));
-        report.onProgress(totals(12_345_678));
+        report.onProgress(totals(12_345_678), 720);
 
         // Wrapping off, the line, clear the rest of the line, wrapping on, and back to the start.
         assertThat(written.toString(StandardCharsets.UTF_8))
                 .matches(
                         Pattern.compile(
-                                "\u001b\\[\\?7l12,345,678 records \\| lag 9,000 \\| [^\u001b]*[^ \u001b]\u001b\\[K\u001b\\[\\?7h\r"));
+                                "\u001b\\[\\?7l12,345,678 records \\| lag 9,000, caught up in 12 min \\| [^\u001b]*[^ \u001b]\u001b\\[K\u001b\\[\\?7h\r"));
         assertThat(logged()).containsExactly("Mirroring 2 topics with 2 threads and the millrace producer");
     }
 
@@ -72,7 +72,7 @@ class ProgressReportTest {
         ProgressReport report = report(1, Duration.ZERO);
 
         report.onStarted(Set.of("a"));
-        report.onProgress(totals(5));
+        report.onProgress(totals(5), Double.NaN);
         report.onFinished(totals(5));
 
         assertThat(logged()).hasSize(2).noneMatch(line -> line.contains("lag"));
@@ -86,9 +86,9 @@ class ProgressReportTest {
         eager.onStarted(Set.of("a"));
         log.list.clear();
 
-        patient.onProgress(totals(5));
+        patient.onProgress(totals(5), Double.NaN);
         assertThat(logged()).isEmpty();
-        eager.onProgress(totals(5));
+        eager.onProgress(totals(5), Double.NaN);
         assertThat(logged()).hasSize(1).first().asString().startsWith("5 records | lag 9,000 | ");
     }
 

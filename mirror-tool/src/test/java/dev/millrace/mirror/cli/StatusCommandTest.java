@@ -37,6 +37,7 @@ class StatusCommandTest {
                         "orders-2 2 0 70,000 70,000 1 target-silent",
                         "orders-1 1 0 3 3 1",
                         "all 100 0 27 20",
+                        "At the rate of the last minute it has caught up in 90 s.",
                         "mirror-0: in the group, 2 partitions, polled 0.5 s ago",
                         "2023-11-14T22:13:20Z WARN Gap in topic \u00e4 \"x\": 1")
                 .noneMatch(line -> line.contains("gone"));

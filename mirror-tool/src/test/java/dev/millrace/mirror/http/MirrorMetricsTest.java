@@ -26,6 +26,7 @@ class MirrorMetricsTest {
                         "millrace_mirror_lag_records{topic=\"a\",partition=\"1\"} 3",
                         "millrace_mirror_lag_seconds{topic=\"a\",partition=\"1\"} 3",
                         "millrace_mirror_assigned_partitions 2",
+                        "millrace_mirror_catch_up_seconds 90",
                         "millrace_mirror_latency_seconds_bucket{topic=\"a\",le=\"0.005\"} 2",
                         "millrace_mirror_latency_seconds_bucket{topic=\"a\",le=\"+Inf\"} 6",
                         "millrace_mirror_stalled_partitions{cause=\"in-flight-full\"} 1",

@@ -37,6 +37,7 @@ public final class Statuses {
                         ResumeMode.EXACT,
                         2),
                 new MirrorTotals(120, 100, 0, 5_000, 7, true),
+                90,
                 partitions,
                 List.of(new MemberStatus("mirror-0", true, 2, 0.5)),
                 new MirrorStatus.ProducerMemory(1_000, 16_000_000, 0.25),
