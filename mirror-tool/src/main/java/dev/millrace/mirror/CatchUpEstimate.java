@@ -28,8 +28,7 @@ final class CatchUpEstimate {
      */
     void add(MirrorTotals totals, long partitions, long nowNanos) {
         Sample now = new Sample(nowNanos, totals.lag(), totals.acked(), partitions);
-        boolean isComparable =
-                totals.isLagKnown() && !samples.isEmpty() && samples.getLast().partitions == partitions;
+        boolean isComparable = totals.isLagKnown() && !samples.isEmpty() && samples.getLast().partitions == partitions;
         if (!isComparable) {
             samples.clear();
         }

@@ -12,7 +12,7 @@ class CatchUpEstimateTest {
     @Test
     void shouldDivideTheLagByHowFastItFell() {
         for (int second = 0; second <= 10; second++) {
-            add(second, 1_000_000 - 2_000 * second, 3_000 * second, 8);
+            add(second, 1_000_000L - 2_000L * second, 3_000L * second, 8);
         }
 
         assertThat(estimate.seconds()).isEqualTo(980_000 / 2_000.0);
@@ -21,7 +21,7 @@ class CatchUpEstimateTest {
     @Test
     void shouldForgetHowFastItFellMoreThanAMinuteAgo() {
         for (int second = 0; second <= 200; second++) {
-            long lag = 10_000_000 - (second <= 100 ? 50_000 * second : 5_000_000 + 1_000 * (second - 100));
+            long lag = 10_000_000L - (second <= 100 ? 50_000L * second : 5_000_000L + 1_000L * (second - 100));
             add(second, lag, 10_000_000 - lag, 8);
         }
 

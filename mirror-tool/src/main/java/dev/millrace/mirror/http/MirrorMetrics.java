@@ -79,7 +79,9 @@ final class MirrorMetrics {
         add(rows, PartitionStatus::lagSeconds);
         gauge("lag_known", "1 if the lag in records is current for all partitions, 0 if there may be more.")
                 .add(status.totals().isLagKnown() ? 1 : 0);
-        gauge("catch_up_seconds", "Until the lag is gone if it goes on to fall as in the last minute; NaN if that cannot be told.")
+        gauge(
+                        "catch_up_seconds",
+                        "Until the lag is gone if it goes on to fall as in the last minute; NaN if that cannot be told.")
                 .add(status.catchUpSeconds());
         gauge("assigned_partitions", "Partitions that this process owns.")
                 .add(status.partitions().stream()

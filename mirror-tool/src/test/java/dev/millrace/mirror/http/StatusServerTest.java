@@ -52,7 +52,7 @@ class StatusServerTest {
         assertThat(answer.headers().firstValue("Content-Type")).contains("application/json");
         assertThat(answer.body())
                 .startsWith("{\"state\":\"running\",\"failure\":\"\",\"obstacle\":\"\",\"upSeconds\":12.5,")
-                .contains("\"isLagKnown\":true,\"catchUpSeconds\":90,")
+                .contains("\"isLagKnown\":true,\"catchUpSeconds\":90.0,")
                 .contains("\"latency\":{\"boundsMs\":[5,1000],\"counts\":[1,2,0]}")
                 .contains(
                         "\"partitions\":[{\"name\":\"a-1\",\"isOwned\":true,\"records\":1,\"bytes\":10,\"inFlight\":1,"
