@@ -178,7 +178,8 @@ public final class Mirror {
 
     private void runWithTarget(Groups groups, SourceChanges changes, Set<String> matching, Admin source, Admin target) {
         CopiesOnTarget copies = new CopiesOnTarget(target, names());
-        TargetTopics topics = new TargetTopics(source, copies);
+        TargetTopics topics =
+                new TargetTopics(source, copies, config.policies().sync().excludedSettings());
         ScheduledExecutorService preparing = Timers.daemon("mirror-target");
         ScheduledExecutorService watching = Timers.daemon("mirror-watch");
         try {
@@ -198,7 +199,9 @@ public final class Mirror {
             String ownGroup = isExactlyOnce()
                     ? groups.onTarget
                     : groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
-            try (GroupSync sync = GroupSync.startOrNull(config, ownGroup, source, target)) {
+            try (GroupSync sync = GroupSync.startOrNull(config, ownGroup, source, target);
+                    ClusterSync ofClusters = new ClusterSync(config, source, copies)) {
+                ofClusters.start();
                 if (sync != null) {
                     copiedOffsets = sync.offsets();
                 }

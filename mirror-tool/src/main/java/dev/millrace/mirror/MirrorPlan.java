@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.IntStream;
@@ -153,9 +154,18 @@ public record MirrorPlan(
                     .sum();
         }
 
+        private Set<String> ownSettings() {
+            return config.policies().sync().excludedSettings();
+        }
+
         /** Notes what differs between the settings of a topic that both clusters have. */
-        private static boolean compare(KafkaFuture<Config> here, KafkaFuture<Config> there, List<String> notes) {
+        private boolean compare(KafkaFuture<Config> here, KafkaFuture<Config> there, List<String> notes) {
             try {
+                SettingsChanges changes =
+                        SettingsChanges.between(Clusters.await(here), Clusters.await(there), ownSettings());
+                if (config.policies().sync().parts().contains(SyncedPart.SETTINGS) && !changes.isEmpty()) {
+                    notes.add("settings there: " + changes);
+                }
                 notes.addAll(TopicSettings.differences(Clusters.await(here), Clusters.await(there)));
             } catch (ExecutionException e) {
                 notes.add("its settings cannot be compared: " + MirrorException.reason(e.getCause()));
@@ -191,7 +201,7 @@ public record MirrorPlan(
         /** Has the target validate a topic that it lacks. */
         private boolean validate(TopicDescription topic, KafkaFuture<Config> settings, List<String> notes) {
             try {
-                Map<String, String> wanted = TopicSettings.toCopy(Clusters.await(settings));
+                Map<String, String> wanted = TopicSettings.toCopy(Clusters.await(settings), ownSettings());
                 Map<String, String> accepted = new TopicCreator(target)
                         .findAcceptable(
                                 names.onTarget(topic.name()), topic.partitions().size(), wanted);
@@ -202,7 +212,7 @@ public record MirrorPlan(
                 if (!wanted.isEmpty()) {
                     notes.add("without " + wanted + ", which the target refuses");
                 }
-                Map<String, String> left = TopicSettings.toLeave(Clusters.await(settings));
+                Map<String, String> left = TopicSettings.toLeave(Clusters.await(settings), ownSettings());
                 if (!left.isEmpty()) {
                     notes.add("left to the target: " + left);
                 }

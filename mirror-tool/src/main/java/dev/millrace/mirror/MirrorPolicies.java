@@ -12,6 +12,7 @@ import java.time.Duration;
  * @param resume what it does about records that a former process has written and not committed; with {@link
  *     CopyMode#CONSUMER} it is at least once
  * @param groups whose offsets it keeps on the target, too
+ * @param sync what else it keeps on the target as it is on the source
  */
 public record MirrorPolicies(
         GapPolicy onGap,
@@ -19,11 +20,18 @@ public record MirrorPolicies(
         Duration waitAtStart,
         RefusalPolicies onRefused,
         ResumeMode resume,
-        GroupPolicy groups) {
+        GroupPolicy groups,
+        SyncPolicy sync) {
     /** About 292 years, what {@code System.nanoTime} can count. */
     public static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
     /** Goes on after gaps, waits for a target as long as it takes, and not at the start; resumes exactly. */
     public static final MirrorPolicies DEFAULT = new MirrorPolicies(
-            GapPolicy.GO_ON, FOREVER, Duration.ZERO, RefusalPolicies.STOP, ResumeMode.EXACT, GroupPolicy.NONE);
+            GapPolicy.GO_ON,
+            FOREVER,
+            Duration.ZERO,
+            RefusalPolicies.STOP,
+            ResumeMode.EXACT,
+            GroupPolicy.NONE,
+            SyncPolicy.NONE);
 }

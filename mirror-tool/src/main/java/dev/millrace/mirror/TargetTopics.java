@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
@@ -17,7 +18,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Makes sure that a partition exists on the target before a record is sent to it. Creates a missing topic with the
  * partition count and the {@link TopicSettings} of the source and with the target's default replication. Adds
- * partitions to a topic that has fewer than the source. Leaves the settings of an existing topic as they are, and warns
+ * partitions to a topic that has fewer than the source. Leaves the settings of an existing topic to {@link ClusterSync}, and warns
  * if they make its records differ from the source's.
  *
  * <p><b>Threads:</b> one at a time, that of {@link TargetPartitions}; any may call {@link #forget}.
@@ -32,13 +33,16 @@ final class TargetTopics implements TargetPartitions.Preparation {
 
     private final Admin source;
     private final CopiesOnTarget copies;
+    private final Set<String> ownSettings;
     private final TopicComparison comparison;
     private final Cache<String, Integer> partitions =
             Caffeine.newBuilder().expireAfterWrite(CACHE_TIME).build();
 
-    TargetTopics(Admin source, CopiesOnTarget copies) {
+    /** @param ownSettings names of settings that are the target's own */
+    TargetTopics(Admin source, CopiesOnTarget copies, Set<String> ownSettings) {
         this.source = source;
         this.copies = copies;
+        this.ownSettings = ownSettings;
         this.comparison = new TopicComparison(source, copies);
     }
 
@@ -80,7 +84,7 @@ final class TargetTopics implements TargetPartitions.Preparation {
         int created = 0;
         int done = 0;
         for (List<String> batch : Clusters.batches(topics)) {
-            TopicPreparation preparation = new TopicPreparation(source, copies);
+            TopicPreparation preparation = new TopicPreparation(source, copies, ownSettings);
             preparation.run(batch);
             comparison.compare(preparation.ready().keySet());
             partitions.putAll(preparation.ready());

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.function.UnaryOperator;
@@ -43,14 +44,17 @@ final class TopicPreparation {
     private final Admin source;
     private final Admin target;
     private final TopicNames names;
+    private final Set<String> ownSettings;
     private final Map<String, MirrorException> failures = new TreeMap<>();
     private final Map<String, Integer> ready = new HashMap<>();
     private final List<String> created = new ArrayList<>();
 
-    TopicPreparation(Admin source, CopiesOnTarget copies) {
+    /** @param ownSettings names of settings that are the target's own */
+    TopicPreparation(Admin source, CopiesOnTarget copies, Set<String> ownSettings) {
         this.source = source;
         this.target = copies.target();
         this.names = copies.names();
+        this.ownSettings = ownSettings;
     }
 
     /** Topics that are ready, with the number of their partitions on the target. */
@@ -126,7 +130,7 @@ final class TopicPreparation {
         List<NewTopic> topics = new ArrayList<>();
         settings.forEach((topic, config) ->
                 topics.add(new NewTopic(names.onTarget(topic), Optional.of(missing.get(topic)), Optional.empty())
-                        .configs(TopicSettings.toCopy(config))));
+                        .configs(TopicSettings.toCopy(config, ownSettings))));
         if (topics.isEmpty()) {
             return;
         }
@@ -153,7 +157,7 @@ final class TopicPreparation {
     /** Takes the answer to a creation; what was refused because of its form is tried in others. */
     private Map<String, String> create(String topic, KafkaFuture<Void> answer, int partitions, Config settings)
             throws ExecutionException {
-        Map<String, String> wanted = TopicSettings.toCopy(settings);
+        Map<String, String> wanted = TopicSettings.toCopy(settings, ownSettings);
         try {
             Clusters.await(answer);
             return wanted;
@@ -175,7 +179,7 @@ final class TopicPreparation {
                     names.onTarget(topic),
                     Words.count(partitions, "partition"),
                     taken,
-                    TopicSettings.toLeave(settings));
+                    TopicSettings.toLeave(settings, ownSettings));
         }
     }
 

@@ -34,22 +34,30 @@ public final class TopicSettings {
 
     private TopicSettings() {}
 
-    /** Settings of the topic itself, not of its brokers, that make sense in another cluster; in order of names. */
-    static Map<String, String> toCopy(Config source) {
+    /**
+     * Settings of the topic itself, not of its brokers, that make sense in another cluster; in order of names.
+     *
+     * @param excluded names of further settings that are the target's own
+     */
+    static Map<String, String> toCopy(Config source, Set<String> excluded) {
         Map<String, String> settings = new TreeMap<>();
         setOnTopic(source)
-                .filter(entry -> !LEFT_TO_THE_TARGET.contains(entry.name()))
+                .filter(entry -> !isLeft(entry, excluded))
                 .forEach(entry -> settings.put(entry.name(), entry.value()));
         return settings;
     }
 
     /** The other settings of the topic itself; in order of names. */
-    static Map<String, String> toLeave(Config source) {
+    static Map<String, String> toLeave(Config source, Set<String> excluded) {
         Map<String, String> settings = new TreeMap<>();
         setOnTopic(source)
-                .filter(entry -> LEFT_TO_THE_TARGET.contains(entry.name()))
+                .filter(entry -> isLeft(entry, excluded))
                 .forEach(entry -> settings.put(entry.name(), entry.value()));
         return settings;
+    }
+
+    private static boolean isLeft(ConfigEntry setting, Set<String> excluded) {
+        return LEFT_TO_THE_TARGET.contains(setting.name()) || excluded.contains(setting.name());
     }
 
     /** Whether the target would delete other records than the source without this setting. */

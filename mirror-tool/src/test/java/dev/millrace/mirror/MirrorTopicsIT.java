@@ -62,8 +62,8 @@ class MirrorTopicsIT {
         String output = mirrorUntilCommitted(topic, 2, 1_000);
 
         Config created = Clusters.topicConfig(clusters.target().admin(), topic);
-        assertThat(TopicSettings.toCopy(created)).isEqualTo(copied);
-        assertThat(TopicSettings.toLeave(created)).isEmpty();
+        assertThat(TopicSettings.toCopy(created, Set.of())).isEqualTo(copied);
+        assertThat(TopicSettings.toLeave(created, Set.of())).isEmpty();
         assertThat(output).contains("Created topic configured").doesNotContain("which may delete");
     }
 
@@ -77,7 +77,7 @@ class MirrorTopicsIT {
 
         String output = mirrorUntilCommitted(topic, 2, 1_000);
 
-        assertThat(TopicSettings.toCopy(Clusters.topicConfig(clusters.target().admin(), topic)))
+        assertThat(TopicSettings.toCopy(Clusters.topicConfig(clusters.target().admin(), topic), Set.of()))
                 .isEqualTo(Map.of("segment.bytes", "2000000"));
         assertThat(output).containsOnlyOnce("existing has cleanup.policy [compact] on the source, but [delete]");
         assertThat(output).containsOnlyOnce("message.timestamp.type is LogAppendTime, in 1 topic: [existing]");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.junit.jupiter.api.AfterAll;
@@ -40,7 +41,7 @@ class TopicCreatorIT {
 
         Map<String, String> expected = Map.of("cleanup.policy", "compact", "segment.bytes", "2000000");
         assertThat(created).isEqualTo(expected);
-        assertThat(TopicSettings.toCopy(Clusters.topicConfig(target.admin(), "modern")))
+        assertThat(TopicSettings.toCopy(Clusters.topicConfig(target.admin(), "modern"), Set.of()))
                 .isEqualTo(expected);
         assertThat(MirrorFixture.partitions(target, "modern")).isEqualTo(2);
     }

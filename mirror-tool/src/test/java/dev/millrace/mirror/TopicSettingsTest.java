@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Set;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.ConfigEntry.ConfigSource;
@@ -23,16 +24,19 @@ class TopicSettingsTest {
                 entry("leader.replication.throttled.replicas", "0:1", ConfigSource.DYNAMIC_TOPIC_CONFIG),
                 entry("follower.replication.throttled.replicas", "0:2", ConfigSource.DYNAMIC_TOPIC_CONFIG)));
 
-        assertThat(TopicSettings.toCopy(source))
+        assertThat(TopicSettings.toCopy(source, Set.of()))
                 .containsOnlyKeys("cleanup.policy", "message.timestamp.after.max.ms")
                 .containsEntry("cleanup.policy", "compact");
-        assertThat(TopicSettings.toLeave(source))
+        assertThat(TopicSettings.toLeave(source, Set.of()))
                 .containsOnlyKeys(
                         "follower.replication.throttled.replicas",
                         "leader.replication.throttled.replicas",
                         "message.timestamp.before.max.ms",
                         "message.timestamp.type",
                         "min.insync.replicas");
+        assertThat(TopicSettings.toCopy(source, Set.of("cleanup.policy")))
+                .containsOnlyKeys("message.timestamp.after.max.ms");
+        assertThat(TopicSettings.toLeave(source, Set.of("cleanup.policy"))).containsKey("cleanup.policy");
     }
 
     @Test

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.MirrorConfig;
+import dev.millrace.mirror.SyncPolicy;
+import dev.millrace.mirror.SyncedPart;
 import dev.millrace.mirror.TopicNames;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -63,6 +65,17 @@ class MirrorOptionsTest {
             })
     void shouldSayWhatIsWrongWithNames(String option, String message) {
         assertThatThrownBy(() -> config(option)).hasMessageContaining(message);
+    }
+
+    @Test
+    void shouldTakeListsWithCommasAndRepeatedOptions() {
+        SyncPolicy sync = config(
+                        "--sync=settings,acls", "--sync=quotas", "--exclude-settings=retention.ms, segment.bytes")
+                .policies()
+                .sync();
+
+        assertThat(sync.parts()).containsExactlyInAnyOrder(SyncedPart.values());
+        assertThat(sync.excludedSettings()).containsExactlyInAnyOrder("retention.ms", "segment.bytes");
     }
 
     private static CopyMode mode(String... more) {

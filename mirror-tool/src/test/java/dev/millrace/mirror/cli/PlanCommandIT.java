@@ -52,6 +52,7 @@ class PlanCommandIT {
                     .containsPattern("plan-new +3 +1,000 +1,000 +create, 3 partitions")
                     .contains("with {retention.ms=-1, segment.bytes=2000000}")
                     .containsPattern("plan-small +2 +0 +0 +grow from 1 to 2 partitions")
+                    .contains("settings there: reset [cleanup.policy]")
                     .contains("cleanup.policy is [delete] on the source and [compact] on the target")
                     .contains("2 topics, at most 1,000 records to mirror; nothing was changed");
         }
@@ -123,6 +124,7 @@ class PlanCommandIT {
                 exclude-topics: ['.*out', 'none']
                 group: %3$s
                 threads: 2
+                sync: [settings, quotas]
                 """.formatted(
                         clusters.source().bootstrapServers(), clusters.target().bootstrapServers(), topics));
         return MirrorProcess.start("plan", "--config=" + file);
