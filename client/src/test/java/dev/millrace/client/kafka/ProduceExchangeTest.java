@@ -2,20 +2,8 @@ package dev.millrace.client.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.client.accumulator.Accumulator;
-import dev.millrace.client.accumulator.BatchCodec;
-import dev.millrace.client.accumulator.EncodableRecord;
-import dev.millrace.client.accumulator.FinishedBatch;
-import dev.millrace.client.accumulator.ReadyQueues;
-import dev.millrace.client.accumulator.SealCause;
 import dev.millrace.client.io.BrokerLink.ProduceAnswer;
-import dev.millrace.client.memory.BufferPool;
-import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
-import dev.millrace.client.metadata.ClusterImage;
-import dev.millrace.client.metadata.ClusterImages;
-import dev.millrace.client.metadata.Replicas;
-import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.kafka.clients.ClientResponse;
 import dev.millrace.kafka.common.message.ProduceResponseData;
 import dev.millrace.kafka.common.message.ProduceResponseData.LeaderIdAndEpoch;
@@ -43,9 +31,6 @@ class ProduceExchangeTest {
     private static final Uuid T = new Uuid(1, 1);
     private static final Uuid U = new Uuid(2, 2);
 
-    private final ReadyQueues ready = ReadyQueues.forThreads(1);
-    private final Accumulator accumulator =
-            new Accumulator(new BufferPool(1 << 20, 1000, ready::wake), ready, BatchCodec.NONE, () -> 0, 0);
     private final TransactionProtocol protocol = new TransactionProtocol(new ProducerConfig(Map.of(
             ProducerConfig.BOOTSTRAP_SERVERS_CONFIG,
             "localhost:1",
@@ -124,33 +109,11 @@ class ProduceExchangeTest {
     }
 
     /** Of a batch for partition 0 of topic t, and one of topic u. */
-    private ProduceExchange exchange(Uuid idOfT, Uuid idOfU) {
-        ClusterImages images = new ClusterImages(ClusterImage.bootstrap(List.of()));
-        images.applyDelta(
-                new ClusterDelta("c", List.of(), List.of(topic("t", idOfT), topic("u", idOfU)), Map.of(), true));
-        return new ProduceExchange(List.of(batch("t", 0), batch("u", 1)), images.current());
-    }
-
-    private static TopicImage topic(String name, Uuid id) {
-        int[][] nobody = new int[1][0];
-        return new TopicImage(name, id, new int[] {1}, new int[] {0}, new Replicas(nobody, nobody, nobody));
-    }
-
-    private FinishedBatch batch(String topic, int index) {
-        try {
-            accumulator.append(topic, index, 0, new EncodableRecord(0, null, new byte[10], new byte[] {0}), null, 0);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-        List<FinishedBatch> batches = new ArrayList<>();
-        accumulator.forEachQueue(ready.get(0), queue -> {
-            if (queue.partition().topic().equals(topic)) {
-                queue.sealOldest(SealCause.FLUSH);
-                batches.add(queue.peek());
-            }
-        });
-        batches.get(0).stamp(-1, (short) -1, FinishedBatch.NO_SEQUENCE);
-        return batches.get(0);
+    private static ProduceExchange exchange(Uuid idOfT, Uuid idOfU) {
+        FinishedBatches batches = new FinishedBatches("t", "u");
+        return new ProduceExchange(
+                List.of(batches.of("t", 0), batches.of("u", 0)),
+                FinishedBatches.image(FinishedBatches.topic("t", idOfT), FinishedBatches.topic("u", idOfU)));
     }
 
     private void answer(ProduceExchange exchange, short version, TopicProduceResponse... topics) {
