@@ -145,7 +145,8 @@ final class StubRequests {
                 .setPartitions(partitions);
     }
 
-    private static ByteBuffer serialize(ApiMessageType type, short version, int correlationId, ApiMessage response) {
+    /** A response with its size in front. */
+    static ByteBuffer serialize(ApiMessageType type, short version, int correlationId, ApiMessage response) {
         ResponseHeaderData header = new ResponseHeaderData().setCorrelationId(correlationId);
         short headerVersion = type.responseHeaderVersion(version);
         ObjectSerializationCache cache = new ObjectSerializationCache();

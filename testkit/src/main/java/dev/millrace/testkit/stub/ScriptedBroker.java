@@ -1,0 +1,133 @@
+package dev.millrace.testkit.stub;
+
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.apache.kafka.common.message.ApiMessageType;
+import org.apache.kafka.common.message.RequestHeaderData;
+import org.apache.kafka.common.protocol.ApiMessage;
+import org.apache.kafka.common.protocol.ByteBufferAccessor;
+
+/**
+ * A broker in this JVM that answers each request as a test's script says. It is for odd answers, not for speed.
+ *
+ * <p><b>Threads:</b> any; the script runs on a thread for each connection.
+ */
+public final class ScriptedBroker implements AutoCloseable {
+    private final Script script;
+    private final ServerSocket server;
+    private final Queue<Request> received = new ConcurrentLinkedQueue<>();
+    private final Queue<Socket> connections = new ConcurrentLinkedQueue<>();
+
+    /** Listens on a free port of 127.0.0.1. */
+    public ScriptedBroker(Script script) {
+        this.script = script;
+        try {
+            server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        start("scripted-broker", this::accept);
+    }
+
+    public int port() {
+        return server.getLocalPort();
+    }
+
+    /** The requests of one kind that have come so far, the oldest first. */
+    public List<Request> received(ApiMessageType type) {
+        return received.stream().filter(request -> request.type() == type).toList();
+    }
+
+    /** Closes every connection; clients may connect again. */
+    public void disconnectAll() {
+        for (Socket connection = connections.poll(); connection != null; connection = connections.poll()) {
+            try {
+                connection.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            server.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        disconnectAll();
+    }
+
+    private static void start(String name, Runnable task) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void accept() {
+        try {
+            while (true) {
+                Socket connection = server.accept();
+                connections.add(connection);
+                start("scripted-connection", () -> serve(connection));
+            }
+        } catch (IOException e) {
+            disconnectAll(); // closed
+        }
+    }
+
+    private void serve(Socket connection) {
+        try (connection) {
+            DataInputStream in = new DataInputStream(connection.getInputStream());
+            while (true) {
+                byte[] bytes = new byte[in.readInt()];
+                in.readFully(bytes);
+                Request request = parse(ByteBuffer.wrap(bytes));
+                received.add(request);
+                ApiMessage answer = script.answer(request);
+                if (answer != null) {
+                    ByteBuffer response =
+                            StubRequests.serialize(request.type(), request.version(), request.correlationId(), answer);
+                    byte[] responseBytes = new byte[response.remaining()];
+                    response.get(responseBytes);
+                    connection.getOutputStream().write(responseBytes);
+                }
+            }
+        } catch (IOException e) {
+            // The client or the script has closed the connection, which both may.
+        }
+    }
+
+    private static Request parse(ByteBuffer bytes) {
+        ApiMessageType type = ApiMessageType.fromApiKey(bytes.getShort(0));
+        short version = bytes.getShort(2);
+        ByteBufferAccessor readable = new ByteBufferAccessor(bytes);
+        RequestHeaderData header = new RequestHeaderData(readable, type.requestHeaderVersion(version));
+        ApiMessage body = type.newRequest();
+        body.read(readable, version);
+        return new Request(type, version, header.correlationId(), body);
+    }
+
+    /** What the broker does. */
+    public interface Script {
+        /**
+         * The answer to a request; null for none.
+         *
+         * @throws EOFException to close the connection instead
+         */
+        ApiMessage answer(Request request) throws IOException;
+    }
+
+    /** A request as it came. */
+    public record Request(ApiMessageType type, short version, int correlationId, ApiMessage body) {}
+}
