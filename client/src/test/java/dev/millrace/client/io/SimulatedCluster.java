@@ -1,6 +1,8 @@
 package dev.millrace.client.io;
 
 import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.io.SimulatedTopic.Described;
+import dev.millrace.client.io.SimulatedTopic.Result;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import dev.millrace.client.metadata.ClusterImage;
@@ -14,48 +16,50 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
-import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.NetworkException;
-import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
-import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
-import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
 /**
  * A cluster and its network in one thread, on a virtual clock: brokers check sequences as Kafka's do, connections break
- * before or after a request was carried out, leaders move, metadata is stale. All chance comes from one seed.
+ * before or after a request was carried out, leaders move or fail, metadata is stale. All chance comes from one seed.
+ * It also watches the producer: no buffer that is in flight changes, and no partition has too much in flight.
  */
 final class SimulatedCluster implements BrokerLink {
     static final String TOPIC = "t";
     private static final int MAX_IN_FLIGHT = 5;
     private static final int REQUEST_TIMEOUT_MS = 2_000;
 
+    final SimulatedTopic topic;
     private final Random random;
     private final double faultRate;
-    private final boolean checksSequences;
     private final List<Node> nodes = List.of(new Node(1, "h", 1), new Node(2, "h", 2), new Node(3, "h", 3));
     private final Map<Integer, ArrayDeque<Request>> connections = new HashMap<>();
-    private final List<SimulatedPartition> partitions = new ArrayList<>();
     private final ArrayDeque<Runnable> answers = new ArrayDeque<>();
-    private int[] staleLeaders;
-    private int[] staleEpochs;
+    private final ArrayDeque<LateBatch> late = new ArrayDeque<>();
+    private final List<String> violations = new ArrayList<>();
+    private final Map<TopicPartition, Integer> inFlight = new HashMap<>();
     private long nextProducerId = 1000;
+    private short firstEpoch;
+    private boolean gapsAreMistakes;
+    private int maxInFlight = MAX_IN_FLIGHT;
+    private boolean lateRequests;
     private long clockMs = 1_000_000;
-    private int maxMessageBytes = Integer.MAX_VALUE;
-    private double refusalRate;
     private boolean silent;
     private boolean faultsOver;
-    private boolean lying;
     private SimulatedCoordinator coordinator;
     private Consumer<AuthenticationException> onDisconnect = refusal -> {};
     private List<String> traceOrNull;
@@ -63,12 +67,8 @@ final class SimulatedCluster implements BrokerLink {
     SimulatedCluster(Random random, int partitionCount, double faultRate, boolean checksSequences) {
         this.random = random;
         this.faultRate = faultRate;
-        this.checksSequences = checksSequences;
         nodes.forEach(node -> connections.put(node.id(), new ArrayDeque<>()));
-        for (int p = 0; p < partitionCount; p++) {
-            partitions.add(new SimulatedPartition(1 + random.nextInt(3)));
-        }
-        rememberLeaders();
+        topic = new SimulatedTopic(random, this::fault, this::nowMs, partitionCount, checksSequences);
     }
 
     long nowMs() {
@@ -89,18 +89,9 @@ final class SimulatedCluster implements BrokerLink {
 
     /** Batches must be in transactions from now on, of a coordinator with this version of the protocol. */
     SimulatedCoordinator withTransactions(boolean explicit) {
-        coordinator = new SimulatedCoordinator(this, random, this::fault, partitions, nodes, answers, explicit);
+        coordinator = new SimulatedCoordinator(this, random, this::fault, topic.partitions(), nodes, answers, explicit);
+        topic.coordinator(coordinator);
         return coordinator;
-    }
-
-    /** What readers of committed records see of a partition. */
-    List<Long> committed(int partition) {
-        return partitions.get(partition).committed;
-    }
-
-    /** All partitions expect this sequence next. */
-    void expect(int sequence) {
-        partitions.forEach(partition -> partition.expect(sequence));
     }
 
     /** From here on everything works, so that what is still on its way can arrive. */
@@ -108,28 +99,8 @@ final class SimulatedCluster implements BrokerLink {
         faultsOver = true;
     }
 
-    /** The values in a partition's log, in the order of offsets. */
-    List<Long> log(int partition) {
-        return partitions.get(partition).log;
-    }
-
     private boolean fault() {
         return !faultsOver && random.nextDouble() < faultRate;
-    }
-
-    /** From here on, brokers sometimes say that they have not written what they have. */
-    void lie() {
-        lying = true;
-    }
-
-    /** What the brokers find too large; it may change at any time. */
-    void maxMessageBytes(int bytes) {
-        maxMessageBytes = bytes;
-    }
-
-    /** From here on, brokers refuse so large a part of the batches for good, without writing them. */
-    void refuse(double rate) {
-        refusalRate = rate;
     }
 
     /** While silent, brokers do nothing with produce requests. */
@@ -137,69 +108,101 @@ final class SimulatedCluster implements BrokerLink {
         silent = isSilent;
     }
 
-    private void rememberLeaders() {
-        staleLeaders = partitions.stream().mapToInt(p -> p.leader).toArray();
-        staleEpochs = partitions.stream().mapToInt(p -> p.leaderEpoch).toArray();
+    /** From here on a broker may carry out a request after its connection has broken. */
+    void carryOutLate() {
+        lateRequests = true;
+    }
+
+    /** Producer ids come with this epoch; after the highest one another id is needed. */
+    void firstEpoch(short epoch) {
+        firstEpoch = epoch;
+    }
+
+    /**
+     * The producer must leave no gap in the sequences: a batch that is sent for the first time, with nothing else in
+     * flight, must have the one that its leader expects.
+     */
+    void objectToGaps() {
+        gapsAreMistakes = true;
+    }
+
+    /** The producer was told to have no more batches of a partition in flight. */
+    void expectInFlight(int batches) {
+        maxInFlight = batches;
+    }
+
+    /** What the producer did that it must not do. */
+    List<String> violations() {
+        return violations;
     }
 
     // ---- what a broker does ----
 
-    private ApiException append(SimulatedPartition partition, int node, FinishedBatch batch, long[] offset) {
-        if (partition.leader != node) {
-            return new NotLeaderOrFollowerException("moved");
+    /** The bytes as they are now: a buffer reused while in flight would be found out here. */
+    private RecordBatch parse(FinishedBatch batch) {
+        if (batch.buffer() == null) {
+            throw new AssertionError("The memory of a batch for " + batch.partition() + " was given back in flight");
         }
-        if (fault() && random.nextBoolean()) {
-            return new NotEnoughReplicasException("simulated");
-        }
-        if (batch.size() > maxMessageBytes) { // looked at before the sequence, as in Kafka
-            return new RecordTooLargeException("simulated");
-        }
-        if (refusalRate > 0 && random.nextDouble() < refusalRate) {
-            return new InvalidTimestampException("simulated");
-        }
-        RecordBatch parsed = parse(batch);
-        if (coordinator != null) {
-            ApiException notInTransaction = coordinator.check(batch.partition().partition(), parsed);
-            if (notInTransaction != null) {
-                return notInTransaction;
-            }
-        }
-        ApiException refused = checksSequences ? partition.checkSequence(parsed, offset) : null;
-        if (refused != null || offset[0] >= 0) {
-            return refused;
-        }
-        offset[0] = partition.append(parsed);
-        if (fault() && random.nextBoolean()) {
-            return lying
-                    ? new NotEnoughReplicasException("a lie: it is written")
-                    : new NotEnoughReplicasAfterAppendException("simulated");
-        }
-        return null;
+        return parse(Arrays.copyOf(batch.buffer(), batch.size()));
     }
 
-    /** The bytes as they are now: a buffer reused while in flight would be found out here. */
-    private static RecordBatch parse(FinishedBatch batch) {
-        ByteBuffer copy = ByteBuffer.wrap(Arrays.copyOf(batch.buffer(), batch.size()));
-        RecordBatch parsed =
-                MemoryRecords.readableRecords(copy).batches().iterator().next();
+    private static RecordBatch parse(byte[] bytes) {
+        RecordBatch parsed = MemoryRecords.readableRecords(ByteBuffer.wrap(bytes))
+                .batches()
+                .iterator()
+                .next();
         parsed.ensureValid();
         return parsed;
     }
 
     private void serve(Request request) {
-        List<ProduceAnswer> result = new ArrayList<>();
-        List<LeaderHint> hints = new ArrayList<>();
+        request.results = new ArrayList<>();
         for (FinishedBatch batch : request.batches) {
-            int p = batch.partition().partition();
-            long[] offset = {-1};
-            ApiException error = append(partitions.get(p), request.node, batch, offset);
-            if (error instanceof NotLeaderOrFollowerException && random.nextBoolean()) {
-                hints.add(new LeaderHint(
-                        TOPIC, Uuid.ONE_UUID, p, partitions.get(p).leader, partitions.get(p).leaderEpoch));
-            }
-            result.add(new ProduceAnswer(batch, error, error == null ? offset[0] : -1, -1));
+            request.results.add(
+                    topic.append(request.topicId, request.node, batch.partition(), parse(batch), batch.size()));
         }
-        request.answer = () -> request.handler.onAnswers(result, hints, List.of());
+    }
+
+    private void answer(Request request) {
+        List<ProduceAnswer> answers = new ArrayList<>();
+        List<LeaderHint> hints = new ArrayList<>();
+        for (int i = 0; i < request.results.size(); i++) {
+            FinishedBatch batch = request.batches.get(i);
+            answers.add(topic.answer(batch, request.results.get(i)));
+            if (answers.get(i).error() instanceof NotLeaderOrFollowerException && random.nextBoolean()) {
+                hints.add(topic.hint(batch.partition().partition()));
+            }
+            if (answers.get(i).error() instanceof OutOfOrderSequenceException && request.isExpected(batch)) {
+                violations.add(batch.partition() + " was sent a batch although a gap was before it");
+            }
+        }
+        request.answer = () -> {
+            end(request);
+            note("answer", answers.stream().map(SimulatedCluster::describe).toList());
+            request.handler.onAnswers(answers, hints, List.of());
+        };
+    }
+
+    private static String describe(ProduceAnswer answer) {
+        return answer.batch().partition() + " at " + answer.baseOffset() + " " + answer.error();
+    }
+
+    private void end(Request request) {
+        request.batches.forEach(batch -> inFlight.merge(batch.partition(), -1, Integer::sum));
+    }
+
+    /** The topic is deleted, and created with the same name; one broker is restarted. */
+    void createTopicAnew() {
+        topic.createTopicAnew();
+        note("create anew", topic.id());
+        disconnect(1 + random.nextInt(3));
+    }
+
+    private void serveLate() {
+        LateBatch batch = late.poll();
+        if (batch != null) {
+            topic.append(batch.topicId, batch.node, batch.partition, parse(batch.bytes), batch.bytes.length);
+        }
     }
 
     private void disconnect(int node) {
@@ -209,18 +212,15 @@ final class SimulatedCluster implements BrokerLink {
         lost.clear();
         onDisconnect.accept(null);
         for (Request request : requests) {
+            if (lateRequests && request.results == null && random.nextBoolean()) {
+                request.batches.forEach(b -> late.add(
+                        new LateBatch(request.topicId, node, b.partition(), Arrays.copyOf(b.buffer(), b.size()))));
+            }
+            end(request);
             List<ProduceAnswer> result = new ArrayList<>();
             request.batches.forEach(b -> result.add(new ProduceAnswer(b, new NetworkException("lost"), -1, -1)));
             request.handler.onAnswers(result, List.of(), List.of());
         }
-    }
-
-    private void moveSomeLeader() {
-        rememberLeaders();
-        SimulatedPartition partition = partitions.get(random.nextInt(partitions.size()));
-        partition.leader = 1 + random.nextInt(3);
-        partition.leaderEpoch++;
-        note("move leader", partitions.indexOf(partition), partition.leader);
     }
 
     // ---- the link ----
@@ -231,8 +231,11 @@ final class SimulatedCluster implements BrokerLink {
         for (int i = 0; i < steps; i++) {
             step(1 + random.nextInt(3));
         }
+        if (random.nextInt(3) == 0) {
+            serveLate();
+        }
         if (fault() && random.nextInt(4) == 0) {
-            moveSomeLeader();
+            note("move leader", topic.moveSomeLeader());
         }
         for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {
             answer.run();
@@ -247,8 +250,10 @@ final class SimulatedCluster implements BrokerLink {
             return;
         }
         boolean broken = fault() && random.nextInt(3) == 0;
-        if (oldest.answer == null && !broken) {
+        if (oldest.results == null && !broken) {
             serve(oldest);
+        } else if (oldest.answer == null && !broken) {
+            answer(oldest);
         } else if (broken || clockMs - oldest.sentMs > REQUEST_TIMEOUT_MS) {
             disconnect(node);
         } else {
@@ -290,10 +295,42 @@ final class SimulatedCluster implements BrokerLink {
     @Override
     public void produce(
             Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long nowMs) {
+        Request request = new Request(node.id(), image.topic(TOPIC).id(), batches, handler, clockMs);
         for (FinishedBatch batch : batches) {
-            note("produce", node.id(), batch.partition(), batch.attempts(), parse(batch));
+            RecordBatch parsed = parse(batch);
+            note("produce", node.id(), batch.partition(), batch.attempts(), parsed);
+            check(node.id(), batch, parsed);
+            if (gapsAreMistakes && batch.attempts() == 1 && inFlight.get(batch.partition()) == 1) {
+                request.expected.add(batch);
+            }
         }
-        connections.get(node.id()).add(new Request(node.id(), batches, handler, clockMs));
+        connections.get(node.id()).add(request);
+    }
+
+    private void check(int node, FinishedBatch batch, RecordBatch parsed) {
+        if (inFlight.merge(batch.partition(), 1, Integer::sum) > maxInFlight) {
+            violations.add("more than " + maxInFlight + " batches of " + batch.partition() + " in flight");
+        }
+        for (ArrayDeque<Request> connection : connections.values()) {
+            for (Request other : connection) {
+                FinishedBatch earlier = other.batchOfOrNull(batch.partition());
+                if (earlier != null) {
+                    checkBeside(earlier, other.node, batch, node);
+                }
+            }
+        }
+        if (parsed.hasProducerId() && parsed.baseSequence() < 0) {
+            violations.add(batch.partition() + " has the sequence " + parsed.baseSequence());
+        }
+    }
+
+    private void checkBeside(FinishedBatch earlier, int itsNode, FinishedBatch batch, int node) {
+        if (itsNode != node) {
+            violations.add("batches of " + batch.partition() + " in flight to two brokers");
+        }
+        if (gapsAreMistakes && earlier.isDecided() && batch.attempts() == 1) {
+            violations.add(batch.partition() + " was sent a new batch while an expired one was in flight");
+        }
     }
 
     @Override
@@ -303,7 +340,7 @@ final class SimulatedCluster implements BrokerLink {
             answers.add(() -> handler.onError(new NetworkException("lost")));
         } else {
             long id = nextProducerId++;
-            answers.add(() -> handler.onProducerId(id, (short) 0));
+            answers.add(() -> handler.onProducerId(id, firstEpoch));
         }
     }
 
@@ -316,20 +353,16 @@ final class SimulatedCluster implements BrokerLink {
             MetadataHandler handler,
             long nowMs) {
         note("metadata", node.id(), topics, complete);
-        int[] leaders = staleLeaders;
-        int[] epochs = staleEpochs;
-        if (!fault()) {
-            leaders = partitions.stream().mapToInt(p -> p.leader).toArray();
-            epochs = partitions.stream().mapToInt(p -> p.leaderEpoch).toArray();
-        }
+        Described said = fault() ? topic.stale() : topic.describe();
         if (fault() && random.nextInt(3) == 0) { // a broker that does not know the topic yet
             Map<String, ApiException> errors = Map.of(TOPIC, new UnknownTopicOrPartitionException("simulated"));
             answers.add(() -> handler.onMetadata(new ClusterDelta("c", nodes, List.of(), errors, complete)));
             return;
         }
-        int[][] nobody = new int[partitions.size()][0];
-        TopicImage topic = new TopicImage(TOPIC, Uuid.ONE_UUID, leaders, epochs, new Replicas(nobody, nobody, nobody));
-        answers.add(() -> handler.onMetadata(new ClusterDelta("c", nodes, List.of(topic), Map.of(), complete)));
+        int[][] nobody = new int[said.leaders().length][0];
+        Replicas replicas = new Replicas(nobody, nobody, nobody);
+        TopicImage described = new TopicImage(TOPIC, said.id(), said.leaders(), said.epochs(), replicas);
+        answers.add(() -> handler.onMetadata(new ClusterDelta("c", nodes, List.of(described), Map.of(), complete)));
     }
 
     @Override
@@ -350,18 +383,41 @@ final class SimulatedCluster implements BrokerLink {
         connections.values().forEach(ArrayDeque::clear);
     }
 
+    /** A request of a connection that has broken since. */
+    private record LateBatch(Uuid topicId, int node, TopicPartition partition, byte[] bytes) {}
+
     private static final class Request {
         private final int node;
+        private final Uuid topicId;
         private final List<FinishedBatch> batches;
         private final ProduceHandler handler;
         private final long sentMs;
+
+        /** Those that must not be refused for their sequence. */
+        private final Set<FinishedBatch> expected = new HashSet<>();
+
+        private List<Result> results;
         private Runnable answer;
 
-        Request(int node, List<FinishedBatch> batches, ProduceHandler handler, long sentMs) {
+        Request(int node, Uuid topicId, List<FinishedBatch> batches, ProduceHandler handler, long sentMs) {
             this.node = node;
+            this.topicId = topicId;
             this.batches = batches;
             this.handler = handler;
             this.sentMs = sentMs;
+        }
+
+        boolean isExpected(FinishedBatch batch) {
+            return expected.contains(batch);
+        }
+
+        FinishedBatch batchOfOrNull(TopicPartition partition) {
+            for (FinishedBatch batch : batches) {
+                if (batch.partition().equals(partition)) {
+                    return batch;
+                }
+            }
+            return null;
         }
     }
 }

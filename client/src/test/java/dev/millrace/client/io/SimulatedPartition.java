@@ -2,55 +2,89 @@ package dev.millrace.client.io;
 
 import dev.millrace.kafka.common.record.internal.Record;
 import dev.millrace.kafka.common.record.internal.RecordBatch;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 
-/** The log of a simulated partition, and what its leader remembers of the producer (KIP-98, KIP-360). */
+/**
+ * The log of a simulated partition, and what its leader remembers of the producers (KIP-98, KIP-360). What is not
+ * acknowledged may be lost with the leader, and then its successor remembers only what its own log has.
+ */
 final class SimulatedPartition {
     private static final int REMEMBERED_BATCHES = 5;
 
+    /** The values in the order of offsets. */
     final List<Long> log = new ArrayList<>();
+
+    /** Everything that was ever written, what was lost since included. */
+    final Set<Written> written = new HashSet<>();
+
+    private final List<Long> timestamps = new ArrayList<>();
+    private final List<State> beforeBatches = new ArrayList<>();
+    private Map<Long, Producer> producers = Map.of();
+
+    /** How many of the batches are on all replicas. */
+    private int replicated;
+
     int leader;
     int leaderEpoch;
-    private long producerId = -1;
-    private short producerEpoch = -1;
-    private int lastSequence = -1;
     private final List<Long> open = new ArrayList<>();
 
     /** The values of transactions that were committed, as a reader of committed records sees them. */
     final List<Long> committed = new ArrayList<>();
 
-    private final ArrayDeque<long[]> remembered = new ArrayDeque<>(); // first sequence, last sequence, base offset
-
     SimulatedPartition(int leader) {
         this.leader = leader;
     }
 
+    /** A record and where it was, and with which timestamp. */
+    record Written(long offset, long value, long timestamp) {}
+
+    private record Appended(int firstSequence, int lastSequence, long offset) {}
+
+    private record Producer(short epoch, int lastSequence, List<Appended> remembered) {
+        Producer after(RecordBatch batch, long offset) {
+            List<Appended> newest = new ArrayList<>(batch.producerEpoch() == epoch ? remembered : List.of());
+            newest.add(new Appended(batch.baseSequence(), batch.lastSequence(), offset));
+            if (newest.size() > REMEMBERED_BATCHES) {
+                newest.remove(0);
+            }
+            return new Producer(batch.producerEpoch(), batch.lastSequence(), newest);
+        }
+    }
+
+    private record State(int end, Map<Long, Producer> producers) {}
+
     /** Null if the batch may be appended, or if it was before: then {@code offset[0]} is where. */
     ApiException checkSequence(RecordBatch batch, long[] offset) {
-        if (batch.producerId() != producerId) {
+        Producer known = producers.get(batch.producerId());
+        if (known == null) {
             return null; // a producer it does not know: any sequence is taken, which is what makes KAFKA-15591 possible
         }
-        if (batch.producerEpoch() < producerEpoch) {
+        if (batch.producerEpoch() < known.epoch) {
             return new InvalidProducerEpochException("older epoch");
         }
-        if (batch.producerEpoch() > producerEpoch) {
+        if (batch.producerEpoch() > known.epoch) {
             return batch.baseSequence() == 0 ? null : new OutOfOrderSequenceException("a new epoch starts at 0");
         }
-        for (long[] known : remembered) {
-            if (known[0] == batch.baseSequence() && known[1] == batch.lastSequence()) {
-                offset[0] = known[2];
+        for (Appended before : known.remembered) {
+            if (before.firstSequence == batch.baseSequence() && before.lastSequence == batch.lastSequence()) {
+                offset[0] = before.offset;
                 return null;
             }
         }
-        if (batch.baseSequence() == ((lastSequence + 1) & Integer.MAX_VALUE)) {
+        if (batch.baseSequence() == ((known.lastSequence + 1) & Integer.MAX_VALUE)) {
             return null;
         }
-        return new OutOfOrderSequenceException(lastSequence + " then " + batch.baseSequence());
+        return new OutOfOrderSequenceException(known.lastSequence + " then " + batch.baseSequence());
     }
 
     /** A transaction's marker; with the newer protocol it has the next epoch already. */
@@ -59,37 +93,74 @@ final class SimulatedPartition {
             committed.addAll(open);
         }
         open.clear();
-        if (epoch > producerEpoch) {
-            producerEpoch = epoch;
-            lastSequence = -1;
-            remembered.clear();
-        }
+        replaceProducers(known -> epoch > known.epoch ? new Producer(epoch, -1, List.of()) : known);
     }
 
     /** As if so many records had been written before. */
     void expect(int sequence) {
-        lastSequence = sequence - 1;
-        remembered.clear();
+        replaceProducers(known -> new Producer(known.epoch, sequence - 1, List.of()));
     }
 
-    long append(RecordBatch batch) {
-        if (batch.producerId() != producerId || batch.producerEpoch() != producerEpoch) {
-            remembered.clear();
-            producerId = batch.producerId();
-            producerEpoch = batch.producerEpoch();
-        }
+    private void replaceProducers(UnaryOperator<Producer> change) {
+        Map<Long, Producer> next = new HashMap<>(producers);
+        next.replaceAll((id, known) -> change.apply(known));
+        producers = next;
+    }
+
+    /** {@code logAppendTime} is -1 if records keep their timestamps. */
+    long append(RecordBatch batch, long logAppendTime) {
+        beforeBatches.add(new State(log.size(), producers));
         long baseOffset = log.size();
         for (Record record : batch) {
+            long timestamp = logAppendTime < 0 ? record.timestamp() : logAppendTime;
+            written.add(new Written(log.size(), record.value().getLong(), timestamp));
             log.add(record.value().getLong());
+            timestamps.add(timestamp);
         }
         if (batch.isTransactional()) {
             open.addAll(log.subList((int) baseOffset, log.size()));
         }
-        lastSequence = batch.lastSequence();
-        remembered.addLast(new long[] {batch.baseSequence(), batch.lastSequence(), baseOffset});
-        if (remembered.size() > REMEMBERED_BATCHES) {
-            remembered.removeFirst();
+        if (batch.hasProducerId()) {
+            Map<Long, Producer> next = new HashMap<>(producers);
+            Producer known = producers.getOrDefault(batch.producerId(), new Producer((short) -1, -1, List.of()));
+            next.put(batch.producerId(), known.after(batch, baseOffset));
+            producers = next;
         }
         return baseOffset;
+    }
+
+    long timestampAt(long offset) {
+        return timestamps.get((int) offset);
+    }
+
+    /** All replicas have everything: from now on it may be acknowledged. */
+    void replicate() {
+        replicated = beforeBatches.size();
+    }
+
+    /**
+     * Another broker leads. It has what was replicated, and perhaps some of the rest.
+     *
+     * @param mayLose how many of the replicated batches it may lack: an unclean election, unless 0. It never lacks all:
+     *     then it would take any sequence, also that of a batch which follows one in flight, and no producer could know
+     */
+    void elect(int node, Random random, int mayLose) {
+        int least = Math.max(Math.min(1, replicated), replicated - mayLose);
+        int kept = least + random.nextInt(beforeBatches.size() - least + 1);
+        if (kept < beforeBatches.size()) {
+            State last = beforeBatches.get(kept);
+            log.subList(last.end, log.size()).clear();
+            timestamps.subList(last.end, timestamps.size()).clear();
+            beforeBatches.subList(kept, beforeBatches.size()).clear();
+            producers = last.producers;
+        }
+        lead(node);
+        replicate();
+    }
+
+    /** Another broker leads, and lacks nothing. */
+    void lead(int node) {
+        leader = node;
+        leaderEpoch++;
     }
 }

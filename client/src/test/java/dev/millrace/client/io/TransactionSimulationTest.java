@@ -169,7 +169,7 @@ class TransactionSimulationTest {
         for (long seed = first; seed < first + RUNS; seed++) {
             Run run = new Run(seed, 0, 1_000_000, true, true);
             run.coordinator.givesNewEpochs = false;
-            run.cluster.refuse(0.1);
+            run.cluster.topic.refuse(0.1);
 
             run.play();
 
@@ -245,7 +245,9 @@ class TransactionSimulationTest {
         assertThat(run.await(abort)).isNull();
         run.state.beginTransaction();
         assertThat(run.await(run.state.commitTransaction())).isNull();
-        assertThat(run.cluster.committed(1)).isEqualTo(run.inTransaction.get(1)).hasSize(1);
+        assertThat(run.cluster.topic.committed(1))
+                .isEqualTo(run.inTransaction.get(1))
+                .hasSize(1);
     }
 
     private static Drainer drainerOf(IoThread thread) throws ReflectiveOperationException {
@@ -265,7 +267,7 @@ class TransactionSimulationTest {
             run.play();
 
             for (int p = 0; p < PARTITIONS; p++) {
-                different += run.cluster.committed(p).equals(run.committed.get(p)) ? 0 : 1;
+                different += run.cluster.topic.committed(p).equals(run.committed.get(p)) ? 0 : 1;
             }
         }
         assertThat(different).isPositive();
@@ -485,7 +487,7 @@ class TransactionSimulationTest {
 
         void assertCommitted() {
             for (int p = 0; p < PARTITIONS; p++) {
-                assertThat(cluster.committed(p))
+                assertThat(cluster.topic.committed(p))
                         .as("seed %d partition %d", seed, p)
                         .isEqualTo(committed.get(p))
                         .doesNotHaveDuplicates();

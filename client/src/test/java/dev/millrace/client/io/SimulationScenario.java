@@ -1,0 +1,100 @@
+package dev.millrace.client.io;
+
+import static dev.millrace.client.io.ProducerSimulation.Client.NEVER_MS;
+
+import dev.millrace.client.io.ProducerSimulation.Client;
+import java.util.function.Consumer;
+
+/** What a {@link ProducerSimulation} goes through, and what must hold then beside {@link SimulationOracle#assertAll}. */
+@SuppressWarnings("ImmutableEnumChecker") // nothing changes what its constants hold
+enum SimulationScenario {
+    /** Leaders fail with what is not replicated, requests are carried out late, the topic grows. */
+    NOTHING_EXPIRES(0.15, Client.idempotent(NEVER_MS), Holds.ALL_WRITTEN, run -> {
+        run.cluster.topic.failLeaders(0);
+        run.cluster.carryOutLate();
+        run.cluster.topic.show(ProducerSimulation.PARTITIONS - 1);
+    }),
+
+    RECORDS_EXPIRE(0.3, Client.idempotent(600), Holds.ACKNOWLEDGED_ARE_THERE, run -> {
+        run.cluster.topic.failLeaders(0);
+        run.objectToGaps();
+        if (run.seed % 2 == 0) {
+            run.cluster.topic.stampOnAppend();
+        }
+    }),
+
+    BATCHES_ARE_TOO_LARGE(0.15, Client.idempotent(NEVER_MS), Holds.ALL_WRITTEN, run -> {
+        run.isBusy = true;
+        run.cluster.topic.maxMessageBytes(ProducerSimulation.ROOM_FOR_ONE);
+    }),
+
+    LIMITS_CHANGE(0.3, Client.idempotent(NEVER_MS), Holds.ACKNOWLEDGED_ARE_THERE, run -> run.changingLimits = true),
+
+    /** Flushes, sends in callbacks, and too little memory for all that is sent. */
+    APPLICATION_IS_BUSY(0.15, Client.idempotent(NEVER_MS).with(3_000), Holds.ALL_WRITTEN, run -> {
+        run.isBusy = true;
+        run.cluster.topic.failLeaders(0);
+    }),
+
+    RECORDS_ARE_REFUSED(0.2, Client.idempotent(NEVER_MS), Holds.ACKNOWLEDGED_ARE_THERE, run -> {
+        run.cluster.topic.refuse(0.05);
+        run.objectToGaps();
+        run.cluster.firstEpoch((short) (Short.MAX_VALUE - 3));
+    }),
+
+    /** A leader without the newest records is elected, or the topic is deleted: what was acknowledged is lost. */
+    LOGS_ARE_LOST(0.3, Client.idempotent(2_000), Holds.NO_MORE, run -> {
+        run.cluster.topic.failLeaders(3);
+        run.recreatesTopic = true;
+    }),
+
+    CLOSED_WITHOUT_TIME(0.2, Client.idempotent(NEVER_MS), Holds.ACKNOWLEDGED_ARE_THERE, run -> run.closesEarly = true),
+
+    SEQUENCES_WRAP(
+            0.1, Client.idempotent(NEVER_MS), Holds.ALL_WRITTEN, run -> run.nextSequence = Integer.MAX_VALUE - 40),
+
+    ONE_IN_FLIGHT(
+            0.3, Client.notIdempotent(1, 1_000), Holds.ACKNOWLEDGED_ARE_THERE, run -> run.cluster.topic.failLeaders(0)),
+
+    NOT_IDEMPOTENT(0.4, Client.notIdempotent(5, 200), Holds.NO_MORE, run -> run.isBusy = true);
+
+    private enum Holds {
+        ALL_WRITTEN,
+        ACKNOWLEDGED_ARE_THERE,
+        NO_MORE
+    }
+
+    private final double faultRate;
+    private final Client client;
+    private final Holds holds;
+    private final Consumer<ProducerSimulation> setUp;
+
+    SimulationScenario(double faultRate, Client client, Holds holds, Consumer<ProducerSimulation> setUp) {
+        this.faultRate = faultRate;
+        this.client = client;
+        this.holds = holds;
+        this.setUp = setUp;
+    }
+
+    /** Not yet played. */
+    ProducerSimulation prepare(long seed) {
+        ProducerSimulation run = new ProducerSimulation(seed, faultRate, client, true);
+        setUp.accept(run);
+        return run;
+    }
+
+    /** Plays it and checks what must hold. */
+    ProducerSimulation check(long seed) throws InterruptedException, ReflectiveOperationException {
+        ProducerSimulation run = prepare(seed);
+        run.play();
+        SimulationOracle oracle = new SimulationOracle(run);
+        oracle.assertAll();
+        if (holds != Holds.NO_MORE) {
+            oracle.assertAcknowledgedAreThere();
+        }
+        if (holds == Holds.ALL_WRITTEN) {
+            oracle.assertAllWritten();
+        }
+        return run;
+    }
+}
