@@ -3,6 +3,9 @@ package dev.millrace.mirror;
 import dev.millrace.client.raw.RawProducer;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.GivenUpRecords.GivenUpException;
+import dev.millrace.mirror.control.ControlState;
+import dev.millrace.mirror.control.TopicControls;
+import dev.millrace.mirror.control.Turn;
 import dev.millrace.mirror.fetch.FetchSink;
 import dev.millrace.mirror.fetch.FetchedBatches;
 import dev.millrace.mirror.fetch.Fetcher;
@@ -58,6 +61,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final TargetPartitions targets;
     private final InFlightMemory memory;
     private final MirrorObserver observer;
+    private final TopicControls controls;
     private final SourceChanges changes;
     private final PartitionCopy.Target target;
     private final boolean checksCrc;
@@ -73,6 +77,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final Optional<PartitionStarts.Finder> resume;
     private final CarefulCopies careful;
     private int nextWorker;
+    /** What the fetcher knows of. */
+    private ControlState fetchedBy = ControlState.NONE;
 
     private record Owned(
             TopicPartition partition,
@@ -80,6 +86,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             PartitionCopy copy,
             CopyWorker worker,
             InFlightMemory.Share share,
+            Turn turn,
             WaitingBatches waiting) {}
 
     /**
@@ -128,6 +135,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         this.targets = targets;
         this.memory = memory;
         this.observer = mirror.observer();
+        this.controls = mirror.controls();
         this.resume = resume;
         this.starts = new PartitionStarts(consumer, resume, mirror::withMetadata, this::begin);
         this.careful = new CarefulCopies(consumer, careful, mirror::withMetadata, this::goOn);
@@ -175,11 +183,16 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         }
         boolean isBeginning = moved.start.isNew() && from == 0;
         if (isBeginning || changes.gaps().onMove(partition, from, to, cause)) {
-            moved.worker.execute(() -> moved.waiting.add(() -> moved.copy.resetTo(to)));
+            moved.worker.execute(() -> moved.waiting.add(0, () -> moved.copy.resetTo(to)));
         } else {
             stopped.add(partition);
             fetcher.unassign(List.of(partition)); // what was read before is still copied
         }
+    }
+
+    @Override
+    public int maxAhead(TopicPartition partition) {
+        return controls.of(partition.topic()).maxAhead();
     }
 
     @Override
@@ -211,9 +224,13 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 partition, start.offset(), numbers, checksCrc, careful.areFor(partition.topic()), target);
         copy.tell(mirror.copiedOffsets().begin(partition, start.topicId(), start.offset()));
         InFlightMemory.Share share = memory.new Share();
-        WaitingBatches waiting = new WaitingBatches(() -> copy.isStopped()
-                || (targets.isReady(partition) && share.hasRoom(copy.outstanding()) && copy.tryOpen()));
-        owned.put(partition, new Owned(partition, start, copy, workerFor(partition), share, waiting));
+        Turn turn = controls.of(partition.topic()).newTurn();
+        WaitingBatches waiting = new WaitingBatches(bytes -> copy.isStopped()
+                || (targets.isReady(partition)
+                        && share.hasRoom(copy.outstanding())
+                        && copy.tryOpen()
+                        && turn.tryPass(bytes)));
+        owned.put(partition, new Owned(partition, start, copy, workerFor(partition), share, turn, waiting));
         fetcher.assign(partition, start.offset(), start.leaderEpoch(), start.topicId());
     }
 
@@ -259,6 +276,11 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void advance() {
+        ControlState latest = controls.state();
+        if (!latest.equals(fetchedBy)) {
+            fetchedBy = latest;
+            fetcher.refresh();
+        }
         long acked = 0;
         for (Owned next : owned.values()) {
             acked += advance(next);
@@ -334,9 +356,9 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         long nowMs = System.currentTimeMillis();
         long records = 0;
         for (Owned next : owned.values()) {
-            OptionalLong end = fetcher.end(next.partition);
+            OptionalLong end = end(next.partition);
             records += Math.max(0, end.orElse(0) - next.copy.position());
-            complete &= end.isPresent() && fetcher.isEndCurrent(next.partition);
+            complete &= end.isPresent() && isEndCurrent(next.partition, nowNanos);
             long left = end.isPresent() ? Math.max(0, end.getAsLong() - next.copy.ackedPosition()) : -1;
             outcomes.of(next.partition).onMeasured(left, next.copy.outstanding(), stallOrNull(next), nowMs);
         }
@@ -349,11 +371,25 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         outcomes.setUnpolled(records, complete, nowNanos);
     }
 
+    /** Else it waits for its turn under a throttle, or not at all. */
+    private boolean isWaitingForTarget(Owned of) {
+        return of.waiting.isWaiting() && !(of.turn.isWaiting() && targets.isReady(of.partition));
+    }
+
+    private OptionalLong end(TopicPartition partition) {
+        OptionalLong ofPaused = mirror.pausedEnds().of(partition);
+        return ofPaused.isPresent() ? ofPaused : fetcher.end(partition);
+    }
+
+    private boolean isEndCurrent(TopicPartition partition, long nowNanos) {
+        return fetcher.isEndCurrent(partition) || mirror.pausedEnds().isCurrent(partition, nowNanos);
+    }
+
     private StallCause stallOrNull(Owned of) {
         if (stopped.contains(of.partition)) {
             return StallCause.STOPPED;
         }
-        if (!of.waiting.isWaiting()) {
+        if (!isWaitingForTarget(of)) {
             return null;
         }
         return targets.isReady(of.partition) ? StallCause.IN_FLIGHT_FULL : StallCause.TARGET_NOT_READY;
@@ -400,7 +436,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         Map<TopicPartition, Long> waiting = starts.waitingForTarget();
         waiting.putAll(careful.waiting());
         for (Owned next : owned.values()) {
-            if (next.copy.outstanding() > 0 || next.waiting.isWaiting()) {
+            if (next.copy.outstanding() > 0 || isWaitingForTarget(next)) {
                 waiting.put(next.partition, next.copy.ackedPosition());
             }
         }

@@ -37,7 +37,7 @@ final class CopyWorker {
 
     /** Copies after all that was given before and after what waits of the partition. Does not wait for that. */
     void copy(PartitionCopy copy, FetchedBatches fetched, WaitingBatches waiting, InFlightMemory.Share share) {
-        if (!execute(() -> waiting.add(() -> copy(copy, fetched, share)))) {
+        if (!execute(() -> waiting.add(fetched.size(), () -> copy(copy, fetched, share)))) {
             fetched.release();
         }
     }

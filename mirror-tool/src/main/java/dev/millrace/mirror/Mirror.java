@@ -1,5 +1,7 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.control.TopicControls;
+import dev.millrace.mirror.fetch.FetchSettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +17,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InterruptException;
@@ -54,6 +57,8 @@ public final class Mirror {
     private final RefusedRecords refused;
     private final RefusedTopics refusedTopics;
     private final Monitor monitor;
+    private final TopicControls controls = new TopicControls();
+    private final PausedEnds pausedEnds = new PausedEnds();
 
     public Mirror(MirrorConfig config, MirrorObserver observer) {
         this.config = config;
@@ -194,6 +199,11 @@ public final class Mirror {
             Timers.repeat(watching, () -> watch.look(System.nanoTime()), this::fail);
             Timers.repeat(watching, () -> monitor.look(System.nanoTime()), this::fail);
             Timers.repeat(preparing, () -> refusedTopics.lookIfDue(source, System.nanoTime()), this::fail);
+            IsolationLevel isolation = FetchSettings.isolation(new ConsumerConfig(config.consumer()));
+            Timers.repeat(
+                    watching,
+                    () -> pausedEnds.ask(source, isolation, pausedPartitions(), System.nanoTime()),
+                    this::fail);
             MirrorMembers.Shared shared =
                     new MirrorMembers.Shared(changes, partitions, watch, topicLimits(target), source, copies);
             String ownGroup = isExactlyOnce()
@@ -345,6 +355,27 @@ public final class Mirror {
     /** What it does at the moment. Does not block. */
     public MirrorStatus status() {
         return monitor.status();
+    }
+
+    /** Pauses, resumes and throttles topics; also before it runs. */
+    public TopicControls controls() {
+        return controls;
+    }
+
+    /** Those of this process. */
+    private List<TopicPartition> pausedPartitions() {
+        return members.stream()
+                .flatMap(member -> member.counters().partitions().stream())
+                .filter(PartitionCounters::isOwned)
+                .map(PartitionCounters::partition)
+                .filter(partition -> controls.of(partition.topic()).isPaused())
+                .distinct()
+                .toList();
+    }
+
+    /** Where the source's paused partitions end. */
+    PausedEnds pausedEnds() {
+        return pausedEnds;
     }
 
     /** Empty until they start. */

@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.control.ControlState;
 import java.util.List;
 import java.util.Map;
 
@@ -15,6 +16,7 @@ import java.util.Map;
  * @param members of the group in this process
  * @param memory of the producer
  * @param events what did not go as usual
+ * @param controls which topics are paused and throttled
  */
 public record MirrorStatus(
         Condition condition,
@@ -24,7 +26,8 @@ public record MirrorStatus(
         List<PartitionStatus> partitions,
         List<MemberStatus> members,
         ProducerMemory memory,
-        Events events) {
+        Events events,
+        ControlState controls) {
     /**
      * How a mirror is.
      *

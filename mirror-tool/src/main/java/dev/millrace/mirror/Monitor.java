@@ -129,7 +129,8 @@ final class Monitor {
                         parts == null ? 0 : parts.identities.replaced(),
                         refused,
                         refusedTopics.count(),
-                        stalls.seconds()));
+                        stalls.seconds()),
+                mirror.controls().state());
     }
 
     private Condition condition(Parts parts, List<MemberStatus> members, long nowNanos) {

@@ -72,6 +72,10 @@ final class PartitionCounters implements AckListener {
         caughtUpMs.setRelease(UNKNOWN);
     }
 
+    TopicPartition partition() {
+        return partition;
+    }
+
     boolean isOwned() {
         return isOwned;
     }

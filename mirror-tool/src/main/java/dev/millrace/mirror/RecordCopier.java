@@ -1,6 +1,8 @@
 package dev.millrace.mirror;
 
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
+import dev.millrace.mirror.control.TopicControls;
+import dev.millrace.mirror.control.Turn;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -11,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -19,6 +22,7 @@ import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
 
 /**
  * Sends each record that the consumer returns to the same partition of the target, with a callback.
@@ -41,12 +45,14 @@ final class RecordCopier implements PartitionCopier {
     private final TargetPartitions target;
     private final InFlightMemory memory;
     private final MirrorObserver observer;
+    private final TopicControls controls;
     private final MirrorObserver.Sender sender;
     private final ThreadCounters counters;
     private final AckedPrefixes prefixes;
     private final SourceLag lag;
     private final UnsentRecords unsent = new UnsentRecords();
     private final Map<TopicPartition, InFlightMemory.Share> shares = new HashMap<>();
+    private final Map<TopicPartition, Turn> turns = new HashMap<>();
     /** By this copier. */
     private final Set<TopicPartition> paused = new HashSet<>();
 
@@ -90,6 +96,7 @@ final class RecordCopier implements PartitionCopier {
         this.target = target;
         this.memory = memory;
         this.observer = observer;
+        this.controls = mirror.controls();
         this.sender = sender;
         long now = System.nanoTime();
         this.counters = new ThreadCounters(now);
@@ -100,12 +107,30 @@ final class RecordCopier implements PartitionCopier {
     @Override
     public void add(Map<TopicPartition, SourcePositions.Start> partitions) {
         positions.seek(partitions);
-        consumer.resume(partitions.keySet()); // One that was stopped after a gap may begin anew.
+        startReading(partitions.keySet()); // One that was stopped after a gap may begin anew.
         partitions.forEach((partition, start) -> {
             addPrefix(partition, start, careful.areFor(partition.topic()));
             starts.put(partition, start);
             shares.put(partition, memory.new Share());
+            turns.put(partition, controls.of(partition.topic()).newTurn());
         });
+    }
+
+    /** Those of paused topics are not read until {@link #pauseWhatWaits} resumes them. */
+    private void startReading(Collection<TopicPartition> partitions) {
+        Set<TopicPartition> held = held(partitions);
+        Set<TopicPartition> read = new HashSet<>(partitions);
+        read.removeAll(held);
+        consumer.resume(read);
+        consumer.pause(held);
+        paused.removeAll(read);
+        paused.addAll(held);
+    }
+
+    private Set<TopicPartition> held(Collection<TopicPartition> partitions) {
+        return partitions.stream()
+                .filter(partition -> controls.of(partition.topic()).isPaused())
+                .collect(Collectors.toSet());
     }
 
     @Override
@@ -139,7 +164,8 @@ final class RecordCopier implements PartitionCopier {
                 unsent.add(partition, page, records);
             }
         }
-        if (!unsent.isEmpty() || !paused.isEmpty()) {
+        boolean isAnyPaused = !controls.state().pauses().isEmpty();
+        if (!unsent.isEmpty() || !paused.isEmpty() || isAnyPaused) {
             sendUnsent();
             pauseWhatWaits();
         }
@@ -198,6 +224,8 @@ final class RecordCopier implements PartitionCopier {
 
     /** Returns whether all was sent. */
     private boolean send(TopicPartition partition, UnsentRecords.Polled polled) {
+        Turn turn = turns.get(partition);
+        boolean isThrottled = turn.isThrottled();
         long bytes = 0;
         int sent = 0;
         String to = mirror.names().onTarget(partition.topic());
@@ -209,7 +237,7 @@ final class RecordCopier implements PartitionCopier {
                 int size = Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
                 bytes += size;
                 sent++; // also if send throws
-                if (!send(record, to, polled.page())) {
+                if ((isThrottled && !turn.tryPass(size)) || !send(record, to, polled.page())) {
                     bytes -= size;
                     sent--;
                     return false;
@@ -239,9 +267,10 @@ final class RecordCopier implements PartitionCopier {
 
     /** After a refusal nothing more is read of any partition: there is no memory to send it. */
     private void pauseWhatWaits() {
-        Collection<TopicPartition> waiting = isRefused ? consumer.assignment() : unsent.partitions();
+        Set<TopicPartition> waiting = new HashSet<>(isRefused ? consumer.assignment() : unsent.partitions());
+        waiting.addAll(held(prefixes.partitions()));
         Set<TopicPartition> resumed = new HashSet<>(paused);
-        resumed.removeAll(Set.copyOf(waiting));
+        resumed.removeAll(waiting);
         resumed.retainAll(consumer.assignment());
         resumed.removeAll(stopped);
         resumed.removeAll(careful.partitions());
@@ -266,6 +295,7 @@ final class RecordCopier implements PartitionCopier {
             unsent.remove(List.of(partition));
             prefixes.forget(partition);
             shares.get(partition).update(0);
+            turns.put(partition, controls.of(partition.topic()).newTurn());
             consumer.pause(List.of(partition));
             if (RefusedRecords.isRefusal(prefix.goBackCauseOrNull())) {
                 mirror.copiedOffsets().suspend(partition);
@@ -278,8 +308,7 @@ final class RecordCopier implements PartitionCopier {
 
     private void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint known, boolean areKnown) {
         consumer.seek(partition, new OffsetAndMetadata(from.offset(), from.leaderEpoch(), ""));
-        consumer.resume(List.of(partition));
-        paused.remove(partition);
+        startReading(List.of(partition));
         starts.put(partition, from);
         if (areKnown) {
             nextNumbers.put(partition, known);
@@ -318,10 +347,10 @@ final class RecordCopier implements PartitionCopier {
 
     @Override
     public void measureLag(long nowNanos) {
-        lag.measure(prefixes.partitions(), counters, nowNanos);
+        lag.measure(prefixes.partitions(), this::unpolled, isNothingRead(nowNanos), counters, nowNanos);
         long nowMs = System.currentTimeMillis();
         for (TopicPartition partition : prefixes.partitions()) {
-            OptionalLong unpolled = consumer.currentLag(partition);
+            OptionalLong unpolled = unpolled(partition);
             long sent = prefixes.get(partition).outstanding();
             long left = unpolled.isPresent() ? unpolled.getAsLong() + unsent.count(partition) + sent : -1;
             counters.of(partition).onMeasured(left, sent, stallOrNull(partition), nowMs);
@@ -330,11 +359,35 @@ final class RecordCopier implements PartitionCopier {
         counters.onAlive(consumer.groupMetadata().generationId() >= 0, partitions(), nowNanos);
     }
 
+    /** Else it waits for its turn under a throttle, or not at all. */
+    private boolean isWaitingForTarget(TopicPartition partition) {
+        return unsent.has(partition) && !(turns.get(partition).isWaiting() && target.isReady(partition));
+    }
+
+    /** Whether all partitions are paused, and it is known where they end. */
+    private boolean isNothingRead(long nowNanos) {
+        return prefixes.partitions().stream()
+                .allMatch(partition -> mirror.pausedEnds().isCurrent(partition, nowNanos));
+    }
+
+    /** How many records of a partition are not polled. */
+    private OptionalLong unpolled(TopicPartition partition) {
+        OptionalLong end = mirror.pausedEnds().of(partition);
+        if (end.isEmpty()) {
+            return consumer.currentLag(partition);
+        }
+        try {
+            return OptionalLong.of(Math.max(0, end.getAsLong() - consumer.position(partition, Duration.ZERO)));
+        } catch (TimeoutException e) { // it is being validated
+            return OptionalLong.empty();
+        }
+    }
+
     private StallCause stallOrNull(TopicPartition partition) {
         if (stopped.contains(partition)) {
             return StallCause.STOPPED;
         }
-        if (!unsent.has(partition)) {
+        if (!isWaitingForTarget(partition)) {
             return null;
         }
         if (!target.isReady(partition)) {
@@ -384,6 +437,7 @@ final class RecordCopier implements PartitionCopier {
             if (share != null) {
                 share.update(0);
             }
+            turns.remove(partition);
             starts.remove(partition);
             numbers.remove(partition);
             nextNumbers.remove(partition);
@@ -395,7 +449,7 @@ final class RecordCopier implements PartitionCopier {
 
     @Override
     public Map<TopicPartition, Long> waiting() {
-        Map<TopicPartition, Long> waiting = prefixes.waiting(unsent::has);
+        Map<TopicPartition, Long> waiting = prefixes.waiting(this::isWaitingForTarget);
         waiting.putAll(careful.waiting());
         return waiting;
     }

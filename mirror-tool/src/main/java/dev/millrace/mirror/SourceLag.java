@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import java.util.Collection;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.function.Function;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.TopicPartition;
@@ -24,18 +25,28 @@ final class SourceLag {
         this.answeredNanos = nowNanos;
     }
 
-    /** Updates the number of unpolled records in the counters. To be called about once a second. */
-    void measure(Collection<TopicPartition> partitions, ThreadCounters counters, long nowNanos) {
+    /**
+     * Updates the number of unpolled records in the counters. To be called about once a second.
+     *
+     * @param unpolled of a partition, if known
+     * @param isNothingRead there is nothing to fetch, so no answer is missed
+     */
+    void measure(
+            Collection<TopicPartition> partitions,
+            Function<TopicPartition, OptionalLong> unpolled,
+            boolean isNothingRead,
+            ThreadCounters counters,
+            long nowNanos) {
         double before = answers;
         answers = answers();
-        if (answers != before || partitions.isEmpty()) {
+        if (answers != before || isNothingRead) {
             answeredNanos = nowNanos;
         }
         boolean complete =
                 consumer.groupMetadata().generationId() >= 0 && nowNanos - answeredNanos < ThreadCounters.FRESH_NANOS;
         long records = 0;
         for (TopicPartition partition : partitions) {
-            OptionalLong lag = consumer.currentLag(partition);
+            OptionalLong lag = unpolled.apply(partition);
             records += lag.orElse(0);
             complete &= lag.isPresent();
         }

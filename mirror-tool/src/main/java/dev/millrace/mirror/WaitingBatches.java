@@ -3,7 +3,7 @@ package dev.millrace.mirror;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 
 /**
  * Steps of the copying of one partition, which wait in order until its target takes something. While one waits, its
@@ -12,19 +12,21 @@ import java.util.function.BooleanSupplier;
  * <p><b>Threads:</b> the partition's worker; any may call {@link #isWaiting} and {@link #resumeIn}.
  */
 final class WaitingBatches {
-    private final BooleanSupplier isOpen;
-    private final Queue<Runnable> steps = new ArrayDeque<>();
+    private final LongPredicate tryPass;
+    private final Queue<Step> steps = new ArrayDeque<>();
     private final AtomicBoolean isResuming = new AtomicBoolean();
     private volatile boolean isWaiting;
 
-    /** @param isOpen whether the next step may be done now */
-    WaitingBatches(BooleanSupplier isOpen) {
-        this.isOpen = isOpen;
+    private record Step(long bytes, Runnable work) {}
+
+    /** @param tryPass whether the next step, of so many bytes, may be done now; if so, it is done */
+    WaitingBatches(LongPredicate tryPass) {
+        this.tryPass = tryPass;
     }
 
-    /** Does this after all that waits. */
-    void add(Runnable step) {
-        steps.add(step);
+    /** Does this, which copies so many bytes, after all that waits. */
+    void add(long bytes, Runnable step) {
+        steps.add(new Step(bytes, step));
         doPossible();
     }
 
@@ -40,8 +42,8 @@ final class WaitingBatches {
 
     private void doPossible() {
         try {
-            while (!steps.isEmpty() && isOpen.getAsBoolean()) {
-                steps.remove().run();
+            while (!steps.isEmpty() && tryPass.test(steps.element().bytes)) {
+                steps.remove().work.run();
             }
         } finally {
             isWaiting = !steps.isEmpty();

@@ -104,6 +104,28 @@ class BatchCopierTest {
     }
 
     @Test
+    void shouldKeepWhatWaitsForItsTurnWithoutSayingThatTheTargetTakesNothing() {
+        mirror.controls().throttle(Optional.empty(), 1_000);
+        add(TP);
+        byte[] minutes = new byte[200_000];
+        copier.onFetched(fetch.fetched(
+                TP, 0, new BatchMaker(0).record(0, 1, null, minutes).make()));
+        awaitWritten(target, "0-0");
+        target.acknowledgeAll();
+        deliver(TP, 1, 2);
+        copier.advance();
+
+        assertThat(copier.waiting()).isEmpty();
+        assertThat(target.written()).containsExactly("0-0");
+        mirror.controls().throttle(Optional.empty(), 0);
+        awaitTrue(() -> {
+            copier.advance();
+            return target.written().size() == 2;
+        });
+        assertThat(target.written()).containsExactly("0-0", "1-2");
+    }
+
+    @Test
     void shouldCopyNothingThatIsAssignedWhileTheMirrorStops() {
         mirror.stop();
 

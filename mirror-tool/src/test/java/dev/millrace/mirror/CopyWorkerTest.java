@@ -68,7 +68,7 @@ class CopyWorkerTest {
                     throw new AssertionError("nothing is copied");
                 }),
                 fetched,
-                new WaitingBatches(() -> true),
+                new WaitingBatches(bytes -> true),
                 new InFlightMemory(1).new Share());
 
         assertThat(fetch.isAllReleased()).isTrue();

@@ -26,6 +26,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -87,6 +89,62 @@ class MirrorThreadTest {
 
         assertThat(mirror.failure()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(5);
+    }
+
+    @Test
+    void shouldReadNothingOfAPausedTopicAlsoWhenItIsAssignedLaterAndGoOnWhereItWas() {
+        mirror.controls().pause(Optional.of(Pattern.compile("payments")));
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST, DELETED);
+            consumer.add(FIRST, 1);
+            consumer.add(DELETED, 2);
+        });
+        consumer.schedulePollTask(() -> {
+            assertThat(sent).containsOnlyKeys(FIRST);
+            assertThat(consumer.paused()).containsExactly(DELETED);
+            mirror.controls().pause(Optional.of(Pattern.compile("orders")));
+        });
+        consumer.schedulePollTask(() -> {
+            assertThat(consumer.paused()).containsExactlyInAnyOrder(FIRST, DELETED);
+            mirror.controls().resume(Optional.empty());
+        });
+        consumer.schedulePollTask(() -> assertThat(consumer.paused()).isEmpty());
+        consumer.schedulePollTask(() -> {
+            assertThat(sent.get(DELETED)).hasSize(2);
+            sent.values().forEach(callbacks -> callbacks.forEach(MirrorThreadTest::acknowledge));
+            mirror.stop();
+        });
+
+        thread.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(committed.get(DELETED).offset()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldSendTheRestWhenTheThrottleIsTakenOff() {
+        mirror.controls().throttle(Optional.empty(), 1_000);
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST);
+            for (int offset = 0; offset < 3; offset++) {
+                consumer.addRecord(large(FIRST, offset));
+            }
+        });
+        consumer.schedulePollTask(() -> {
+            assertThat(sent.get(FIRST)).hasSize(1);
+            assertThat(consumer.paused()).containsExactly(FIRST);
+            mirror.controls().throttle(Optional.empty(), 0);
+        });
+        consumer.schedulePollTask(() -> {
+            assertThat(sent.get(FIRST)).hasSize(3);
+            assertThat(consumer.paused()).isEmpty();
+            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            mirror.stop();
+        });
+
+        thread.run();
+
+        assertThat(committed.get(FIRST).offset()).isEqualTo(3);
     }
 
     @Test
@@ -577,6 +635,22 @@ class MirrorThreadTest {
 
     private MirrorThread thread(Mirror mirror, MockConsumer<byte[], byte[]> consumer) {
         return thread(mirror, consumer, ensured::add, this::send);
+    }
+
+    /** For which one waits long at 1 KB/s. */
+    private static ConsumerRecord<byte[], byte[]> large(TopicPartition partition, long offset) {
+        return new ConsumerRecord<>(
+                partition.topic(),
+                partition.partition(),
+                offset,
+                0,
+                TimestampType.CREATE_TIME,
+                -1,
+                100_000,
+                null,
+                new byte[0],
+                new RecordHeaders(),
+                Optional.empty());
     }
 
     private void send(ProducerRecord<byte[], byte[]> record, Callback callback) {

@@ -52,6 +52,9 @@ public final class Main implements Runnable {
                 .addSubcommand(new PlanCommand())
                 .addSubcommand(new VerifyCommand())
                 .addSubcommand(new StatusCommand())
+                .addSubcommand(new PauseCommand())
+                .addSubcommand(new ResumeCommand())
+                .addSubcommand(new ThrottleCommand())
                 .addSubcommand(new FailoverCommand())
                 .addSubcommand(new TakeOverCommand())
                 .addSubcommand(new DemoCommand())
@@ -73,7 +76,8 @@ public final class Main implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(
-                spec.commandLine(), "Give a command: run, plan, verify, status, failover, take-over, demo or help");
+                spec.commandLine(),
+                "Give a command: run, plan, verify, status, pause, resume, throttle, failover, take-over, demo or help");
     }
 
     private static int explainUsage(ParameterException e, String[] args) {

@@ -14,6 +14,7 @@ import dev.millrace.mirror.RefusalPolicy;
 import dev.millrace.mirror.ResumeMode;
 import dev.millrace.mirror.SyncPolicy;
 import dev.millrace.mirror.SyncedPart;
+import dev.millrace.mirror.TopicPattern;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

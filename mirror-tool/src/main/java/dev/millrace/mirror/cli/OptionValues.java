@@ -2,6 +2,7 @@ package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.MirrorPolicies;
+import dev.millrace.mirror.control.ByteRate;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -56,6 +57,19 @@ public final class OptionValues {
             case "h" -> Duration.ofHours(number);
             default -> Duration.ofSeconds(number);
         };
+    }
+
+    /**
+     * Bytes per second such as {@code 500KB} or {@code 10MB}, or {@code none}.
+     *
+     * @throws TypeConversionException when the text is none
+     */
+    public static long parseRate(String text) {
+        try {
+            return ByteRate.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new TypeConversionException(e.getMessage());
+        }
     }
 
     /**

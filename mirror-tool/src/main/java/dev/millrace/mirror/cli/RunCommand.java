@@ -2,12 +2,18 @@ package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.Mirror;
 import dev.millrace.mirror.MirrorConfig;
+import dev.millrace.mirror.TopicPattern;
 import dev.millrace.mirror.http.StatusServer;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
@@ -61,6 +67,42 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
+    @Option(
+            names = "--http-host",
+            paramLabel = "NAME",
+            order = 20,
+            description =
+                    "A name of this machine under which browsers open the page of --http; its addresses, localhost"
+                            + " and the HOST of --http always work. May be given several times.")
+    private List<String> hosts = List.of();
+
+    @Mixin
+    private TokenOption tokenOption;
+
+    @Option(
+            names = "--throttle",
+            paramLabel = "[REGEX=]RATE",
+            converter = ThrottleParser.class,
+            order = 16,
+            description =
+                    "Copy at most so many bytes per second, such as 500KB or 10MB: of all topics together, or with"
+                            + " REGEX= of each topic whose whole name matches. May be given several times; of those with REGEX="
+                            + " the last that matches counts. 'mirror throttle' changes it later. Default: no limit.")
+    private List<Throttle> throttles = List.of();
+
+    /** A value of {@code --throttle}. */
+    record Throttle(Optional<Pattern> topics, long bytesPerSecond) {}
+
+    static final class ThrottleParser implements ITypeConverter<Throttle> {
+        @Override
+        public Throttle convert(String text) {
+            int end = text.lastIndexOf('=');
+            return new Throttle(
+                    end < 0 ? Optional.empty() : Optional.of(TopicPattern.parse("--throttle", text.substring(0, end))),
+                    OptionValues.parseRate(text.substring(end + 1)));
+        }
+    }
+
     @Option(names = "--verbose", order = 21, description = "Log all that the Kafka clients do, and stack traces.")
     private boolean verbose;
 
@@ -82,13 +124,22 @@ final class RunCommand implements Callable<Integer> {
         mirrorOptions.checkClients(config);
         Mirror mirror = new Mirror(config, new ProgressReport(config, System.err, statusInterval));
         runOnSignal.accept(mirror::stop, mirror::describeLeft);
-        try (StatusServer server =
-                http == null ? null : StatusServer.start(http, mirror::status, Logs::recentWarnings)) {
+        throttles.forEach(throttle -> mirror.controls().throttle(throttle.topics(), throttle.bytesPerSecond()));
+        try (StatusServer server = http == null ? null : startServer(mirror)) {
             if (server != null) {
                 LOG.info("The mirror shows what it does at {}", server.url());
             }
             mirror.run();
         }
         return 0;
+    }
+
+    private StatusServer startServer(Mirror mirror) {
+        Set<String> names = new HashSet<>(hosts);
+        names.add(http.getHostString());
+        return StatusServer.start(
+                http,
+                new StatusServer.Shown(mirror::status, Logs::recentWarnings, mirror.controls()),
+                new StatusServer.Access(tokenOption.token(), names));
     }
 }

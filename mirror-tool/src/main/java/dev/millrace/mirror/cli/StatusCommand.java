@@ -2,6 +2,7 @@ package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.Words;
+import dev.millrace.mirror.control.ByteRate;
 import dev.millrace.mirror.http.StatusServer;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -97,6 +98,22 @@ final class StatusCommand implements Callable<Integer> {
                 text(now, "mode"),
                 text(now, "resume"),
                 number(now, "upSeconds"));
+        String controls = text(now, "controls");
+        if (!controls.isEmpty()) {
+            out.printf("%s%n%n", controls);
+        }
+    }
+
+    /** What stands in the last column of a partition. */
+    private static String mark(Map<String, Object> row) {
+        if ((boolean) row.get("isPaused")) {
+            return "paused";
+        }
+        if (row.get("stall") != null) {
+            return text(row, "stall");
+        }
+        long throttle = (long) number(row, "throttle");
+        return throttle == ByteRate.NONE ? "" : "at most " + ByteRate.describe(throttle);
     }
 
     private static void printPartitions(Map<String, Object> before, Map<String, Object> now, PrintWriter out) {
@@ -122,7 +139,7 @@ final class StatusCommand implements Callable<Integer> {
                     whole(number(row, "lag")),
                     whole(number(row, "lagSeconds")),
                     whole(number(row, "inFlight")),
-                    row.get("stall") == null ? "" : row.get("stall"));
+                    mark(row));
         }
         if (rows.size() > SHOWN_PARTITIONS) {
             out.printf("and %,d more, with smaller lags%n", rows.size() - SHOWN_PARTITIONS);

@@ -106,7 +106,7 @@ final class FetchAnswers implements PositionChecks.Results {
         partition.clearFailure();
         partition.lastDataMs = nowMs;
         partition.cold = false;
-        partition.pauseAt(memory.partitionLimit());
+        partition.pauseAt(partition.isLimited() ? 1 : memory.partitionLimit());
         places.place(partition, nowMs);
         long end = partition.offsets().end(settings.request().isolation());
         sensors.onFetched(walk.wholeBytes(), walk.records(), end - partition.offset());
@@ -126,7 +126,12 @@ final class FetchAnswers implements PositionChecks.Results {
             holder.drop();
         }
         partition.onHandedOut(whole.remaining());
-        return new FetchedBatches(partition, whole, partition.offset(), answer.offsets(), answer.aborted(), holder);
+        AheadMemory ahead = partition.isLimited() ? memory.ahead() : null;
+        if (ahead != null) {
+            ahead.onHandedOut(whole.remaining());
+        }
+        return new FetchedBatches(
+                partition, whole, partition.offset(), answer.offsets(), answer.aborted(), holder, ahead);
     }
 
     private void onFetchError(BrokerFetches.Side side, FetchPartition partition, PartitionAnswer.Outcome outcome) {

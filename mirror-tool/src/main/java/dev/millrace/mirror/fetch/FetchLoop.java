@@ -71,7 +71,7 @@ public final class FetchLoop {
         this.checks =
                 new PositionChecks(link, images::current, settings.resetPolicy(), System::currentTimeMillis, answers);
         PartitionFailures failures = new PartitionFailures(sink, settings.retryBackoff());
-        this.places = new PartitionPlaces(images::current, metadata, checks, failures);
+        this.places = new PartitionPlaces(images::current, metadata, checks, failures, sink::maxAhead, memory.ahead());
         answers.connect(places, metadata, failures);
         metadata.setListeners(this::placeAll, failure -> sink.onFailure(null, failure));
         link.onDisconnect(this::onDisconnect);
@@ -135,6 +135,9 @@ public final class FetchLoop {
         long waitMs = Math.min(maxWaitMs, places.placeRested(nowMs));
         for (FetchPartition partition = resumed.poll(); partition != null; partition = resumed.poll()) {
             places.place(partition, nowMs);
+        }
+        if (memory.ahead().takeChange()) {
+            placeAll();
         }
         waitMs = Math.min(waitMs, noteCold(nowMs));
         waitMs = Math.min(waitMs, metadata.runIfDue(nowMs));
@@ -222,7 +225,8 @@ public final class FetchLoop {
         return Long.MAX_VALUE;
     }
 
-    private void placeAll() {
+    /** Puts all partitions where they belong now. */
+    void placeAll() {
         long nowMs = clock.nowMs();
         Collection<FetchPartition> all = partitions.values();
         all.forEach(partition -> places.place(partition, nowMs));

@@ -27,6 +27,7 @@ final class FetchMemory {
     private final long limit;
     private final int minRequest;
     private final Runnable onRoom;
+    private final AheadMemory ahead;
 
     /** Reserved, or handed out and not released. */
     private final AtomicLong used = new AtomicLong();
@@ -42,6 +43,7 @@ final class FetchMemory {
         this.limit = limit;
         this.minRequest = (int) Math.min(MIN_REQUEST, limit / MIN_PARTS);
         this.onRoom = onRoom;
+        this.ahead = new AheadMemory(limit / 2, onRoom);
     }
 
     /** The bytes that a request may ask for: at most {@code wanted}; 0 if there is no room for one. */
@@ -76,6 +78,11 @@ final class FetchMemory {
     /** What one partition may keep before it is fetched no more. */
     long partitionLimit() {
         return Math.max(1, Math.min(limit / MAX_PARTS_OF_PARTITION, (limit - used.get()) / 2));
+    }
+
+    /** The part of it for partitions that are fetched a little ahead only. */
+    AheadMemory ahead() {
+        return ahead;
     }
 
     /** Whether so much of the kept responses is released that the next parts should be copied out of theirs. */

@@ -56,6 +56,9 @@ final class FetchPartition {
     volatile BrokerFetches.Side side;
 
     FetchSlot slot;
+    /** As {@link FetchSink#maxAhead} said last. */
+    int maxAhead = FetchSink.UNLIMITED;
+
     /** Belongs to the session of those that get nothing. */
     boolean cold;
 
@@ -117,6 +120,16 @@ final class FetchPartition {
 
     void onHandedOut(int bytes) {
         outstanding.addAndGet(bytes);
+    }
+
+    /** Whether the sink wants nothing of it for now. */
+    boolean isHeld() {
+        return maxAhead == 0;
+    }
+
+    /** Whether the sink wants little of it at a time. */
+    boolean isLimited() {
+        return maxAhead != FetchSink.UNLIMITED;
     }
 
     /** Pauses the partition if it keeps {@code limit} bytes or more; it is resumed at half of them. */

@@ -189,6 +189,7 @@ public final class FetchSession {
         slot.inSession = true;
         slot.sentOffset = slot.offset;
         slot.sentEpoch = slot.leaderEpoch;
+        slot.sentMaxBytes = slot.maxBytes;
     }
 
     /**

@@ -27,4 +27,15 @@ public interface FetchSink {
      * fetch thread.
      */
     void onFailure(TopicPartition partitionOrNull, Throwable failure);
+
+    /** {@link #maxAhead} of a partition that only the fetcher's memory bounds. */
+    int UNLIMITED = Integer.MAX_VALUE;
+
+    /**
+     * How many bytes of the partition to fetch before those fetched earlier are released; 0: nothing at all for now.
+     * After a change {@link Fetcher#refresh} is to be called.
+     */
+    default int maxAhead(TopicPartition partition) {
+        return UNLIMITED;
+    }
 }

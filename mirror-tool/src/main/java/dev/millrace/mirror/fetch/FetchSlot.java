@@ -18,10 +18,12 @@ public final class FetchSlot {
     boolean wanted;
     long offset;
     int leaderEpoch;
+    int maxBytes = FetchSink.UNLIMITED;
 
     boolean inSession;
     long sentOffset;
     int sentEpoch;
+    int sentMaxBytes;
 
     /** Whether it is in the session's list of changes. */
     boolean dirty;
@@ -50,6 +52,11 @@ public final class FetchSlot {
         return sentEpoch;
     }
 
+    /** How many bytes the broker should send at most, as the current request says. */
+    public int sentMaxBytes() {
+        return sentMaxBytes;
+    }
+
     FetchPartition owner() {
         return owner;
     }
@@ -59,12 +66,16 @@ public final class FetchSlot {
     }
 
     boolean isUpToDate() {
+        return isPositionSent() && sentMaxBytes == maxBytes;
+    }
+
+    private boolean isPositionSent() {
         return inSession && sentOffset == offset && sentEpoch == leaderEpoch;
     }
 
     /** Whether the answer to the current request is for what is wanted now. */
     boolean isAnswerWanted() {
-        return wanted && isUpToDate();
+        return wanted && isPositionSent();
     }
 
     boolean hasTopicId() {

@@ -18,6 +18,9 @@ public final class FetchedBatches {
     private final FetchOffsets offsets;
     private final List<AbortedTxn> aborted;
     private final FetchMemory.Response response;
+    /** Null unless the partition is limited. */
+    private final AheadMemory ahead;
+
     private final int size;
     private final AtomicBoolean released = new AtomicBoolean();
 
@@ -27,13 +30,15 @@ public final class FetchedBatches {
             long fetchOffset,
             FetchOffsets offsets,
             List<AbortedTxn> aborted,
-            FetchMemory.Response response) {
+            FetchMemory.Response response,
+            AheadMemory aheadOrNull) {
         this.partition = partition;
         this.bytes = bytes;
         this.fetchOffset = fetchOffset;
         this.offsets = offsets;
         this.aborted = aborted;
         this.response = response;
+        this.ahead = aheadOrNull;
         this.size = bytes.remaining();
     }
 
@@ -44,6 +49,11 @@ public final class FetchedBatches {
     /** The same buffer at each call, from position 0; backed by an array; not to be written to. */
     public ByteBuffer bytes() {
         return bytes;
+    }
+
+    /** How many bytes there are. */
+    public int size() {
+        return size;
     }
 
     /** Records before this offset were not asked for. */
@@ -74,6 +84,9 @@ public final class FetchedBatches {
         if (released.compareAndSet(false, true)) {
             partition.onReleased(size); // first, because room may be what the fetch thread waits for
             response.release(size);
+            if (ahead != null) {
+                ahead.onReleased(size);
+            }
         }
     }
 }

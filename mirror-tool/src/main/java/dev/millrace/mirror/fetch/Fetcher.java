@@ -103,6 +103,11 @@ public final class Fetcher implements AutoCloseable {
         }
     }
 
+    /** Asks the sink again how far each partition is to be fetched ahead. Does not wait for that. */
+    public void refresh() {
+        execute(loop::placeAll);
+    }
+
     private void execute(Runnable command) {
         if (Thread.currentThread() == thread) {
             command.run();

@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
@@ -17,7 +18,8 @@ import org.apache.kafka.common.errors.RetriableException;
 
 /**
  * Decides where each partition is fetched: in which session of which broker, or in none for now, because it has no
- * leader, its position must be checked or moved, it keeps too many bytes, or it backs off after an error.
+ * leader, its position must be checked or moved, it keeps too many bytes, the sink holds it, or it backs off after an
+ * error.
  *
  * <p><b>Threads:</b> the fetch thread.
  */
@@ -26,6 +28,8 @@ final class PartitionPlaces {
     private final SourceMetadata metadata;
     private final PositionChecks checks;
     private final PartitionFailures failures;
+    private final ToIntFunction<TopicPartition> maxAhead;
+    private final AheadMemory ahead;
     private final Map<Integer, BrokerFetches> brokers = new HashMap<>();
 
     private final Set<FetchPartition> backingOff = new LinkedHashSet<>();
@@ -35,12 +39,20 @@ final class PartitionPlaces {
 
     private int joined;
 
+    /** @param maxAhead as {@link FetchSink} has it */
     PartitionPlaces(
-            Supplier<ClusterImage> image, SourceMetadata metadata, PositionChecks checks, PartitionFailures failures) {
+            Supplier<ClusterImage> image,
+            SourceMetadata metadata,
+            PositionChecks checks,
+            PartitionFailures failures,
+            ToIntFunction<TopicPartition> maxAhead,
+            AheadMemory ahead) {
         this.image = image;
         this.metadata = metadata;
         this.checks = checks;
         this.failures = failures;
+        this.maxAhead = maxAhead;
+        this.ahead = ahead;
     }
 
     Collection<BrokerFetches> brokers() {
@@ -62,6 +74,7 @@ final class PartitionPlaces {
         if (partition.phase == Phase.STOPPED) {
             return;
         }
+        updateMaxAhead(partition);
         if (nowMs < partition.notBeforeMs) {
             leave(partition);
             backingOff.add(partition);
@@ -86,11 +99,18 @@ final class PartitionPlaces {
         if (partition.phase != Phase.FETCH) {
             leave(partition);
             checks.add(partition);
-        } else if (partition.isPaused()) {
+        } else if (partition.isPaused() || partition.isHeld() || (partition.isLimited() && ahead.isFull())) {
             leave(partition);
         } else {
             join(partition, nodeOf(partition, topic, nowMs), epoch);
         }
+    }
+
+    /** One that is held counts as none: nobody waits for it. */
+    private void updateMaxAhead(FetchPartition partition) {
+        live += partition.isHeld() ? 1 : 0;
+        partition.maxAhead = maxAhead.applyAsInt(partition.topicPartition());
+        live -= partition.isHeld() ? 1 : 0;
     }
 
     /** Metadata that comes places all partitions again. */
@@ -165,6 +185,7 @@ final class PartitionPlaces {
             joined++;
             side.shortenWait();
         }
+        partition.slot.maxBytes = partition.maxAhead;
         partition.side.session().want(partition.slot, partition.offset(), epoch);
     }
 
@@ -185,7 +206,7 @@ final class PartitionPlaces {
             return;
         }
         partition.phase = Phase.STOPPED;
-        live--;
+        live -= partition.isHeld() ? 0 : 1;
         leave(partition);
         checks.remove(partition);
         backingOff.remove(partition);

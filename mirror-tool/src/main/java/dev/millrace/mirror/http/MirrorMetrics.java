@@ -5,9 +5,13 @@ import dev.millrace.mirror.MirrorState;
 import dev.millrace.mirror.MirrorStatus;
 import dev.millrace.mirror.PartitionStatus;
 import dev.millrace.mirror.StallCause;
+import dev.millrace.mirror.control.ByteRate;
+import dev.millrace.mirror.control.ControlState;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -32,6 +36,7 @@ final class MirrorMetrics {
         metrics.addLatency();
         metrics.addInFlight();
         metrics.addStalls();
+        metrics.addControls();
         metrics.addEvents();
         return metrics.text.toString();
     }
@@ -137,6 +142,29 @@ final class MirrorMetrics {
         }
         counter("stall_seconds_total", "Time for which partitions have stalled, added up.");
         status.events().stallSeconds().forEach((cause, seconds) -> text.add(seconds, "cause", cause.toString()));
+    }
+
+    private void addControls() {
+        ControlState controls = status.controls();
+        Set<String> topics = new TreeSet<>();
+        status.partitions().stream().filter(PartitionStatus::isOwned).forEach(row -> topics.add(row.topic()));
+        gauge("paused_partitions", "Partitions of this process whose topic is paused.")
+                .add(status.partitions().stream()
+                        .filter(row -> row.isOwned() && controls.isPaused(row.topic()))
+                        .count());
+        gauge("paused", "1 for each topic that is paused.");
+        topics.stream()
+                .filter(controls::isPaused)
+                .limit(PartitionRows.MAX_ROWS)
+                .forEach(topic -> text.add(1, "topic", topic));
+        gauge("throttle_bytes_per_second", "The limit of each topic that has one; without a topic, of all together.");
+        if (controls.throttleOfAll() != ByteRate.NONE) {
+            text.add(controls.throttleOfAll());
+        }
+        topics.stream()
+                .filter(topic -> controls.throttleOf(topic) != ByteRate.NONE)
+                .limit(PartitionRows.MAX_ROWS)
+                .forEach(topic -> text.add(controls.throttleOf(topic), "topic", topic));
     }
 
     private void addEvents() {

@@ -6,6 +6,7 @@ import dev.millrace.mirror.MemberStatus;
 import dev.millrace.mirror.MirrorStatus;
 import dev.millrace.mirror.PartitionStatus;
 import dev.millrace.mirror.TopicNames;
+import dev.millrace.mirror.control.ByteRate;
 import java.util.List;
 import java.util.Map;
 
@@ -15,10 +16,15 @@ final class StatusJson {
 
     private StatusJson() {}
 
-    /** @param events the oldest first */
-    static String format(MirrorStatus status, List<LogEvent> events) {
+    /**
+     * @param events the oldest first
+     * @param canChange whether there is a token that allows changes
+     */
+    static String format(MirrorStatus status, List<LogEvent> events, boolean canChange) {
         StatusJson text = new StatusJson();
         text.addCondition(status);
+        text.json.name("controls").value(status.controls().describe());
+        text.json.name("canChange").value(canChange);
         text.addTotals(status);
         text.addPartitions(status);
         text.addMembers(status);
@@ -83,6 +89,10 @@ final class StatusJson {
             json.name("lagSeconds").value(row.lagSeconds());
             json.name("stall")
                     .value(row.stallOrNull() == null ? null : row.stallOrNull().toString());
+            boolean isOfTopic = !labels.isEmpty();
+            json.name("topic").value(isOfTopic ? row.topic() : null);
+            json.name("isPaused").value(isOfTopic && status.controls().isPaused(row.topic()));
+            json.name("throttle").value(isOfTopic ? status.controls().throttleOf(row.topic()) : ByteRate.NONE);
             json.endObject();
         });
         json.endArray();

@@ -4,6 +4,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.MirrorStatus;
+import dev.millrace.mirror.control.TopicControls;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -11,6 +12,8 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
@@ -20,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Shows what a mirror does over HTTP. No request changes anything.
+ * Shows what a mirror does over HTTP, and lets those who have its token change which topics are paused and throttled.
  *
  * <p><b>Threads:</b> any. Requests are answered by a few daemon threads of its own.
  */
@@ -31,7 +34,11 @@ public final class StatusServer implements AutoCloseable {
     private static final String NOTHING_FROM_ELSEWHERE = "default-src 'none'; script-src 'unsafe-inline';"
             + " style-src 'unsafe-inline'; img-src data:; connect-src 'self'; frame-ancestors 'none'";
 
-    private static final String TEXT = "text/plain; charset=utf-8";
+    /** For programs, which ask under any name that leads to this machine. */
+    private static final Set<String> FOR_PROGRAMS = Set.of("/metrics", "/healthz", "/readyz");
+
+    private static final int UNAUTHORIZED = 401;
+    private static final int MAX_FORM_BYTES = 64 << 10;
 
     static {
         // Seconds. Without a limit, clients that never finish a request or never read its answer keep all threads.
@@ -43,6 +50,8 @@ public final class StatusServer implements AutoCloseable {
     private final HttpServer server;
     private final ExecutorService threads;
     private final Supplier<List<LogEvent>> events;
+    private final TopicChanges changes;
+    private final HostNames hosts;
     private final String page = readPage();
     private final Map<String, Function<MirrorStatus, Answer>> pages = Map.of(
             "/", status -> new Answer(200, "text/html; charset=utf-8", page),
@@ -51,7 +60,23 @@ public final class StatusServer implements AutoCloseable {
             "/healthz", status -> answer(status.condition().failure()),
             "/readyz", status -> answer(status.condition().obstacle()));
 
-    private record Answer(int code, String contentType, String body) {}
+    /**
+     * What a server shows and changes.
+     *
+     * @param events the last ones, the oldest first
+     */
+    public record Shown(Supplier<MirrorStatus> mirror, Supplier<List<LogEvent>> events, TopicControls controls) {}
+
+    /**
+     * Who may ask.
+     *
+     * @param token that allows changes; without one nobody may change anything
+     * @param hosts names of the server besides localhost; its addresses are always allowed
+     */
+    public record Access(Optional<AccessToken> token, Set<String> hosts) {
+        /** To read, on this machine. */
+        public static final Access LOCAL = new Access(Optional.empty(), Set.of());
+    }
 
     private static void setDefault(String property, int value) {
         if (System.getProperty(property) == null) {
@@ -59,10 +84,12 @@ public final class StatusServer implements AutoCloseable {
         }
     }
 
-    private StatusServer(HttpServer server, Supplier<MirrorStatus> mirror, Supplier<List<LogEvent>> events) {
+    private StatusServer(HttpServer server, Shown shown, Access access) {
         this.server = server;
-        this.events = events;
-        this.mirror = mirror;
+        this.events = shown.events;
+        this.mirror = shown.mirror;
+        this.changes = new TopicChanges(shown.controls, mirror, access.token);
+        this.hosts = new HostNames(access.hosts);
         this.threads = Executors.newFixedThreadPool(THREADS, StatusServer::daemon);
         server.setExecutor(threads);
         server.createContext("/", this::handle);
@@ -72,13 +99,11 @@ public final class StatusServer implements AutoCloseable {
      * Starts to answer.
      *
      * @param address with port 0 for a free one
-     * @param events the last ones, the oldest first
      * @throws MirrorException naming the address, when it is taken or not one of this machine
      */
-    public static StatusServer start(
-            InetSocketAddress address, Supplier<MirrorStatus> mirror, Supplier<List<LogEvent>> events) {
+    public static StatusServer start(InetSocketAddress address, Shown shown, Access access) {
         try {
-            StatusServer opened = new StatusServer(HttpServer.create(address, 0), mirror, events);
+            StatusServer opened = new StatusServer(HttpServer.create(address, 0), shown, access);
             Thread starter = daemon(opened.server::start); // of which the server's own thread takes over that it is one
             starter.start();
             starter.join();
@@ -119,7 +144,7 @@ public final class StatusServer implements AutoCloseable {
     }
 
     private String statusJson(MirrorStatus status) {
-        return StatusJson.format(status, events.get());
+        return StatusJson.format(status, events.get(), changes.areAllowed());
     }
 
     private void handle(HttpExchange exchange) throws IOException {
@@ -128,22 +153,57 @@ public final class StatusServer implements AutoCloseable {
         }
     }
 
-    private Answer answer(HttpExchange exchange) {
-        Function<MirrorStatus, Answer> page = pages.get(exchange.getRequestURI().getPath());
-        if (page == null) {
-            String known = pages.keySet().stream().sorted().collect(Collectors.joining(" "));
-            return new Answer(404, TEXT, "There is no such page; there are " + known + "\n");
-        }
-        if (!isRead(exchange.getRequestMethod())) {
-            exchange.getResponseHeaders().set("Allow", "GET, HEAD");
-            return new Answer(405, TEXT, "Only GET and HEAD are possible\n");
+    private Answer answer(HttpExchange exchange) throws IOException {
+        String path = exchange.getRequestURI().getPath();
+        if (!isHostAllowed(path, exchange)) {
+            return Answer.text(
+                    403,
+                    "This mirror is not known by the name in the Host header; use its address, or start it with"
+                            + " --http-host NAME");
         }
         try {
-            return page.apply(mirror.get());
+            return TopicChanges.has(path) ? change(path, exchange) : show(path, exchange);
         } catch (RuntimeException e) {
-            LOG.warn("Cannot answer {}: {}", exchange.getRequestURI().getPath(), MirrorException.reason(e));
-            return new Answer(500, TEXT, "An error of the mirror; its log says more\n");
+            LOG.warn("Cannot answer {}: {}", path, MirrorException.reason(e));
+            return Answer.text(500, "An error of the mirror; its log says more");
         }
+    }
+
+    /** Programs on other machines find it by names that it need not know. */
+    private boolean isHostAllowed(String path, HttpExchange exchange) {
+        boolean isOpen = !server.getAddress().getAddress().isLoopbackAddress();
+        return (isOpen && FOR_PROGRAMS.contains(path))
+                || hosts.areAllowed(exchange.getRequestHeaders().getFirst("Host"));
+    }
+
+    private Answer show(String path, HttpExchange exchange) {
+        Function<MirrorStatus, Answer> shown = pages.get(path);
+        if (shown == null) {
+            String known = pages.keySet().stream().sorted().collect(Collectors.joining(" "));
+            return Answer.text(404, "There is no such page; there are " + known);
+        }
+        return isRead(exchange.getRequestMethod()) ? shown.apply(mirror.get()) : allowOnly("GET, HEAD", exchange);
+    }
+
+    private Answer change(String path, HttpExchange exchange) throws IOException {
+        if (!exchange.getRequestMethod().equals("POST")) {
+            return allowOnly("POST", exchange);
+        }
+        Answer refusal = changes.refusalOrNull(exchange.getRequestHeaders().getFirst("Authorization"));
+        if (refusal != null) {
+            return refusal;
+        }
+        byte[] form = exchange.getRequestBody().readNBytes(MAX_FORM_BYTES + 1);
+        if (form.length > MAX_FORM_BYTES) {
+            return Answer.text(413, "At most " + MAX_FORM_BYTES + " bytes are taken");
+        }
+        String who = exchange.getRemoteAddress().getAddress().getHostAddress();
+        return changes.answer(path, new String(form, StandardCharsets.UTF_8), who);
+    }
+
+    private static Answer allowOnly(String methods, HttpExchange exchange) {
+        exchange.getResponseHeaders().set("Allow", methods);
+        return Answer.text(405, "Only " + methods.replace(", ", " and ") + " will do");
     }
 
     private static boolean isRead(String method) {
@@ -151,19 +211,22 @@ public final class StatusServer implements AutoCloseable {
     }
 
     private static Answer answer(String problem) {
-        return problem.isEmpty() ? new Answer(200, TEXT, "ok\n") : new Answer(503, TEXT, problem + "\n");
+        return problem.isEmpty() ? Answer.text(200, "ok") : Answer.text(503, problem);
     }
 
     private static void send(HttpExchange exchange, Answer answer) throws IOException {
-        byte[] body = answer.body.getBytes(StandardCharsets.UTF_8);
-        exchange.getResponseHeaders().set("Content-Type", answer.contentType);
+        byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().set("Content-Type", answer.contentType());
         exchange.getResponseHeaders().set("Cache-Control", "no-store");
         exchange.getResponseHeaders().set("Content-Security-Policy", NOTHING_FROM_ELSEWHERE);
         exchange.getResponseHeaders().set("X-Content-Type-Options", "nosniff");
+        if (answer.code() == UNAUTHORIZED) {
+            exchange.getResponseHeaders().set("WWW-Authenticate", "Bearer");
+        }
         if (exchange.getRequestMethod().equals("HEAD")) {
-            exchange.sendResponseHeaders(answer.code, -1);
+            exchange.sendResponseHeaders(answer.code(), -1);
         } else {
-            exchange.sendResponseHeaders(answer.code, body.length);
+            exchange.sendResponseHeaders(answer.code(), body.length);
             exchange.getResponseBody().write(body);
         }
     }

@@ -61,7 +61,7 @@ public final class FetchRequests {
                             .setFetchOffset(slot.sentOffset())
                             .setCurrentLeaderEpoch(slot.sentEpoch())
                             .setLogStartOffset(-1)
-                            .setPartitionMaxBytes(partitionMaxBytes));
+                            .setPartitionMaxBytes(Math.min(partitionMaxBytes, slot.sentMaxBytes())));
         }
         return topics;
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.mirror.MirrorState;
 import dev.millrace.mirror.MirrorStatus;
 import dev.millrace.mirror.StallCause;
+import dev.millrace.mirror.control.TopicControls;
 import dev.millrace.mirror.http.LogEvent;
 import dev.millrace.mirror.http.StatusServer;
 import dev.millrace.mirror.support.Statuses;
@@ -14,6 +15,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -44,6 +47,26 @@ class StatusCommandTest {
     }
 
     @Test
+    void shouldPrintWhatIsPausedAndThrottled() {
+        TopicControls controls = new TopicControls();
+        controls.pause(Optional.of(Pattern.compile("orders")));
+        controls.throttle(Optional.of(Pattern.compile("logs")), 10_000_000);
+
+        assertThat(execute(Statuses.running(
+                        controls.state(),
+                        List.of(
+                                Statuses.partition("orders", 1, true, 3, null),
+                                Statuses.partition("logs", 2, true, 2, null)))))
+                .isZero();
+        assertThat(out.toString().lines().map(line -> line.replaceAll(" +", " ").strip()))
+                .containsSubsequence(
+                        "running, ready",
+                        "paused: orders; throttle: 10 MB/s for each of logs",
+                        "orders-1 1 0 3 3 1 paused",
+                        "logs-2 2 0 2 2 1 at most 10 MB/s");
+    }
+
+    @Test
     void shouldEndWith1WhenTheMirrorIsNotReady() {
         assertThat(execute(Statuses.of(MirrorState.STARTING, "", "The source does not answer", List.of())))
                 .isEqualTo(1);
@@ -58,7 +81,10 @@ class StatusCommandTest {
 
     private int execute(MirrorStatus status) {
         InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        try (StatusServer server = StatusServer.start(anyPort, () -> status, () -> List.of(GAP))) {
+        try (StatusServer server = StatusServer.start(
+                anyPort,
+                new StatusServer.Shown(() -> status, () -> List.of(GAP), new TopicControls()),
+                StatusServer.Access.LOCAL)) {
             return execute(URI.create(server.url()).getAuthority());
         }
     }

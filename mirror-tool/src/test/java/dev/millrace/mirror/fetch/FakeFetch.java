@@ -32,7 +32,7 @@ public final class FakeFetch {
         response.drop();
         partition.onHandedOut(batches.remaining());
         return new FetchedBatches(
-                partition, batches.slice(), fetchOffset, FetchOffsets.UNKNOWN, List.of(aborted), response);
+                partition, batches.slice(), fetchOffset, FetchOffsets.UNKNOWN, List.of(aborted), response, null);
     }
 
     /** Whether all that was handed out is released. */

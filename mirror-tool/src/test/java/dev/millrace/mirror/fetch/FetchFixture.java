@@ -6,7 +6,9 @@ import dev.millrace.client.metadata.ClusterImages;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
@@ -24,6 +26,7 @@ final class FetchFixture implements FetchSink {
     final List<Failure> failures = new ArrayList<>();
     final ScriptedFetchLink link = new ScriptedFetchLink(3);
     final FetchLoop loop;
+    final Map<TopicPartition, Integer> maxAhead = new HashMap<>();
     long nowMs = 1_000;
 
     record Failure(TopicPartition partition, Throwable cause) {}
@@ -93,6 +96,11 @@ final class FetchFixture implements FetchSink {
         FetchSlot slot = fetch.session().slot(tp(partition), TOPIC_ID);
         link.answer(fetch, ScriptedFetchLink.failed(slot, remedy, error));
         settle();
+    }
+
+    @Override
+    public int maxAhead(TopicPartition partition) {
+        return maxAhead.getOrDefault(partition, UNLIMITED);
     }
 
     @Override

@@ -154,4 +154,93 @@ class FetchPaceTest {
         assertThat(link.fetches).hasSize(1);
         assertThat(fixture.deliver(1, 0, 5, 100)).isNotNull();
     }
+
+    @Test
+    void shouldFetchNothingOfAPartitionThatTheSinkHoldsAndGoOnWhereItWas() {
+        fixture.assign(0, 1, 1);
+        FetchedBatches first = fixture.deliver(1, 0, 10, 1000);
+        ScriptedFetchLink.Fetch before = link.takeFetch(1);
+
+        fixture.maxAhead.put(tp(0), 0);
+        fixture.loop.placeAll();
+        first.release();
+        link.answer(
+                before,
+                ScriptedFetchLink.bytes(before.session().slot(tp(0), TOPIC_ID), TestBatches.batch(10, 5, 1, 1000)));
+        fixture.settle();
+        assertThat(fixture.fetched)
+                .as("an answer that was on its way is not taken")
+                .hasSize(1);
+        ScriptedFetchLink.Fetch meanwhile = link.takeFetch(1);
+        assertThat(meanwhile.forgotten()).containsExactly(tp(0));
+        assertThat(meanwhile.call().maxWaitMs()).as("nobody waits for it").isEqualTo(500);
+        link.answer(meanwhile);
+        fixture.settle();
+        ScriptedFetchLink.Fetch later = link.takeFetch(1);
+        assertThat(later.call().round().send()).isEmpty();
+
+        fixture.maxAhead.clear();
+        fixture.loop.placeAll();
+        link.answer(later);
+        fixture.settle();
+        assertThat(link.takeFetch(1).slot(tp(0)).sentOffset()).isEqualTo(10);
+    }
+
+    @Test
+    void shouldFetchNothingOfAPartitionThatIsAssignedWhileTheSinkHoldsIt() {
+        fixture.maxAhead.put(tp(0), 0);
+        fixture.assign(0, 1, 1);
+
+        ScriptedFetchLink.Fetch only = link.takeFetch(1);
+        assertThat(only.call().round().send()).extracting(FetchSlot::partition).containsExactly(tp(1));
+        fixture.loop.unassign(tp(0));
+        link.answer(only);
+        fixture.settle();
+        assertThat(link.takeFetch(1).call().maxWaitMs()).isEqualTo(500);
+    }
+
+    @Test
+    void shouldAskForNoMoreThanTheSinkLimitsAndOnlyWhenThatBeforeIsReleased() {
+        fixture.maxAhead.put(tp(0), 20_000);
+        fixture.assign(0, 1, 1);
+        ScriptedFetchLink.Fetch first = link.takeFetch(1);
+        assertThat(first.slot(tp(0)).sentMaxBytes()).isEqualTo(20_000);
+        assertThat(first.slot(tp(1)).sentMaxBytes()).isEqualTo(FetchSink.UNLIMITED);
+        link.answer(
+                first, ScriptedFetchLink.bytes(first.session().slot(tp(0), TOPIC_ID), TestBatches.batch(0, 5, 1, 100)));
+        fixture.settle();
+        ScriptedFetchLink.Fetch second = link.takeFetch(1);
+        assertThat(second.forgotten()).containsExactly(tp(0));
+
+        fixture.maxAhead.clear();
+        fixture.fetched.get(0).release();
+        link.answer(second);
+        fixture.settle();
+        assertThat(link.takeFetch(1).slot(tp(0)).sentMaxBytes()).isEqualTo(FetchSink.UNLIMITED);
+    }
+
+    @Test
+    void shouldLeaveMemoryForOthersHoweverManyPartitionsAreLimited() {
+        fixture.maxAhead.put(tp(0), 20_000);
+        fixture.maxAhead.put(tp(1), 20_000);
+        fixture.maxAhead.put(tp(2), 20_000);
+        fixture.assign(0, 1, 1, 1, 1);
+        FetchedBatches first = fixture.deliver(1, 0, 1, 3 * MB);
+        FetchedBatches second = fixture.deliver(1, 1, 1, MB);
+
+        ScriptedFetchLink.Fetch full = link.takeFetch(1);
+        assertThat(full.forgotten()).contains(tp(2)).doesNotContain(tp(3));
+        link.answer(full);
+        fixture.settle();
+        second.release();
+        fixture.settle();
+        ScriptedFetchLink.Fetch still = link.takeFetch(1);
+        assertThat(still.call().round().send()).isEmpty();
+        first.release();
+        link.answer(still);
+        fixture.settle();
+        assertThat(link.takeFetch(1).call().round().send())
+                .extracting(FetchSlot::partition)
+                .containsExactlyInAnyOrder(tp(0), tp(1), tp(2));
+    }
 }

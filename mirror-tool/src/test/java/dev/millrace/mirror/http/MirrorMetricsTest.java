@@ -4,13 +4,39 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.PartitionStatus;
 import dev.millrace.mirror.StallCause;
+import dev.millrace.mirror.control.TopicControls;
 import dev.millrace.mirror.support.Statuses;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class MirrorMetricsTest {
+    @Test
+    void shouldShowWhatIsPausedAndThrottled() {
+        TopicControls controls = new TopicControls();
+        controls.pause(Optional.of(Pattern.compile("a|gone")));
+        controls.throttle(Optional.empty(), 5_000);
+        controls.throttle(Optional.of(Pattern.compile("b")), 2_000);
+
+        assertThat(MirrorMetrics.format(Statuses.running(
+                                controls.state(),
+                                List.of(
+                                        Statuses.partition("a", 1, true, 3, null),
+                                        Statuses.partition("a", 2, true, 3, null),
+                                        Statuses.partition("b", 1, true, 3, null),
+                                        Statuses.partition("gone", 1, false, 3, null))))
+                        .lines()
+                        .filter(line -> line.matches("millrace_mirror_(paused|throttle).*")))
+                .containsExactly(
+                        "millrace_mirror_paused_partitions 2",
+                        "millrace_mirror_paused{topic=\"a\"} 1",
+                        "millrace_mirror_throttle_bytes_per_second 5000",
+                        "millrace_mirror_throttle_bytes_per_second{topic=\"b\"} 2000");
+    }
+
     @Test
     void shouldShowWhatIsKnownOfEachPartition() {
         List<String> lines = lines(List.of(

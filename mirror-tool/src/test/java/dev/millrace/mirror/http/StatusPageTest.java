@@ -6,13 +6,17 @@ import dev.millrace.mirror.MirrorState;
 import dev.millrace.mirror.MirrorStatus;
 import dev.millrace.mirror.PartitionStatus;
 import dev.millrace.mirror.StallCause;
+import dev.millrace.mirror.control.TopicControls;
 import dev.millrace.mirror.support.Statuses;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 import org.htmlunit.BrowserVersion;
 import org.htmlunit.WebClient;
 import org.htmlunit.html.DomElement;
@@ -26,16 +30,25 @@ import org.junit.jupiter.api.Timeout;
 /** What a person sees of the page, whose script is run. An error of the script fails the test. */
 @Timeout(60)
 class StatusPageTest {
+    private static final String TOKEN = "0123456789abcdef";
     private static final String EVIL = "<img src=x onerror=alert(1)>&amp;\"";
 
     private final AtomicInteger asked = new AtomicInteger();
     private volatile MirrorStatus status;
     private final WebClient browser = new WebClient(BrowserVersion.CHROME);
-    private final StatusServer server = StatusServer.start(
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            this::next,
-            () -> List.of(new LogEvent(1_700_000_000_000L, "WARN", "Gap in " + EVIL)));
+    private final TopicControls controls = new TopicControls();
+    private final StatusServer server = start(Optional.empty());
     private HtmlPage page;
+
+    private StatusServer start(Optional<AccessToken> token) {
+        return StatusServer.start(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new StatusServer.Shown(
+                        this::next,
+                        () -> List.of(new LogEvent(1_700_000_000_000L, "WARN", "Gap in " + EVIL)),
+                        controls),
+                new StatusServer.Access(token, Set.of()));
+    }
 
     @BeforeEach
     void open() throws Exception {
@@ -54,10 +67,12 @@ class StatusPageTest {
             return status;
         }
         int records = 1_000 * asked.incrementAndGet();
-        return Statuses.running(List.of(
-                Statuses.partition("small", records, true, 5, null),
-                Statuses.partition(EVIL, 2, true, 70, StallCause.TARGET_SILENT),
-                Statuses.partition("gone", 7, false, -1, null)));
+        return Statuses.running(
+                controls.state(),
+                List.of(
+                        Statuses.partition("small", records, true, 5, null),
+                        Statuses.partition(EVIL, 2, true, 70, StallCause.TARGET_SILENT),
+                        Statuses.partition("gone", 7, false, -1, null)));
     }
 
     @Test
@@ -123,6 +138,43 @@ class StatusPageTest {
         awaitAndLook(
                 () -> text("state").equals("no answer"),
                 () -> assertThat(text("obstacle")).startsWith("The mirror does not answer"));
+    }
+
+    @Test
+    void shouldShowWhatIsPausedAndNoButtonsWithoutAToken() throws Exception {
+        controls.pause(Optional.of(Pattern.compile("small")));
+        awaitAndLook(() -> rows().size() == 2 && cell(1, 8).equals("paused"), () -> {
+            assertThat(text("controls")).isEqualTo("paused: small");
+            assertThat(page.<HtmlElement>getHtmlElementById("pause").isDisplayed())
+                    .isFalse();
+            assertThat(page.getElementById("noChanges").isDisplayed()).isTrue();
+        });
+    }
+
+    @Test
+    void shouldPauseAndThrottleWithTheTokenThatIsTyped() throws Exception {
+        try (StatusServer open = start(Optional.of(AccessToken.of(TOKEN)))) {
+            page = browser.getPage(open.url());
+            awaitAndLook(() -> rows().size() == 2, () -> {
+                rows().get(1).click();
+                page.<HtmlElement>getHtmlElementById("pause").click();
+            });
+            awaitAndLook(
+                    () -> text("changed").startsWith("The mirror's token is needed")
+                            || text("changed").startsWith("This is not the mirror's token"),
+                    () -> {
+                        page.<HtmlElement>getHtmlElementById("token").type(TOKEN);
+                        page.<HtmlElement>getHtmlElementById("pause").click();
+                    });
+            awaitAndLook(() -> text("changed").startsWith("Paused topics small; "), () -> {
+                page.<HtmlElement>getHtmlElementById("rate").type("10MB");
+                page.<HtmlElement>getHtmlElementById("throttle").click();
+            });
+            awaitAndLook(() -> text("changed").startsWith("Limited topics small to 10 MB/s each; "), () -> {
+                assertThat(controls.state().isPaused("small")).isTrue();
+                assertThat(controls.state().throttleOf("small")).isEqualTo(10_000_000);
+            });
+        }
     }
 
     private String text(String id) {

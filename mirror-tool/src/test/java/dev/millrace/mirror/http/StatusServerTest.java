@@ -7,6 +7,7 @@ import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.MirrorState;
 import dev.millrace.mirror.MirrorStatus;
 import dev.millrace.mirror.StallCause;
+import dev.millrace.mirror.control.TopicControls;
 import dev.millrace.mirror.support.Statuses;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -28,7 +29,8 @@ class StatusServerTest {
             List.of(new LogEvent(1_700_000_000_000L, "WARN", "Gap in topic a, \"x\" \u00e4"));
 
     private MirrorStatus status = Statuses.running(Statuses.partitions("a", 2));
-    private final StatusServer server = StatusServer.start(ANY_PORT, () -> status, () -> EVENTS);
+    private final StatusServer.Shown shown = new StatusServer.Shown(() -> status, () -> EVENTS, new TopicControls());
+    private final StatusServer server = StatusServer.start(ANY_PORT, shown, StatusServer.Access.LOCAL);
 
     @AfterEach
     void stop() {
@@ -56,7 +58,8 @@ class StatusServerTest {
                 .contains("\"latency\":{\"boundsMs\":[5,1000],\"counts\":[1,2,0]}")
                 .contains(
                         "\"partitions\":[{\"name\":\"a-1\",\"isOwned\":true,\"records\":1,\"bytes\":10,\"inFlight\":1,"
-                                + "\"lag\":null,\"lagSeconds\":null,\"stall\":\"starting\"}]")
+                                + "\"lag\":null,\"lagSeconds\":null,\"stall\":\"starting\",\"topic\":\"a\","
+                                + "\"isPaused\":false,\"throttle\":0}]")
                 .endsWith("\"events\":[{\"atMs\":1700000000000,\"level\":\"WARN\","
                         + "\"text\":\"Gap in topic a, \\\"x\\\" \\u00e4\"}]}");
     }
@@ -123,7 +126,7 @@ class StatusServerTest {
         InetSocketAddress taken = new InetSocketAddress(
                 ANY_PORT.getAddress(), URI.create(server.url()).getPort());
 
-        assertThatThrownBy(() -> StatusServer.start(taken, () -> status, () -> EVENTS))
+        assertThatThrownBy(() -> StatusServer.start(taken, shown, StatusServer.Access.LOCAL))
                 .isInstanceOf(MirrorException.class)
                 .hasMessageContaining("--http 127.0.0.1:" + taken.getPort() + ": cannot listen there");
     }

@@ -12,6 +12,7 @@ import dev.millrace.mirror.ResumeMode;
 import dev.millrace.mirror.SourceGapsMXBean;
 import dev.millrace.mirror.StallCause;
 import dev.millrace.mirror.TopicNames;
+import dev.millrace.mirror.control.ControlState;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -24,8 +25,21 @@ public final class Statuses {
         return of(MirrorState.RUNNING, "", "", partitions);
     }
 
+    public static MirrorStatus running(ControlState controls, List<PartitionStatus> partitions) {
+        return of(MirrorState.RUNNING, "", "", partitions, controls);
+    }
+
     public static MirrorStatus of(
             MirrorState state, String failure, String obstacle, List<PartitionStatus> partitions) {
+        return of(state, failure, obstacle, partitions, ControlState.NONE);
+    }
+
+    private static MirrorStatus of(
+            MirrorState state,
+            String failure,
+            String obstacle,
+            List<PartitionStatus> partitions,
+            ControlState controls) {
         return new MirrorStatus(
                 new MirrorStatus.Condition(state, failure, obstacle, true, false, 12.5),
                 new MirrorStatus.Clusters(
@@ -41,7 +55,8 @@ public final class Statuses {
                 partitions,
                 List.of(new MemberStatus("mirror-0", true, 2, 0.5)),
                 new MirrorStatus.ProducerMemory(1_000, 16_000_000, 0.25),
-                new MirrorStatus.Events(gaps(), 2, refused(), 4, Map.of(StallCause.IN_FLIGHT_FULL, 1.5)));
+                new MirrorStatus.Events(gaps(), 2, refused(), 4, Map.of(StallCause.IN_FLIGHT_FULL, 1.5)),
+                controls);
     }
 
     /** As many partitions of one topic, of which each has as many records as its number says. */

@@ -1,12 +1,10 @@
-package dev.millrace.mirror.cli;
+package dev.millrace.mirror;
 
-import dev.millrace.mirror.Clusters;
-import dev.millrace.mirror.MirrorException;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
 /** Parses the values of {@code --topics}, {@code --exclude-topics} and {@code --groups}. */
-final class TopicPattern {
+public final class TopicPattern {
     /** Names of topics contain no comma, so a comma separates expressions, unless it belongs to a {@code x{1,3}}. */
     private static final String SEPARATOR = ",(?!\\d*})";
 
@@ -19,7 +17,7 @@ final class TopicPattern {
      * @param option for messages
      * @throws MirrorException quoting the value, when an expression is wrong
      */
-    static Pattern parse(String option, String topics) {
+    public static Pattern parse(String option, String topics) {
         if (topics.isBlank()) {
             throw invalid(option, topics, "it is empty");
         }

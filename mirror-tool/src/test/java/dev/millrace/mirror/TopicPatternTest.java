@@ -1,10 +1,8 @@
-package dev.millrace.mirror.cli;
+package dev.millrace.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.mirror.Clusters;
-import dev.millrace.mirror.MirrorException;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
