@@ -346,6 +346,7 @@ class TransactionRequestsTest {
         return ask(handler -> transactions().addOffsets(fixture.node, ID, "readers", handler, fixture.nowMs()));
     }
 
+    @SuppressWarnings("removal") // there is no other way without a consumer in a group
     private Told<Map<TopicPartition, ApiException>> commitOffsets() {
         Map<TopicPartition, OffsetAndMetadata> offsets =
                 Map.of(A0, new OffsetAndMetadata(10, Optional.of(6), "note"), A1, new OffsetAndMetadata(20));
