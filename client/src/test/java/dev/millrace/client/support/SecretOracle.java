@@ -68,7 +68,7 @@ public final class SecretOracle implements AutoCloseable {
                     shown.add(name + " " + attribute + " = " + beans.getAttribute(name, attribute.getName()));
                 }
             } catch (InstanceNotFoundException e) {
-                continue; // it gets another attribute, and is away meanwhile
+                shown.add(e.toString()); // it gets another attribute, and is away meanwhile
             }
         }
         Thread.getAllStackTraces().keySet().forEach(thread -> shown.add(thread.getName()));
