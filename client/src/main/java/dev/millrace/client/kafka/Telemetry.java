@@ -81,9 +81,13 @@ public final class Telemetry {
      */
     public void beginClose() {
         reporter.ifPresent(on -> {
-            on.initiateClose();
-            if (isPushDue(on) && hasSubscription(on)) {
+            if (hasSubscription(on)) {
+                // Before it is due: the I/O thread may send it at once, and must wait for its answer then.
                 lastPushByMs = time.milliseconds() + requestTimeoutMs;
+            }
+            on.initiateClose();
+            if (!isLastPush(on)) {
+                lastPushByMs = Long.MIN_VALUE;
             }
         });
     }
@@ -107,6 +111,11 @@ public final class Telemetry {
         } catch (InterruptException e) {
             return false; // the interrupt flag is set again, for close() to see
         }
+    }
+
+    /** Whether the last push is due or on its way, for which kafka-clients' sender has no further update. */
+    private static boolean isLastPush(ClientTelemetryReporter reporter) {
+        return isPushDue(reporter) || reporter.telemetrySender().timeToNextUpdate(1) == Long.MAX_VALUE;
     }
 
     private static boolean isPushDue(ClientTelemetryReporter reporter) {
