@@ -6,6 +6,7 @@ import dev.millrace.testkit.cluster.Listener;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -200,9 +201,14 @@ final class ChaosCluster implements AutoCloseable {
                         .allMatch(condition);
     }
 
-    /** Those of the topics that exist; empty if that cannot be asked now. */
+    /** Those of the topics that exist, of which at least one must. */
     Set<String> existing(Collection<String> topics) {
-        return describe(topics).keySet();
+        Set<String> existing = new HashSet<>();
+        Await.until("the topics are described", PATIENCE, () -> {
+            existing.addAll(describe(topics).keySet());
+            return !existing.isEmpty(); // else it could not be asked
+        });
+        return existing;
     }
 
     private Map<String, TopicDescription> describe(Collection<String> topics) {

@@ -75,6 +75,7 @@ final class ChaosRun {
                 failures.addAll(breakThings(cluster, setup, time));
                 log.tell("the faults are over");
                 cluster.awaitAllInSync(names());
+                senders.awaitRecovery(PATIENCE);
                 senders.stop(PATIENCE);
                 failures.addAll(flush(producer));
                 senders.checkFutures();

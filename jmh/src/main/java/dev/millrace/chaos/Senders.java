@@ -2,14 +2,18 @@ package dev.millrace.chaos;
 
 import dev.millrace.client.delivery.DeliveryCallback;
 import dev.millrace.client.delivery.DeliveryCertainty;
+import dev.millrace.testkit.Await;
 import dev.millrace.testkit.oracle.SendLedger;
 import dev.millrace.testkit.oracle.SentRecord;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -18,6 +22,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
 
 /**
  * The threads that send. Each has every record entered into the ledger with the outcomes that its callback and its future
@@ -34,6 +39,9 @@ final class Senders {
     private final long seed;
     private final List<Thread> threads = new ArrayList<>();
     private final Queue<Pending> unfinished = new ConcurrentLinkedQueue<>();
+    /** Partitions of which a record was acknowledged, since {@link #awaitRecovery} was called. */
+    private final Set<TopicPartition> acknowledged = ConcurrentHashMap.newKeySet();
+
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
     private volatile boolean stopping;
 
@@ -94,10 +102,11 @@ final class Senders {
         return new Pending(record, future);
     }
 
-    private static DeliveryCallback callback(SentRecord record) {
+    private DeliveryCallback callback(SentRecord record) {
         return (metadata, exception, certainty) -> {
             if (exception == null) {
                 record.onAcknowledged(metadata);
+                acknowledged.add(new TopicPartition(metadata.topic(), metadata.partition()));
             } else {
                 record.onFailed(certainty != DeliveryCertainty.NOT_PERSISTED, exception);
             }
@@ -112,6 +121,25 @@ final class Senders {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted though the future was done", e);
+        }
+    }
+
+    /** Blocks until each partition takes records again, of the topics that are there all the time. Call it after the faults. */
+    void awaitRecovery(Duration timeout) {
+        Set<TopicPartition> missing = new HashSet<>();
+        for (ChaosTopic topic : topics) {
+            for (int i = 0; i < topic.partitions() && topic.kind() != ChaosTopic.Kind.CHURNED; i++) {
+                missing.add(new TopicPartition(topic.name(), i));
+            }
+        }
+        acknowledged.clear();
+        try {
+            Await.until("all partitions take records", timeout, () -> {
+                missing.removeAll(acknowledged);
+                return missing.isEmpty();
+            });
+        } catch (IllegalStateException e) {
+            failures.add("The faults are over, and no record was acknowledged since, of " + missing);
         }
     }
 

@@ -274,13 +274,19 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         return POLL_TIMEOUT;
     }
 
-    @Override
-    public void advance() {
+    /** Not by what they hold: a pause that was taken back has left partitions out of what is fetched. */
+    @SuppressWarnings("ReferenceEquality")
+    private void refreshIfChanged() {
         ControlState latest = controls.state();
-        if (!latest.equals(fetchedBy)) {
+        if (latest != fetchedBy) {
             fetchedBy = latest;
             fetcher.refresh();
         }
+    }
+
+    @Override
+    public void advance() {
+        refreshIfChanged();
         long acked = 0;
         for (Owned next : owned.values()) {
             acked += advance(next);

@@ -6,12 +6,15 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.acl.AccessControlEntryFilter;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclBindingFilter;
+import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.errors.SecurityDisabledException;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
@@ -91,10 +94,37 @@ final class ClusterSync implements AutoCloseable {
     private void copyReaders(Collection<String> topics) {
         Set<AclBinding> missing = TopicReaders.of(topicAcls(source, "source"), topics, names);
         missing.removeAll(topicAcls(target, "target"));
-        for (List<AclBinding> batch : Clusters.batches(missing)) {
-            Clusters.awaitUnchecked(target.createAcls(batch).all());
-            batch.forEach(acl -> LOG.info("Created an ACL on the target, like the source: {}", acl));
+        // What is denied comes first, so that nobody reads meanwhile what the source denies.
+        if (create(withPermission(missing, AclPermissionType.DENY))) {
+            create(withPermission(missing, AclPermissionType.ALLOW));
         }
+    }
+
+    private static List<AclBinding> withPermission(Collection<AclBinding> acls, AclPermissionType permission) {
+        return acls.stream()
+                .filter(acl -> acl.entry().permissionType() == permission)
+                .toList();
+    }
+
+    /** Returns whether the target has taken all of them. */
+    private boolean create(List<AclBinding> acls) {
+        boolean areTaken = true;
+        for (List<AclBinding> batch : Clusters.batches(acls)) {
+            for (Map.Entry<AclBinding, KafkaFuture<Void>> answer :
+                    target.createAcls(batch).values().entrySet()) {
+                try {
+                    Clusters.await(answer.getValue());
+                    LOG.info("Created an ACL on the target, like the source: {}", answer.getKey());
+                } catch (ExecutionException e) {
+                    areTaken = false;
+                    tell(
+                            answer.getKey().toString(),
+                            "The target does not take an ACL of the source, " + answer.getKey() + ": "
+                                    + MirrorException.reason(e.getCause()));
+                }
+            }
+        }
+        return areTaken;
     }
 
     private static Collection<AclBinding> topicAcls(Admin cluster, String role) {

@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.producer.Callback;
@@ -378,7 +379,7 @@ final class RecordCopier implements PartitionCopier {
         }
         try {
             return OptionalLong.of(Math.max(0, end.getAsLong() - consumer.position(partition, Duration.ZERO)));
-        } catch (TimeoutException e) { // it is being validated
+        } catch (TimeoutException | InvalidOffsetException e) { // it is being validated, or poll() will throw that again
             return OptionalLong.empty();
         }
     }

@@ -209,7 +209,8 @@ public final class TopicNames {
         String isGiven = given.keySet().stream().sorted().map(Pattern::quote).collect(Collectors.joining("|"));
         String unlessGiven = given.isEmpty() ? "" : "(?!(?:" + isGiven + ")\\z)";
         return Pattern.compile(
-                "(?!" + unlessGiven + "(?:" + String.join("|", refused) + "))(?:" + topics.pattern() + ")",
+                // Names are compared exactly, whatever flags the pattern has.
+                "(?-ix:(?!" + unlessGiven + "(?:" + String.join("|", refused) + ")))(?:" + topics.pattern() + ")",
                 topics.flags());
     }
 

@@ -43,6 +43,7 @@ final class WaitingBatches {
     private void doPossible() {
         try {
             while (!steps.isEmpty() && tryPass.test(steps.element().bytes)) {
+                isWaiting = false;
                 steps.remove().work.run();
             }
         } finally {

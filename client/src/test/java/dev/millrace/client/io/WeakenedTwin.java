@@ -45,7 +45,6 @@ enum WeakenedTwin {
     EVERY_ERROR_PROVES_NOTHING_WRITTEN(call("io.AnswerHandler", "handle", "isProvedBy", 1)),
     CALLBACKS_DO_NOT_WAIT_FOR_EARLIER_BATCHES(field("io.PartitionState", "deliverDecided", "idempotent")),
     FUTURES_ARE_DONE_BEFORE_CALLBACKS(call("accumulator.BatchResult", "isSettled", "getCount", 0)),
-    LAST_OUTCOME_COUNTS(call("accumulator.BatchDelivery", "decide", "isDecided", 0)),
     MEMORY_IS_NOT_GIVEN_BACK(withoutCall("io.PartitionState", "deliverDecided", "release")),
     MEMORY_IS_GIVEN_BACK_IN_FLIGHT(
             call("io.PartitionState", "deliverDecided", "isInFlight", 0),

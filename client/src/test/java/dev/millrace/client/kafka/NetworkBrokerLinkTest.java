@@ -111,7 +111,7 @@ class NetworkBrokerLinkTest {
     void shouldTellThatTheAnswerIsLateAndIgnoreItWhenItComes() {
         CountDownLatch late = new CountDownLatch(1);
         AtomicBoolean isFirst = new AtomicBoolean(true);
-        try (LinkFixture fixture = fixture("request.timeout.ms", 1000)) {
+        try (LinkFixture fixture = fixture("request.timeout.ms", 5000)) {
             // given
             fixture.on(ApiMessageType.PRODUCE, request -> {
                 if (!isFirst.getAndSet(false)) {

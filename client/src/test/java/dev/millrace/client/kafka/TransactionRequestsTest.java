@@ -70,6 +70,10 @@ class TransactionRequestsTest {
     }
 
     private static LinkFixture fixture(int transactionVersion) {
+        return fixture(transactionVersion, 30_000);
+    }
+
+    private static LinkFixture fixture(int transactionVersion, int requestTimeoutMs) {
         return new LinkFixture(
                 transactionVersion,
                 "transactional.id",
@@ -77,7 +81,7 @@ class TransactionRequestsTest {
                 "transaction.timeout.ms",
                 12_345,
                 "request.timeout.ms",
-                1000);
+                requestTimeoutMs);
     }
 
     @Test
@@ -311,12 +315,19 @@ class TransactionRequestsTest {
         });
         assertThat(end(true).error).isExactlyInstanceOf(NetworkException.class);
 
+        assertThat(findCoordinator(null).error).isExactlyInstanceOf(UnsupportedVersionException.class);
+    }
+
+    @Test
+    void shouldTellThatTheAnswerIsLate() {
+        fixture.close();
+        fixture = fixture(IMPLICIT, 1000);
         fixture.on(ApiMessageType.END_TXN, request -> null);
+
         Told<ProducerId> late = end(true);
+
         assertThat(late.error).isExactlyInstanceOf(TimeoutException.class);
         assertThat(late.answer).isNull();
-
-        assertThat(findCoordinator(null).error).isExactlyInstanceOf(UnsupportedVersionException.class);
     }
 
     @Test

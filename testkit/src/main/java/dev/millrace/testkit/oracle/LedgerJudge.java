@@ -109,8 +109,10 @@ final class LedgerJudge {
 
     private void addAcknowledged(SentRecord sent, ConsumerRecord<byte[], byte[]> read, Found ofRow) {
         RecordMetadata told = sent.place();
-        boolean isRightOffset = told.offset() == read.offset() || !told.hasOffset();
-        if (isRightOffset && told.timestamp() >= read.timestamp()) {
+        boolean isRightPlace = told.topic().equals(read.topic())
+                && told.partition() == read.partition()
+                && (told.offset() == read.offset() || !told.hasOffset());
+        if (isRightPlace && told.timestamp() >= read.timestamp()) {
             ofRow.asTold.set((int) sent.stamp().sequence());
             if (told.timestamp() > read.timestamp()) {
                 tolerated.merge(Tolerated.TIMESTAMP_OF_A_WHOLE_BATCH, 1L, Long::sum);
