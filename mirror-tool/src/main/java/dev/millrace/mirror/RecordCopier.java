@@ -379,7 +379,8 @@ final class RecordCopier implements PartitionCopier {
         }
         try {
             return OptionalLong.of(Math.max(0, end.getAsLong() - consumer.position(partition, Duration.ZERO)));
-        } catch (TimeoutException | InvalidOffsetException e) { // it is being validated, or poll() will throw that again
+        } catch (TimeoutException
+                | InvalidOffsetException e) { // it is being validated, or poll() will throw that again
             return OptionalLong.empty();
         }
     }

@@ -103,7 +103,10 @@ class TopicControlsIT {
             await("the rest is mirrored", () -> records(mirror, still) == 2 * RECORDS, mirror);
             // With exactly-once they become visible when the transaction ends.
             await("it is there", () -> clusters.compareForCommittedReader(still).isExact(), mirror);
-            await("the other, too", () -> clusters.compareForCommittedReader(moving).isExact(), mirror);
+            await(
+                    "the other, too",
+                    () -> clusters.compareForCommittedReader(moving).isExact(),
+                    mirror);
 
             execute("pause", mirror);
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
