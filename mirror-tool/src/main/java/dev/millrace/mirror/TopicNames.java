@@ -169,7 +169,7 @@ public final class TopicNames {
 
     /** Why a source topic cannot have its name on the target; a sentence without its full stop. */
     Optional<String> refusalOf(String topic) {
-        if (given.containsKey(topic)) {
+        if (areKept() || given.containsKey(topic)) {
             return Optional.empty();
         }
         String name = prefix + topic;
