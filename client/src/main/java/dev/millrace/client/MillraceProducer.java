@@ -5,6 +5,7 @@ import dev.millrace.client.delivery.DeliveryFuture;
 import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.KafkaVersion;
+import dev.millrace.client.kafka.ProtocolClasses;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.raw.RawProducer;
@@ -108,6 +109,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
             Serializer<V> valueSerializer,
             ProducerParts.Network network) {
         KafkaVersion.check();
+        ProtocolClasses.beginToLoad();
         config = ProducerSettings.parse(configs, keySerializer, valueSerializer);
         ProducerParts<K, V> parts = new ProducerParts<>(config, keySerializer, valueSerializer, network);
         kafka = parts.kafka;

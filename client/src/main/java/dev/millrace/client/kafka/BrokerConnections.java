@@ -47,6 +47,7 @@ public final class BrokerConnections implements AutoCloseable {
             ClusterImages images, int requestTimeoutMs, Function<MetadataUpdater, NetworkClient> open) {
         this.images = images;
         this.requestTimeoutMs = requestTimeoutMs;
+        ProtocolClasses.awaitLoaded();
         this.client = open.apply(new ImageNodes());
     }
 
