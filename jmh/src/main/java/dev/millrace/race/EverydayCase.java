@@ -10,13 +10,15 @@ import picocli.CommandLine.ParseResult;
 enum EverydayCase {
     CALLBACKS("32 threads, full speed, a callback on every record", "--callbacks --seconds=6"),
     YOUNG("the same in a new JVM, seconds 4 to 10 after its first record", "--callbacks --warmup-ms=4000 --seconds=6"),
-    RATE_50000(
-            "8 threads, 50,000 records/s, callbacks, short warm-up",
-            "--threads=8 --rate=50000 --callbacks --warmup-ms=4000 --seconds=8"),
+    RATE_100000("8 threads, 100,000 records/s, callbacks, short warm-up", Rate.SHORT_WARM_UP + "100000"),
+    RATE_50000("8 threads, 50,000 records/s, callbacks, short warm-up", Rate.SHORT_WARM_UP + "50000"),
     RATE_10000("8 threads, 10,000 records/s, callbacks, warm", "--threads=8 --rate=10000 --callbacks --seconds=8"),
-    RATE_1000(
-            "8 threads, 1,000 records/s, callbacks, short warm-up",
-            "--threads=8 --rate=1000 --callbacks --warmup-ms=4000 --seconds=8"),
+    RATE_1000("8 threads, 1,000 records/s, callbacks, short warm-up", Rate.SHORT_WARM_UP + "1000"),
+    RATE_100("8 threads, 100 records/s, callbacks, short warm-up", Rate.SHORT_WARM_UP + "100"),
+    LINGER_0("8 threads, 10,000 records/s, short warm-up, linger.ms=0", Rate.SHORT_WARM_UP + "10000 --linger-ms=0"),
+    ONE_PARTITION("the same, linger.ms=5, one partition", Rate.SHORT_WARM_UP + "10000 --partitions=1"),
+    RATE_PARTITIONS_1000("the same, 1,000 partitions", Rate.SHORT_WARM_UP + "10000 --partitions=1000"),
+    BROKERS_3("the same, 32 partitions, three brokers", Rate.SHORT_WARM_UP + "10000 --broker-count=3"),
     FIRST("the first record of a new JVM, default settings", "--first-record --threads=1 --batch-size=16384"),
     DEFAULTS(
             "default settings, 32 threads, full speed, callbacks",
@@ -24,6 +26,12 @@ enum EverydayCase {
     PARTITIONS_1000(
             "the same, 1,000 partitions",
             "--callbacks --batch-size=16384 --partitions=1000 --warmup-ms=10000 --seconds=6"),
+    KEYS(
+            "the same, 32 partitions, chosen by keys of 16 bytes",
+            "--callbacks --batch-size=16384 --keys --warmup-ms=10000 --seconds=6"),
+    REAL_BROKER(
+            "default settings, a real broker",
+            "--callbacks --batch-size=16384 --brokers=real --warmup-ms=10000 --seconds=6"),
     // With --records, so that producers in other languages can take part.
     VALUES_1K(
             "default settings, values of 1 KB",
@@ -37,6 +45,11 @@ enum EverydayCase {
 
     /** The options of all cases. */
     private static final String COMMON = "--producers=millrace,kafka-4.4.0 --rounds=1 ";
+
+    /** A class of its own, because the cases cannot use constants that come after them. */
+    private static final class Rate {
+        static final String SHORT_WARM_UP = "--threads=8 --callbacks --warmup-ms=4000 --seconds=8 --rate=";
+    }
 
     private final String description;
     private final String options;

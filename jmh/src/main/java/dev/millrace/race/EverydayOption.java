@@ -28,7 +28,7 @@ final class EverydayOption {
             completionCandidates = CaseNames.class,
             description =
                     "Runs cases that most programs meet, one round of millrace and kafka-4.4.0, and prints a table"
-                            + " with a row for each; all take about eight minutes. Other options replace those of the cases."
+                            + " with a row for each; all take a quarter of an hour. Other options replace those of the cases."
                             + " Cases: ${COMPLETION-CANDIDATES}. Without a name: all.")
     private List<String> names;
 

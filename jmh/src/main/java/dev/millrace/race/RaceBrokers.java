@@ -23,9 +23,9 @@ interface RaceBrokers extends AutoCloseable {
     @Override
     void close();
 
-    /** A broker that acknowledges but stores nothing. */
-    static RaceBrokers stub(int partitions, boolean tls) {
-        StubBroker.Builder builder = StubBroker.builder().topic(TOPIC, partitions);
+    /** Brokers that acknowledge but store nothing. */
+    static RaceBrokers stub(int count, int partitions, boolean tls) {
+        StubBroker.Builder builder = StubBroker.builder().brokers(count).topic(TOPIC, partitions);
         StubBroker stub = (tls ? builder.tls() : builder).start();
         return new RaceBrokers() {
             @Override
@@ -43,10 +43,11 @@ interface RaceBrokers extends AutoCloseable {
         };
     }
 
-    /** A Kafka broker. Before a run it deletes the records of the last one, which may be gigabytes. */
-    static RaceBrokers real(int partitions, boolean tls) {
+    /** Kafka brokers. Before a run they delete the records of the last one, which may be gigabytes. */
+    static RaceBrokers real(int count, int partitions, boolean tls) {
         Listener listener = tls ? Listener.SSL : Listener.PLAINTEXT;
-        KafkaCluster cluster = KafkaCluster.builder().listeners(listener).start();
+        KafkaCluster cluster =
+                KafkaCluster.builder().brokers(count).listeners(listener).start();
         return new RaceBrokers() {
             private boolean used;
 

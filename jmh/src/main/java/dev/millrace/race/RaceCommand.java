@@ -111,15 +111,8 @@ public final class RaceCommand implements Callable<Integer> {
             description = "Every send has a callback. Default: one in 1000; with --rate 10000 a second.")
     private boolean callbacks;
 
-    @Option(
-            names = "--brokers",
-            paramLabel = "KIND",
-            defaultValue = "stub",
-            description = "stub, or real: a Kafka broker, which stores the records. Default: ${DEFAULT-VALUE}.")
-    private String brokers;
-
-    @Option(names = "--tls", description = "Connections are encrypted.")
-    private boolean tls;
+    @Mixin
+    private BrokerOptions brokers;
 
     @Option(
             names = "--syscalls",
@@ -216,7 +209,7 @@ public final class RaceCommand implements Callable<Integer> {
                 .forEach(n -> check(
                         !own || partitions % n == 0,
                         "--own: --partitions " + partitions + " is no multiple of --threads " + n));
-        checkOneOf(spec, "--brokers", brokers, "stub", "real");
+        brokers.checkOptions();
         check(
                 Stream.of(rate > 0, syscalls, firstRecord)
                                 .filter(given -> given)
@@ -276,7 +269,7 @@ public final class RaceCommand implements Callable<Integer> {
 
     /** An option that is given and that a racer in another language does not have; empty if there is none. */
     private String onlyForJvms() {
-        if (tls) {
+        if (brokers.tls()) {
             return "--tls";
         }
         if (rate > 0) {
@@ -337,7 +330,7 @@ public final class RaceCommand implements Callable<Integer> {
     }
 
     RaceBrokers startBrokers() {
-        return brokers.equals("real") ? RaceBrokers.real(partitions, tls) : RaceBrokers.stub(partitions, tls);
+        return brokers.start(partitions);
     }
 
     /** The arguments of a racer, without the address of the brokers. */
@@ -370,7 +363,7 @@ public final class RaceCommand implements Callable<Integer> {
         if (callbacks) {
             parts.add("callbacks");
         }
-        parts.add(brokers + " broker" + (tls ? " with TLS" : ""));
+        parts.add(brokers.describe());
         parts.add(rounds + (rounds == 1 ? " round" : " rounds"));
         return String.join(", ", parts);
     }
