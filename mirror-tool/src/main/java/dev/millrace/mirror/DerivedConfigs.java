@@ -108,7 +108,7 @@ public final class DerivedConfigs {
     }
 
     /** The configuration of the fetcher that reads for a consumer. */
-    static Map<String, Object> fetcher(Map<String, Object> consumer) {
+    public static Map<String, Object> fetcher(Map<String, Object> consumer) {
         Map<String, Object> config = new HashMap<>(consumer);
         config.put(ConsumerConfig.CLIENT_ID_CONFIG, consumer.get(ConsumerConfig.CLIENT_ID_CONFIG) + "-fetcher");
         return config;

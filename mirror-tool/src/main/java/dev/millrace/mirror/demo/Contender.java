@@ -18,6 +18,8 @@ enum Contender {
     MILLRACE_BATCHES(ContenderName.MILLRACE, CopyMode.BATCHES, "Millrace, batches"),
     /** With records and progress in one transaction on the target. */
     MILLRACE_EXACTLY_ONCE(ContenderName.MILLRACE_EXACTLY_ONCE, CopyMode.AUTO, "Millrace, exactly once"),
+    /** No mirror: {@link ReplayRun}. */
+    REPLAY(ContenderName.REPLAY, null, "Ready batches"),
     /** {@code kafka.tools.MirrorMaker}, with its own producer and class path. */
     MIRRORMAKER1(ContenderName.MIRRORMAKER1, null, "MirrorMaker 1"),
     /** The same, with the settings of this mirror. */
@@ -33,7 +35,7 @@ enum Contender {
     private final String title;
 
     /**
-     * @param mode of this mirror; null for another
+     * @param mode of this mirror; null for others
      */
     Contender(ContenderName contenderName, CopyMode mode, String title) {
         this.contenderName = contenderName;
@@ -46,7 +48,7 @@ enum Contender {
         return contenderName;
     }
 
-    /** The mode of this mirror, nothing for MirrorMaker. */
+    /** The mode of this mirror; nothing of others. */
     Optional<CopyMode> mode() {
         return mode;
     }
@@ -56,7 +58,7 @@ enum Contender {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** The options of {@code mirror run} that make it this contender; none of MirrorMaker. */
+    /** The options of {@code mirror run} that make it this contender; none of others. */
     List<String> options() {
         if (mode.isEmpty()) {
             return List.of();
@@ -79,14 +81,23 @@ enum Contender {
         return this == MIRRORMAKER1 || this == MIRRORMAKER1_TUNED;
     }
 
-    /** Whether it runs once a round, and not with each number of threads. */
     boolean isMirrorMaker2() {
         return this == MIRRORMAKER2;
     }
 
+    /** Whether it runs once a round, and not with each number of threads. */
+    boolean runsOnce() {
+        return isMirrorMaker2() || this == REPLAY;
+    }
+
+    /** Whether it creates the target's topic as the source has it. */
+    boolean createsTopic() {
+        return mode.isPresent(); // MirrorMaker 1 would not create as many partitions
+    }
+
     /** With how many threads, streams or tasks it runs when so many threads are asked for. */
     int threads(int asked) {
-        return isMirrorMaker2() ? Math.min(MOST_TASKS, asked) : asked;
+        return this == REPLAY ? 1 : isMirrorMaker2() ? Math.min(MOST_TASKS, asked) : asked;
     }
 
     /** The name in the legend of a chart. */

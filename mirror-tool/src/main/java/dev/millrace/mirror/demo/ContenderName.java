@@ -13,6 +13,7 @@ enum ContenderName {
     /** A contender in each mode that the user wants. */
     MILLRACE,
     MILLRACE_EXACTLY_ONCE,
+    REPLAY,
     MIRRORMAKER1,
     MIRRORMAKER1_TUNED,
     MIRRORMAKER2;

@@ -31,6 +31,7 @@ final class CurveChart {
             .millrace-records { stroke: #1b7c83; fill: #1b7c83; }
             .millrace-batches { stroke: #0a3069; fill: #0a3069; }
             .millrace-exactly-once { stroke: #4d2d00; fill: #4d2d00; }
+            .replay { stroke: #656d76; fill: #656d76; }
             .stock { stroke: #bc4c00; fill: #bc4c00; }
             .mirrormaker1 { stroke: #8250df; fill: #8250df; }
             .mirrormaker1-tuned { stroke: #1a7f37; fill: #1a7f37; }
@@ -47,6 +48,7 @@ final class CurveChart {
               .millrace-records { stroke: #39c5cf; fill: #39c5cf; }
               .millrace-batches { stroke: #a5d6ff; fill: #a5d6ff; }
               .millrace-exactly-once { stroke: #e3b341; fill: #e3b341; }
+              .replay { stroke: #b1bac4; fill: #b1bac4; }
               .stock { stroke: #f0883e; fill: #f0883e; }
               .mirrormaker1 { stroke: #bc8cff; fill: #bc8cff; }
               .mirrormaker1-tuned { stroke: #3fb950; fill: #3fb950; }
@@ -205,6 +207,7 @@ final class CurveChart {
             case MILLRACE_RECORDS -> "M%.1f,%.1f m-2,-6 h4 v4 h4 v4 h-4 v4 h-4 v-4 h-4 v-4 h4 z";
             case MILLRACE_BATCHES -> "M%.1f,%.1f m-6,-3 h12 v6 h-12 z";
             case MILLRACE_EXACTLY_ONCE -> "M%.1f,%.1f m-3,-6 h6 v12 h-6 z";
+            case REPLAY -> "M%.1f,%.1f m-6,-1 h12 v2 h-12 z";
             case STOCK -> "M%.1f,%.1f m-5,-5 h10 v10 h-10 z";
             case MIRRORMAKER1 -> "M%.1f,%.1f m0,-6 l6,11 h-12 z";
             case MIRRORMAKER1_TUNED -> "M%.1f,%.1f m0,6 l6,-11 h-12 z";

@@ -62,7 +62,7 @@ final class CurveTable {
     List<String> figures(int threads) {
         List<String> figures = new ArrayList<>();
         for (ToDoubleFunction<Measurement.Figures> figure : List.<ToDoubleFunction<Measurement.Figures>>of(
-                Measurement.Figures::recordsPerSecond, Measurement.Figures::cpuNanosPerRecord)) {
+                Measurement.Figures::recordsPerSecond, run -> run.cpu().process())) {
             for (Contender contender : plan.contenders()) {
                 figures.add(of(threads).stream()
                         .filter(row -> row.contender() == contender)

@@ -29,8 +29,6 @@ final class Demo {
     /** Time in which all consumers join the first generation of the group, so that no rebalance is measured. */
     private static final String JOIN_MS = "2000";
 
-    private static final long WARM_UP = 500_000;
-
     private final DemoPlan plan;
     private final PrintStream progress;
     private final Consumer<DemoRow> onRun;
@@ -63,7 +61,7 @@ final class Demo {
         DemoLoad load = plan.load();
         fill(source, "Filling the source", load);
         // So that the JVM of the target broker has compiled its code before the first run, too.
-        fill(target, "Warming up the target", new DemoLoad(Math.min(WARM_UP, load.records()), load.size()));
+        fill(target, "Warming up the target", load.warmUp());
         delete(target);
         createIdle(source, target, load.idlePartitions());
         TopicDigest expected = digest(source, "Reading the source");
@@ -73,11 +71,7 @@ final class Demo {
             String label = run.contender().describe(run.threads());
             String step = plan.rounds() == 1 ? label : label + " " + (rows.size() + 1) + "/" + runs.size();
             MirrorMaker.Job job = new MirrorMaker.Job(
-                    source.bootstrapServers(),
-                    target.bootstrapServers(),
-                    "demo-" + rows.size(),
-                    run.threads(),
-                    load.records());
+                    source.bootstrapServers(), target.bootstrapServers(), "demo-" + rows.size(), run.threads(), load);
             Measurement.Figures figures = mirror(source, target, run.contender(), job, step);
             DemoRow row = row(run, figures, expected, digest(target, "Comparing, " + step));
             onRun.accept(row);
@@ -138,10 +132,11 @@ final class Demo {
 
     private Measurement.Figures mirror(
             KafkaCluster source, KafkaCluster target, Contender contender, MirrorMaker.Job job, String step) {
-        if (contender.isMirrorMaker()) {
-            create(target); // MirrorMaker 1 would not create as many partitions.
+        if (!contender.createsTopic()) {
+            create(target);
         }
-        try (ProgressBar bar = new ProgressBar(progress, "Mirroring, " + step, job.records())) {
+        try (ProgressBar bar =
+                new ProgressBar(progress, "Mirroring, " + step, job.load().records())) {
             BrokerCpu brokers = new BrokerCpu(source, target, bar::update);
             return run(contender, job, brokers).with(brokers);
         }
@@ -154,12 +149,13 @@ final class Demo {
         List<String> args = new ArrayList<>(List.of(
                 "--source=" + job.source(),
                 "--target=" + job.target(),
-                "--topics=" + (plan.load().idlePartitions() > 0 ? TOPIC + "," + IDLE_TOPIC : TOPIC),
+                "--topics=" + (job.load().idlePartitions() > 0 ? TOPIC + "," + IDLE_TOPIC : TOPIC),
                 "--threads=" + job.threads(),
-                "--group=" + job.group()));
+                "--group=" + job.group(),
+                "--target-setting=compression.type=" + job.load().compression()));
         args.addAll(contender.options());
-        return DemoProcess.run(
-                System.getProperty("java.class.path"), DemoProcess.ownOptions(), DemoRun.class, args, listener);
+        Class<?> main = contender == Contender.REPLAY ? ReplayRun.class : DemoRun.class;
+        return DemoProcess.run(System.getProperty("java.class.path"), DemoProcess.ownOptions(), main, args, listener);
     }
 
     private static DemoRow row(

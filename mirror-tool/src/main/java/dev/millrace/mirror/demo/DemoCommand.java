@@ -37,6 +37,7 @@ public final class DemoCommand implements Callable<Integer> {
     /** What a broker accepts by default, minus the overhead of a record. */
     private static final int MAX_SIZE = 1_000_000;
 
+    private static final List<String> CODECS = List.of("none", "gzip", "snappy", "lz4", "zstd");
     private static final int CURVE_ROUNDS = 3;
     private static final List<CopyMode> DEFAULT_MODES = List.of(CopyMode.CONSUMER, CopyMode.AUTO);
     private static final String DEFAULT_REPORT = "mirror-curve.html";
@@ -78,7 +79,8 @@ public final class DemoCommand implements Callable<Integer> {
             order = 4,
             description =
                     "What to compare: stock and millrace are this mirror with either producer; millrace-exactly-once is"
-                            + " its mode auto with --resume exactly-once; mirrormaker1 and"
+                            + " its mode auto with --resume exactly-once; replay passes batches that are in memory already;"
+                            + " mirrormaker1 and"
                             + " mirrormaker1-tuned are MirrorMaker 1 of Kafka 3.9.1 with its own settings and with this"
                             + " mirror's; mirrormaker2 is MirrorMaker 2 of Kafka 4.3.1, which runs once, with up to 4 tasks"
                             + " (Maven downloads them). Default: ${DEFAULT-VALUE}.")
@@ -95,16 +97,25 @@ public final class DemoCommand implements Callable<Integer> {
     private List<CopyMode> modes;
 
     @Option(
+            names = "--compression",
+            paramLabel = "TYPE",
+            order = 6,
+            defaultValue = "snappy",
+            description = "none, gzip, snappy, lz4 or zstd: of the source's records, and of all producers. Default:"
+                    + " ${DEFAULT-VALUE}.")
+    private String compression;
+
+    @Option(
             names = "--batch-records",
             paramLabel = "N",
-            order = 6,
+            order = 7,
             description = "Records in each batch of the source. Default: what fits into 128 KB.")
     private Integer batchRecords;
 
     @Option(
             names = "--idle-partitions",
             paramLabel = "N",
-            order = 7,
+            order = 8,
             defaultValue = "0",
             description = "Mirror a topic of so many partitions beside it, in which nothing happens. Not with"
                     + " MirrorMaker. Default: ${DEFAULT-VALUE}.")
@@ -113,13 +124,13 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--rounds",
             paramLabel = "N",
-            order = 8,
+            order = 9,
             description = "How often to run each; the figures are medians. Default: 1, or 3 with --curve.")
     private Integer rounds;
 
     @Option(
             names = "--curve",
-            order = 9,
+            order = 10,
             description =
                     "Mirror with 1, 2, 4 and so on up to --threads threads, and draw the speed of each as a curve.")
     private boolean curve;
@@ -127,14 +138,14 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--report",
             paramLabel = "FILE",
-            order = 10,
+            order = 11,
             description = "HTML file for the curves, with their picture beside it as .svg. Default: " + DEFAULT_REPORT
                     + " in the current folder.")
     private Path report;
 
     @Option(
             names = "--json",
-            order = 11,
+            order = 12,
             description =
                     "Print a JSON object for each run, in a line of its own, when the run has ended. The table then"
                             + " goes to the standard error output.")
@@ -194,10 +205,17 @@ public final class DemoCommand implements Callable<Integer> {
         int repeats = rounds != null ? rounds : curve ? CURVE_ROUNDS : 1;
         OptionValues.requirePositive("--rounds", repeats);
         return new DemoPlan(
-                new DemoLoad(records, size, batchRecords(), idlePartitions()),
+                new DemoLoad(records, size, compression(), batchRecords(), idlePartitions()),
                 curve ? DemoPlan.doublings(threads) : DemoPlan.oneAndMost(threads),
                 contenders(),
                 repeats);
+    }
+
+    private String compression() {
+        if (!CODECS.contains(compression)) {
+            throw MirrorException.usage("--compression " + compression + ": possible are " + String.join(", ", CODECS));
+        }
+        return compression;
     }
 
     private OptionalInt batchRecords() {

@@ -9,17 +9,19 @@ final class DemoJson {
 
     static String format(DemoRow row) {
         Contender contender = row.contender();
+        CpuPerRecord cpu = row.figures().cpu();
         return String.format(
                 Locale.ROOT,
                 "{\"contender\":%s,\"mode\":%s,\"threads\":%d,\"records_per_s\":%.0f,\"cpu_ns_per_record\":%.1f,"
-                        + "\"source_cpu_ns_per_record\":%s,\"target_cpu_ns_per_record\":%s,\"target\":%s}",
+                        + "\"compiler_cpu_ns_per_record\":%s,\"source_cpu_ns_per_record\":%s,\"target_cpu_ns_per_record\":%s,\"target\":%s}",
                 Json.quote(contender.contenderName().label()),
                 contender.mode().map(mode -> Json.quote(mode.label())).orElse("null"),
                 row.threads(),
                 row.figures().recordsPerSecond(),
-                row.figures().cpuNanosPerRecord(),
-                number(row.figures().sourceCpuNanosPerRecord()),
-                number(row.figures().targetCpuNanosPerRecord()),
+                cpu.process(),
+                number(cpu.compiler()),
+                number(cpu.source()),
+                number(cpu.target()),
                 Json.quote(row.verdict()));
     }
 

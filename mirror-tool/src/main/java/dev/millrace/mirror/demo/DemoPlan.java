@@ -40,7 +40,7 @@ record DemoPlan(DemoLoad load, List<Integer> threads, List<Contender> contenders
 
     /** Numbers of threads with which a contender runs: one for MirrorMaker 2, all for the others. */
     List<Integer> threads(Contender contender) {
-        return contender.isMirrorMaker2() ? List.of(contender.threads(most())) : threads;
+        return contender.runsOnce() ? List.of(contender.threads(most())) : threads;
     }
 
     private int most() {
@@ -49,7 +49,7 @@ record DemoPlan(DemoLoad load, List<Integer> threads, List<Contender> contenders
 
     /**
      * The runs in a fair order: at each number of threads every contender runs, and a different one begins at the next
-     * number and in the next round. MirrorMaker 2 runs at the largest number only.
+     * number and in the next round. What runs once a round runs at the largest number.
      */
     List<Run> runs() {
         List<Run> runs = new ArrayList<>();
@@ -59,7 +59,7 @@ record DemoPlan(DemoLoad load, List<Integer> threads, List<Contender> contenders
                 Collections.rotate(order, -(round + i));
                 for (Contender contender : order) {
                     int asked = threads.get(i);
-                    if (asked == most() || !contender.isMirrorMaker2()) {
+                    if (asked == most() || !contender.runsOnce()) {
                         runs.add(new Run(contender, contender.threads(asked)));
                     }
                 }
@@ -82,8 +82,9 @@ record DemoPlan(DemoLoad load, List<Integer> threads, List<Contender> contenders
     String describeMethod() {
         String notes = """
                 Each run is a process of its own. It is measured from the poll that passes a quarter of the records, which
-                warm up its JVM, to the last acknowledgement. CPU is that of the whole process; "source's" and "target's"
-                are that of their brokers, per record too. One send() in 16, at random, is timed. Each target was read back
+                warm up its JVM, to the last acknowledgement. CPU is that of the whole process, and "compiler" the part of the
+                JVM's compiler, which has done its work in a mirror that runs for long; "source's" and "target's" are
+                those of their brokers. One send() in 16, at random, is timed. Each target was read back
                 and compared with the source, record by record.
                 """;
         if (rounds > 1) {
@@ -101,10 +102,16 @@ record DemoPlan(DemoLoad load, List<Integer> threads, List<Contender> contenders
                     on the target, twice a second.
                     """;
         }
+        if (contenders.contains(Contender.REPLAY)) {
+            notes += """
+                    replay is no mirror: it has read all batches into memory before, and passes them to the target with this
+                    mirror's producer, once a round and by one thread. It shows what the target allows.
+                    """;
+        }
         if (contenders.stream().anyMatch(Contender::isMirrorMaker1)) {
             notes += """
                     mirrormaker1 is kafka.tools.MirrorMaker of Kafka 3.9.1, with its own JVM options and settings except
-                    snappy and a heap of 1 GB; mirrormaker1-tuned has those of this mirror. Their threads are num.streams.
+                    the compression and a heap of 1 GB; mirrormaker1-tuned has those of this mirror. Their threads are num.streams.
                     Interceptors measure them at the same moments, but their send() is not timed. They commit once a
                     minute, this mirror once a second. They do not keep a record's partition.
                     """;
@@ -112,7 +119,7 @@ record DemoPlan(DemoLoad load, List<Integer> threads, List<Contender> contenders
         if (contenders.stream().anyMatch(Contender::isMirrorMaker2)) {
             notes += """
                     mirrormaker2 is org.apache.kafka.connect.mirror.MirrorMaker of Kafka 4.3.1, with its own JVM options and
-                    settings except snappy, IdentityReplicationPolicy, no heartbeats, no checkpoints and a heap of 2 GB from
+                    settings except the compression, IdentityReplicationPolicy, no heartbeats, no checkpoints and a heap of 2 GB from
                     the start. It runs once a round, with 4 tasks (or --threads, if that is less), which stand in place of
                     threads. Interceptors measure it at the same moments, but its send() is not timed.
                     """;

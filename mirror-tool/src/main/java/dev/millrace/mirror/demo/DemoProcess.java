@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Starts a run of the demo in a JVM of its own and reads its output. */
 final class DemoProcess {
@@ -88,11 +89,8 @@ final class DemoProcess {
     }
 
     private static Measurement.Figures parse(String[] fields) {
-        return new Measurement.Figures(
-                Double.parseDouble(fields[0]),
-                Double.parseDouble(fields[1]),
-                Double.parseDouble(fields[2]),
-                Double.parseDouble(fields[3]));
+        double[] values = Stream.of(fields).mapToDouble(Double::parseDouble).toArray();
+        return new Measurement.Figures(values[0], new CpuPerRecord(values[1], values[2]), values[3], values[4]);
     }
 
     /**
@@ -133,7 +131,8 @@ final class DemoProcess {
 
     /** Called last in the child. */
     static void print(Measurement.Figures figures) {
-        System.out.println(FIGURES + figures.recordsPerSecond() + " " + figures.cpuNanosPerRecord() + " "
+        System.out.println(FIGURES + figures.recordsPerSecond() + " "
+                + figures.cpu().process() + " " + figures.cpu().compiler() + " "
                 + figures.sendMeanNanos() + " " + figures.sendP99Nanos());
     }
 }

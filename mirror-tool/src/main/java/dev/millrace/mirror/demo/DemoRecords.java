@@ -38,7 +38,7 @@ final class DemoRecords {
      * @param progress called with the number of records sent so far
      */
     static void write(Map<String, Object> client, DemoLoad load, LongConsumer progress) {
-        client.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "snappy");
+        client.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, load.compression());
         boolean isFlushed = load.batchRecords().isPresent();
         if (isFlushed) {
             fillNoBatch(client, load);

@@ -33,11 +33,13 @@ record DemoRow(Contender contender, int threads, Measurement.Figures figures, St
                 worst.threads,
                 new Measurement.Figures(
                         median(figures, Measurement.Figures::recordsPerSecond),
-                        median(figures, Measurement.Figures::cpuNanosPerRecord),
+                        new CpuPerRecord(
+                                median(figures, run -> run.cpu().process()),
+                                median(figures, run -> run.cpu().compiler()),
+                                median(figures, run -> run.cpu().source()),
+                                median(figures, run -> run.cpu().target())),
                         median(figures, Measurement.Figures::sendMeanNanos),
-                        median(figures, Measurement.Figures::sendP99Nanos),
-                        median(figures, Measurement.Figures::sourceCpuNanosPerRecord),
-                        median(figures, Measurement.Figures::targetCpuNanosPerRecord)),
+                        median(figures, Measurement.Figures::sendP99Nanos)),
                 worst.verdict,
                 worst.isRight);
     }

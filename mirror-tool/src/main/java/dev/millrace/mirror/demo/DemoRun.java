@@ -6,17 +6,14 @@ import dev.millrace.mirror.Mirror;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.cli.MirrorOptions;
-import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.TopicPartition;
 import picocli.CommandLine;
 
 /**
  * The main class of one run of this mirror. The mirror is the same that {@code mirror run} starts with the same
- * options, except that it compresses with snappy, and stops when it has mirrored the records that the source had at the
- * start.
+ * options, except that it stops when it has mirrored the records that the source had at the start.
  *
  * <p>{@link DemoProcess} reads its standard output: the number of records mirrored so far, and at the end the figures.
  */
@@ -27,8 +24,8 @@ final class DemoRun {
     public static void main(String[] args) {
         DemoProcess.endWithParent();
         try {
-            DemoProcess.print(measure(compressed(
-                    CommandLine.populateCommand(new MirrorOptions(), args).toConfig())));
+            DemoProcess.print(measure(
+                    CommandLine.populateCommand(new MirrorOptions(), args).toConfig()));
         } catch (MirrorException e) {
             System.out.println(e.getMessage());
             System.exit(e.exitCode());
@@ -43,26 +40,8 @@ final class DemoRun {
         return measurement.figures();
     }
 
-    private static MirrorConfig compressed(MirrorConfig config) {
-        return new MirrorConfig(
-                config.topics(),
-                config.names(),
-                config.threads(),
-                config.mode(),
-                config.producerKind(),
-                config.consumer(),
-                compressed(config.producer()),
-                config.policies());
-    }
-
-    /** A producer's configuration, with the demo's compression. */
-    static Map<String, Object> compressed(Map<String, Object> producer) {
-        Map<String, Object> config = new HashMap<>(producer);
-        config.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, "snappy");
-        return config;
-    }
-
-    private static Map<TopicPartition, Long> readEnds(MirrorConfig config) {
+    /** The offset after the last record, of every partition of the source that has records. */
+    static Map<TopicPartition, Long> readEnds(MirrorConfig config) {
         try (Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()))) {
             Map<TopicPartition, Long> ends = Clusters.endOffsets(source, Demo.TOPIC, Demo.PARTITIONS);
             ends.values().removeIf(end -> end == 0);

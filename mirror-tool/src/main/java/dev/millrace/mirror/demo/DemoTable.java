@@ -14,6 +14,7 @@ final class DemoTable {
                         "threads",
                         "records/s",
                         "CPU ns/record",
+                        "compiler",
                         "source's",
                         "target's",
                         "send mean µs",
@@ -28,16 +29,17 @@ final class DemoTable {
                 row.contender().label(),
                 row.threads(),
                 number("%,.0f", figures.recordsPerSecond()),
-                number("%,.0f", figures.cpuNanosPerRecord()),
-                number("%,.0f", figures.sourceCpuNanosPerRecord()),
-                number("%,.0f", figures.targetCpuNanosPerRecord()),
+                number("%,.0f", figures.cpu().process()),
+                number("%,.0f", figures.cpu().compiler()),
+                number("%,.0f", figures.cpu().source()),
+                number("%,.0f", figures.cpu().target()),
                 number("%,.2f", figures.sendMeanNanos() / 1e3),
                 number("%,.1f", figures.sendP99Nanos() / 1e3),
                 row.verdict());
     }
 
     private static String line(Object... cells) {
-        return String.format(Locale.ROOT, "%-21s %7s %12s %14s %9s %9s %12s %11s  %s%n", cells);
+        return String.format(Locale.ROOT, "%-21s %7s %12s %14s %9s %9s %9s %12s %11s  %s%n", cells);
     }
 
     private static String number(String format, double value) {

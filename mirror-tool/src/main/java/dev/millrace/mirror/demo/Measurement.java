@@ -78,12 +78,10 @@ final class Measurement implements MirrorObserver {
     Figures figures() {
         Histogram all = new Histogram(LONGEST_SEND_NANOS, 2);
         sendTimes.forEach(all::add);
-        boolean isTimed = all.getTotalCount() > 0; // Modes that fetch by themselves call no send().
-        return new Figures(
-                clock.recordsPerSecond(),
-                clock.cpuNanosPerRecord(),
-                isTimed ? all.getMean() : Double.NaN,
-                isTimed ? all.getValueAtPercentile(99) : Double.NaN);
+        return all.getTotalCount() == 0 // Modes that fetch by themselves call no send().
+                ? Figures.untimed(clock)
+                : new Figures(
+                        clock.recordsPerSecond(), clock.cpuPerRecord(), all.getMean(), all.getValueAtPercentile(99));
     }
 
     /** The sender of one consumer thread. */
@@ -118,33 +116,18 @@ final class Measurement implements MirrorObserver {
     /**
      * The figures of one run.
      *
-     * @param cpuNanosPerRecord of the whole process
      * @param sendMeanNanos of the timed calls of {@code send}; NaN when none was timed
      * @param sendP99Nanos of the timed calls of {@code send}; NaN when none was timed
-     * @param sourceCpuNanosPerRecord of the source's brokers; NaN when not measured
-     * @param targetCpuNanosPerRecord of the target's brokers; NaN when not measured
      */
-    record Figures(
-            double recordsPerSecond,
-            double cpuNanosPerRecord,
-            double sendMeanNanos,
-            double sendP99Nanos,
-            double sourceCpuNanosPerRecord,
-            double targetCpuNanosPerRecord) {
-        /** What the run itself can measure. */
-        Figures(double recordsPerSecond, double cpuNanosPerRecord, double sendMeanNanos, double sendP99Nanos) {
-            this(recordsPerSecond, cpuNanosPerRecord, sendMeanNanos, sendP99Nanos, Double.NaN, Double.NaN);
+    record Figures(double recordsPerSecond, CpuPerRecord cpu, double sendMeanNanos, double sendP99Nanos) {
+        /** Of a run whose calls of {@code send} are not timed. */
+        static Figures untimed(RunClock clock) {
+            return new Figures(clock.recordsPerSecond(), clock.cpuPerRecord(), Double.NaN, Double.NaN);
         }
 
         /** The same, with the CPU time of the brokers. */
         Figures with(BrokerCpu brokers) {
-            return new Figures(
-                    recordsPerSecond,
-                    cpuNanosPerRecord,
-                    sendMeanNanos,
-                    sendP99Nanos,
-                    brokers.sourceNanosPerRecord(),
-                    brokers.targetNanosPerRecord());
+            return new Figures(recordsPerSecond, cpu.with(brokers), sendMeanNanos, sendP99Nanos);
         }
     }
 }

@@ -28,7 +28,7 @@ interface MirrorMaker extends AutoCloseable {
      * @param target bootstrap servers
      * @param group another one for each run
      * @param threads how many consumers, which MirrorMaker calls streams or tasks
-     * @param records the number of records of the topic
+     * @param load what the source has
      */
-    record Job(String source, String target, String group, int threads, long records) {}
+    record Job(String source, String target, String group, int threads, DemoLoad load) {}
 }

@@ -36,11 +36,11 @@ final class MirrorMaker1 implements MirrorMaker {
         Map<String, Object> consumer =
                 tuned ? tunedConsumer(job.source(), job.group()) : shippedConsumer(job.source(), job.group());
         consumer.put(ConsumerConfig.INTERCEPTOR_CLASSES_CONFIG, MirrorMakerRun.PollInterceptor.class.getName());
-        Map<String, Object> producer =
-                DemoRun.compressed(tuned ? tunedProducer(job.target()) : shippedProducer(job.target()));
+        Map<String, Object> producer = tuned ? tunedProducer(job.target()) : shippedProducer(job.target());
+        producer.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, job.load().compression());
         producer.put(ProducerConfig.INTERCEPTOR_CLASSES_CONFIG, MirrorMakerRun.AckInterceptor.class.getName());
         List<String> args = List.of(
-                Long.toString(job.records()),
+                Long.toString(job.load().records()),
                 MAIN,
                 "--consumer.config=" + jars.store("consumer.properties", consumer),
                 "--producer.config=" + jars.store("producer.properties", producer),
@@ -73,7 +73,7 @@ final class MirrorMaker1 implements MirrorMaker {
     }
 
     private static Map<String, Object> shippedProducer(String target) {
-        return Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, target);
+        return new HashMap<>(Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, target));
     }
 
     @Override

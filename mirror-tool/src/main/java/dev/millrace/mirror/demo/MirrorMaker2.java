@@ -29,7 +29,7 @@ final class MirrorMaker2 implements MirrorMaker {
     @Override
     public Measurement.Figures run(Contender contender, Job job, RunListener listener) {
         List<String> args = List.of(
-                Long.toString(job.records()),
+                Long.toString(job.load().records()),
                 MAIN,
                 jars.store("mm2.properties", config(job)).toString());
         List<String> options = new ArrayList<>(SHIPPED_OPTIONS);
@@ -60,7 +60,7 @@ final class MirrorMaker2 implements MirrorMaker {
                 false,
                 "emit.checkpoints.enabled",
                 false));
-        config.put(target + ".producer.compression.type", "snappy");
+        config.put(target + ".producer.compression.type", job.load().compression());
         config.put(source + ".consumer.interceptor.classes", MirrorMakerRun.PollInterceptor.class.getName());
         config.put(target + ".producer.interceptor.classes", MirrorMakerRun.AckInterceptor.class.getName());
         // The clusters have one broker.

@@ -50,8 +50,7 @@ final class MirrorMakerRun {
         main.start();
 
         awaitEnd();
-        DemoProcess.print(
-                new Measurement.Figures(clock.recordsPerSecond(), clock.cpuNanosPerRecord(), Double.NaN, Double.NaN));
+        DemoProcess.print(Measurement.Figures.untimed(clock));
         Runtime.getRuntime().halt(0);
     }
 

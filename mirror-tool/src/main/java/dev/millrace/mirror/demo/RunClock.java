@@ -24,8 +24,10 @@ final class RunClock {
     private long skipped;
     private long startNanos;
     private long startCpuNanos;
+    private double startCompilerNanos;
     private long nanos;
     private long cpuNanos;
+    private double compilerNanos;
 
     /**
      * @param records of the whole run
@@ -42,6 +44,7 @@ final class RunClock {
             long before = polled.getAndAdd(count);
             if (before + count > records / 4 && started.compareAndSet(false, true)) {
                 skipped = before;
+                startCompilerNanos = CompilerCpu.nanos();
                 startCpuNanos = PROCESS.getProcessCpuTime();
                 startNanos = System.nanoTime();
                 onStart.run();
@@ -57,6 +60,7 @@ final class RunClock {
     void stop() {
         nanos = System.nanoTime() - startNanos;
         cpuNanos = PROCESS.getProcessCpuTime() - startCpuNanos;
+        compilerNanos = CompilerCpu.nanos() - startCompilerNanos;
     }
 
     /** The records of the poll that started the clock, and of all later ones. */
@@ -68,8 +72,7 @@ final class RunClock {
         return measuredRecords() * 1e9 / nanos;
     }
 
-    /** CPU time of the whole process per record. */
-    double cpuNanosPerRecord() {
-        return (double) cpuNanos / measuredRecords();
+    CpuPerRecord cpuPerRecord() {
+        return new CpuPerRecord((double) cpuNanos / measuredRecords(), compilerNanos / measuredRecords());
     }
 }

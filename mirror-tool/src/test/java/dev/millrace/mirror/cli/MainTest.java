@@ -77,7 +77,7 @@ class MainTest {
                     demo --threads 0                                              | --threads 0: at least 1
                     demo --size 1                                                 | --size 1: from 20
                     demo --rounds 0                                               | --rounds 0: at least 1
-                    demo --producers stock,fast                                   | one of stock, millrace, millrace-exactly-once, mirrormaker1, mirrormaker1-tuned, mirrormaker2, not 'fast'
+                    demo --producers stock,fast                                   | one of stock, millrace, millrace-exactly-once, replay, mirrormaker1, mirrormaker1-tuned, mirrormaker2, not 'fast'
                     demo --producers stock,stock                                  | --producers: each can be given once
                     demo --mode auto,auto                                         | --mode: each can be given once
                     demo --mode fast                                              | one of consumer, auto, records, batches, not 'fast'

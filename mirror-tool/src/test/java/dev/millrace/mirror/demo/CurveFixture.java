@@ -37,7 +37,7 @@ final class CurveFixture {
                 rows.add(new DemoRow(
                         contender,
                         threads.get(i),
-                        new Measurement.Figures(speed, 2_500, 1_000, 2_000),
+                        new Measurement.Figures(speed, new CpuPerRecord(2_500, 100), 1_000, 2_000),
                         keepsPartitions ? "exact" : "every record once, partitions differ",
                         true));
             }

@@ -100,6 +100,11 @@ class DemoPlanTest {
     }
 
     private static DemoRow row(Contender contender, long nanos, String verdict, boolean isRight) {
-        return new DemoRow(contender, 1, new Measurement.Figures(nanos, 2 * nanos, nanos, nanos), verdict, isRight);
+        return new DemoRow(
+                contender,
+                1,
+                new Measurement.Figures(nanos, new CpuPerRecord(2 * nanos, nanos, nanos, nanos), nanos, nanos),
+                verdict,
+                isRight);
     }
 }

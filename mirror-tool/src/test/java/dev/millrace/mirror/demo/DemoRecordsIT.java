@@ -25,7 +25,9 @@ class DemoRecordsIT {
             long records = 3L * batch * Demo.PARTITIONS - batch + 10;
 
             DemoRecords.write(
-                    cluster.clientConfig(), new DemoLoad(records, 100, OptionalInt.of(batch), 0), written -> {});
+                    cluster.clientConfig(),
+                    new DemoLoad(records, 100, "snappy", OptionalInt.of(batch), 0),
+                    written -> {});
 
             assertThat(batches(cluster, 0, 3 * batch)).containsExactly(batch, batch, batch);
             assertThat(batches(cluster, Demo.PARTITIONS - 1, 2 * batch + 10)).containsExactly(batch, batch, 10);

@@ -174,7 +174,11 @@ class TakeOverIT {
 
     private static Map<String, Object> mirrorMaker2Config(String topic, String alias) {
         Map<String, Object> config = MirrorMaker2.config(new MirrorMaker.Job(
-                clusters.source().bootstrapServers(), clusters.target().bootstrapServers(), alias, 2, 0));
+                clusters.source().bootstrapServers(),
+                clusters.target().bootstrapServers(),
+                alias,
+                2,
+                new DemoLoad(1, 100)));
         config.keySet().removeIf(key -> key.endsWith(".interceptor.classes")); // they would end it
         config.put("topics", topic);
         config.put("target.offset.flush.interval.ms", 2_000);
