@@ -1,12 +1,16 @@
 package dev.millrace.mirror.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.millrace.mirror.support.Programs;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -62,7 +66,7 @@ class PackageFilesTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             mirror ta                 | take-over
-            mirror run --mm           | --mm2-checkpoints
+            mirror run --mm2-c        | --mm2-checkpoints
             mirror status --vers      | --version
             """)
     void shouldCompleteCommandsAndOptionsInBash(String typed, String expected) throws Exception {
@@ -82,6 +86,46 @@ class PackageFilesTest {
 
         assertThat(List.of(offered.strip().split("\\s+"))).containsExactly(expected);
         assertThat(bash.waitFor()).isZero();
+    }
+
+    /** By a zsh with a terminal, in which a person types and presses the key. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            mirror ta                 | take-over
+            mirror run --mm2-c        | --mm2-checkpoints
+            mirror status --vers      | --version
+            """)
+    void shouldCompleteCommandsAndOptionsInZsh(String typed, String expected) throws Exception {
+        Optional<Path> zsh = Programs.find("zsh");
+        assumeTrue(zsh.isPresent(), "This machine has no zsh on its PATH");
+        Files.writeString(folder.resolve(".zshrc"), """
+                PS1='ready> '
+                unsetopt prompt_cr prompt_sp
+                source "$ZDOTDIR/share/bash-completion/completions/mirror"
+                """);
+        Path script = Files.writeString(folder.resolve("type.zsh"), """
+                zmodload zsh/zpty
+                zpty terminal zsh -i
+                zpty -r -m terminal begun '*ready> '
+                zpty -n -w terminal "$1"$'\\t'
+                zpty -r -m terminal seen "*$2*"
+                """);
+        ProcessBuilder typing = new ProcessBuilder(zsh.get().toString(), "-f", script.toString(), typed, expected);
+        typing.environment().put("ZDOTDIR", folder.toString());
+        typing.environment().put("TERM", "dumb");
+        Process terminal = typing.redirectErrorStream(true)
+                .redirectOutput(folder.resolve("seen").toFile())
+                .start();
+        try {
+            assertThat(terminal.waitFor(60, TimeUnit.SECONDS))
+                    .as("%s becomes %s", typed, expected)
+                    .isTrue();
+            assertThat(terminal.exitValue())
+                    .as(Files.readString(folder.resolve("seen")))
+                    .isZero();
+        } finally {
+            terminal.destroyForcibly();
+        }
     }
 
     private String page(String name) throws IOException {
