@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A compacted topic of the target: the last value of each key is kept.
+ * A compacted topic of one of the clusters: the last value of each key is kept.
  *
  * <p><b>Threads:</b> one at a time.
  */
@@ -46,15 +46,32 @@ final class CompactedTopic implements AutoCloseable {
             Integer.toString(16 << 20));
 
     private final String name;
-    private final Admin target;
-    private final MirrorConfig config;
+    private final Home home;
     private Producer<byte[], byte[]> producerOrNull;
     private boolean exists;
 
-    CompactedTopic(String name, Admin target, MirrorConfig config) {
+    /**
+     * The cluster that has the topic.
+     *
+     * @param client configuration of a producer there
+     */
+    record Home(ClusterRole role, Admin admin, Map<String, Object> client, ProducerKind producerKind) {
+        static Home source(Admin source, MirrorConfig config) {
+            return new Home(
+                    ClusterRole.SOURCE,
+                    source,
+                    DerivedConfigs.sourceProducer(config.consumer()),
+                    config.producerKind());
+        }
+
+        static Home target(Admin target, MirrorConfig config) {
+            return new Home(ClusterRole.TARGET, target, config.producer(), config.producerKind());
+        }
+    }
+
+    CompactedTopic(String name, Home home) {
         this.name = name;
-        this.target = target;
-        this.config = config;
+        this.home = home;
     }
 
     String name() {
@@ -62,18 +79,18 @@ final class CompactedTopic implements AutoCloseable {
     }
 
     /**
-     * The last value of each of these keys; empty if the target does not have the topic. Blocks while the target
+     * The last value of each of these keys; empty if the cluster does not have the topic. Blocks while it
      * answers, for about 30 s at most.
      */
     Optional<Map<ByteBuffer, byte[]>> read(Predicate<byte[]> isWanted) {
-        var description = Clusters.describe(target, Set.of(name)).get(name);
+        var description = Clusters.describe(home.admin, Set.of(name)).get(name);
         if (description == null) {
             return Optional.empty();
         }
         exists = true;
         List<TopicPartition> partitions =
                 Clusters.partitions(name, description.partitions().size());
-        KafkaConsumer<byte[], byte[]> reader = CopyCheck.createReader(config.producer());
+        KafkaConsumer<byte[], byte[]> reader = CopyCheck.createReader(home.client);
         try {
             return Optional.of(read(reader, partitions, isWanted));
         } finally {
@@ -91,7 +108,7 @@ final class CompactedTopic implements AutoCloseable {
         Map<TopicPartition, Long> ends = reader.endOffsets(partitions);
         while (partitions.stream().anyMatch(partition -> reader.position(partition) < ends.get(partition))) {
             if (System.nanoTime() - start > PATIENCE.toNanos()) {
-                throw new TimeoutException("Topic " + name + " on the target cannot be read in time");
+                throw new TimeoutException("Topic " + name + " on the " + home.role + " cannot be read in time");
             }
             for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
                 if (record.key() == null || !isWanted.test(record.key())) {
@@ -108,7 +125,7 @@ final class CompactedTopic implements AutoCloseable {
     }
 
     /**
-     * Writes values, into a topic of so many partitions if there is none yet; returns the keys of which the target has
+     * Writes values, into a topic of so many partitions if there is none yet; returns the keys of which the cluster has
      * taken them. Blocks while it takes them, for about 30 s at most.
      */
     Set<ByteBuffer> write(Map<ByteBuffer, byte[]> values, int partitions) {
@@ -127,22 +144,26 @@ final class CompactedTopic implements AutoCloseable {
             } catch (InterruptedException e) {
                 throw new InterruptException(e);
             } catch (ExecutionException e) {
-                LOG.warn("Could not write to topic {}: {}", name, MirrorException.reason(e.getCause()));
+                LOG.warn(
+                        "Could not write to topic {} on the {}: {}",
+                        name,
+                        home.role,
+                        MirrorException.reason(e.getCause()));
             }
         });
         return written;
     }
 
     private void ensureExists(int partitions) {
-        if (exists || Clusters.describe(target, Set.of(name)).containsKey(name)) {
+        if (exists || Clusters.describe(home.admin, Set.of(name)).containsKey(name)) {
             exists = true;
             return;
         }
         try {
-            new TopicCreator(target).create(name, partitions, SETTINGS);
+            new TopicCreator(home.admin).create(name, partitions, SETTINGS);
         } catch (ExecutionException e) {
             if (!(e.getCause() instanceof TopicExistsException)) { // else another process was faster
-                throw MirrorException.failed("Could not create topic " + name + " on the target", e.getCause());
+                throw MirrorException.failed("Could not create topic " + name + " on the " + home.role, e.getCause());
             }
         }
         exists = true;
@@ -151,12 +172,12 @@ final class CompactedTopic implements AutoCloseable {
     /** Of its own: the mirror's gives its partitions numbers. */
     private Producer<byte[], byte[]> producer() {
         if (producerOrNull == null) {
-            Map<String, Object> own = new HashMap<>(config.producer());
+            Map<String, Object> own = new HashMap<>(home.client);
             own.computeIfPresent(ProducerConfig.CLIENT_ID_CONFIG, (key, id) -> id + "-offsets");
             own.put(ProducerConfig.LINGER_MS_CONFIG, 0);
             own.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, (int) PATIENCE.toMillis());
             own.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) REQUEST_TIMEOUT.toMillis());
-            producerOrNull = config.producerKind().create(own);
+            producerOrNull = home.producerKind.create(own);
         }
         return producerOrNull;
     }

@@ -6,6 +6,7 @@ import java.util.Map;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Configurations of single clients, derived from those in {@link MirrorConfig}. */
 public final class DerivedConfigs {
@@ -37,6 +38,16 @@ public final class DerivedConfigs {
         Map<String, Object> config = new HashMap<>(client);
         config.keySet().retainAll(AdminClientConfig.configNames());
         config.put(AdminClientConfig.CLIENT_ID_CONFIG, client.get(AdminClientConfig.CLIENT_ID_CONFIG) + "-admin");
+        return config;
+    }
+
+    /** The configuration of a producer that writes to the source: the consumer's connection. */
+    static Map<String, Object> sourceProducer(Map<String, Object> consumer) {
+        Map<String, Object> config = new HashMap<>(consumer);
+        config.keySet().retainAll(AdminClientConfig.configNames());
+        config.keySet().retainAll(ProducerConfig.configNames());
+        config.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+        config.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
         return config;
     }
 

@@ -37,6 +37,7 @@ final class GroupSync implements AutoCloseable {
     private final OffsetMap map;
     private final OffsetMapTopic topic;
     private final Optional<Mm2Checkpoints> checkpoints;
+    private final Optional<Mm2OffsetSyncs> offsetSyncs;
     private final Admin source;
     private final Admin target;
     private final ScheduledExecutorService timer = Timers.daemon("mirror-groups");
@@ -50,7 +51,12 @@ final class GroupSync implements AutoCloseable {
         this.intervalNanos = policy.interval().toNanos();
         this.ownGroup = ownGroup;
         this.topic = new OffsetMapTopic(ownGroup, target, config);
-        this.checkpoints = policy.checkpointsAlias().map(alias -> new Mm2Checkpoints(alias, target, config));
+        CompactedTopic.Home onTarget = CompactedTopic.Home.target(target, config);
+        this.checkpoints = policy.checkpointsAlias().map(alias -> new Mm2Checkpoints(alias, onTarget));
+        this.offsetSyncs = policy.offsetSyncs()
+                .map(place -> new Mm2OffsetSyncs(
+                        place.alias(),
+                        place.cluster() == ClusterRole.TARGET ? onTarget : CompactedTopic.Home.source(source, config)));
         this.copies = new CopiesOnTarget(target, config.names());
         this.map = new OffsetMap(topic, source, copies);
         this.source = source;
@@ -94,17 +100,22 @@ final class GroupSync implements AutoCloseable {
         Set<TopicPartition> loaded = map.loaded();
         Map<String, Map<TopicPartition, OffsetAndMetadata>> committed =
                 GroupOffsets.committed(source, GroupOffsets.names(source, names, ownGroup));
-        Set<TopicPartition> partitions = new HashSet<>();
+        Set<TopicPartition> partitions = new HashSet<>(offsetSyncs.isPresent() ? loaded : Set.of());
         committed.values().forEach(of -> {
             of.keySet().retainAll(loaded);
             partitions.addAll(of.keySet());
         });
         committed.values().removeIf(Map::isEmpty);
-        if (committed.isEmpty()) {
-            checkpoints.ifPresent(Mm2Checkpoints::write); // none
-            return;
-        }
         GroupTranslation translation = GroupTranslation.of(partitions, copies, map::runs);
+        if (!committed.isEmpty()) {
+            commit(committed, translation);
+        }
+        checkpoints.ifPresent(kept -> writeCheckpoints(kept, committed, translation));
+        offsetSyncs.ifPresent(syncs -> writeOffsetSyncs(syncs, translation));
+    }
+
+    /** Of those groups that have no members on the target. */
+    private void commit(Map<String, Map<TopicPartition, OffsetAndMetadata>> committed, GroupTranslation translation) {
         Map<String, Map<TopicPartition, OffsetAndMetadata>> there = GroupOffsets.committed(target, committed.keySet());
         Map<String, Map<TopicPartition, OffsetAndMetadata>> wanted = new HashMap<>();
         committed.forEach((group, of) -> {
@@ -121,7 +132,6 @@ final class GroupSync implements AutoCloseable {
                 commit(group, offsets);
             }
         });
-        checkpoints.ifPresent(kept -> writeCheckpoints(kept, committed, translation));
     }
 
     /** By partitions of the target, as {@code there}. */
@@ -169,6 +179,14 @@ final class GroupSync implements AutoCloseable {
         checkpoints.write();
     }
 
+    private static void writeOffsetSyncs(Mm2OffsetSyncs syncs, GroupTranslation translation) {
+        translation
+                .runs()
+                .keySet()
+                .forEach(partition -> translation.lastCopy(partition).ifPresent(last -> syncs.add(partition, last)));
+        syncs.write();
+    }
+
     private void tellActive(String group) {
         if (toldActive.add(group)) {
             LOG.info("Group {} has members on the target; its offsets there are left as they are", group);
@@ -203,5 +221,6 @@ final class GroupSync implements AutoCloseable {
         timer.shutdownNow();
         topic.close();
         checkpoints.ifPresent(Mm2Checkpoints::close);
+        offsetSyncs.ifPresent(Mm2OffsetSyncs::close);
     }
 }

@@ -35,6 +35,13 @@ record GroupTranslation(
         return new GroupTranslation(runs.apply(partitions), starts, ends);
     }
 
+    /** Where the last record is of which it is known; empty if of none, or the target has lost it. */
+    Optional<OffsetRuns.Copy> lastCopy(TopicPartition partition) {
+        return Optional.ofNullable(runs.get(partition))
+                .flatMap(OffsetRuns::lastCopy)
+                .filter(copy -> copy.target() < ends.getOrDefault(partition, 0L));
+    }
+
     /**
      * Where a group goes on. Of what was before all that is known, it sees again what the target has of it. There is no
      * answer if the target lacks the partition, or its log ends before: then it has lost records, and it will have

@@ -1,11 +1,6 @@
 package dev.millrace.mirror;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
-import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 
@@ -13,25 +8,18 @@ import org.apache.kafka.common.TopicPartition;
  * Tells programs that were written for MirrorMaker 2 where groups of the source would go on at the target: its {@code
  * RemoteClusterUtils.translateOffsets} reads a topic of the target, with a record for each group and partition.
  *
- * <p>Its form is fixed by {@code org.apache.kafka.connect.mirror.Checkpoint}. A string begins with its length in bytes,
- * a 16-bit number.
+ * <p>Its form is fixed by {@code org.apache.kafka.connect.mirror.Checkpoint}.
  *
  * <p><b>Threads:</b> one at a time.
  */
 final class Mm2Checkpoints implements AutoCloseable {
-    /** Its readers look into the first partition only. */
-    private static final int PARTITIONS = 1;
-
     private static final short VERSION = 0;
 
-    private final CompactedTopic topic;
-    private final Map<ByteBuffer, byte[]> current = new HashMap<>();
-    /** Without those of partitions that another process has had since, which has written others. */
-    private final Map<ByteBuffer, byte[]> written = new HashMap<>();
+    private final Mm2Topic topic;
 
     /** @param alias by which programs ask for the source */
-    Mm2Checkpoints(String alias, Admin target, MirrorConfig config) {
-        this.topic = new CompactedTopic(alias + ".checkpoints.internal", target, config);
+    Mm2Checkpoints(String alias, CompactedTopic.Home target) {
+        this.topic = new Mm2Topic(alias + ".checkpoints.internal", target);
     }
 
     /**
@@ -42,39 +30,26 @@ final class Mm2Checkpoints implements AutoCloseable {
      * @param translated the offset at the target
      */
     void add(String group, TopicPartition partition, OffsetAndMetadata committed, long translated) {
-        current.put(key(group, partition), value(committed, translated));
+        topic.add(key(group, partition), value(committed, translated));
     }
 
     /** Writes of what was added since the last call what has changed. Blocks while the target takes it. */
     void write() {
-        written.keySet().retainAll(current.keySet());
-        Map<ByteBuffer, byte[]> changed = new HashMap<>(current);
-        changed.entrySet().removeIf(next -> Arrays.equals(next.getValue(), written.get(next.getKey())));
-        current.clear();
-        topic.write(changed, PARTITIONS).forEach(key -> written.put(key, changed.get(key)));
+        topic.write();
     }
 
     static ByteBuffer key(String group, TopicPartition partition) {
-        byte[] groupBytes = group.getBytes(StandardCharsets.UTF_8);
-        byte[] topicBytes = partition.topic().getBytes(StandardCharsets.UTF_8);
-        return ByteBuffer.allocate(2 * Short.BYTES + groupBytes.length + topicBytes.length + Integer.BYTES)
-                .putShort((short) groupBytes.length)
-                .put(groupBytes)
-                .putShort((short) topicBytes.length)
-                .put(topicBytes)
-                .putInt(partition.partition())
-                .flip();
+        return Mm2Topic.key(partition, group);
     }
 
     static byte[] value(OffsetAndMetadata committed, long translated) {
-        byte[] metadata = committed.metadata().getBytes(StandardCharsets.UTF_8);
-        return ByteBuffer.allocate(2 * Short.BYTES + 2 * Long.BYTES + metadata.length)
+        String metadata = committed.metadata();
+        ByteBuffer value = ByteBuffer.allocate(Short.BYTES + 2 * Long.BYTES + Mm2Topic.sizeOf(metadata))
                 .putShort(VERSION)
                 .putLong(committed.offset())
-                .putLong(translated)
-                .putShort((short) metadata.length)
-                .put(metadata)
-                .array();
+                .putLong(translated);
+        Mm2Topic.put(metadata, value);
+        return value.array();
     }
 
     @Override

@@ -47,7 +47,7 @@ public record Mm2Progress(String alias, String topic, String connector) {
      */
     Map<TopicPartition, Long> read(Admin target, MirrorConfig config) {
         Map<ByteBuffer, byte[]> kept;
-        try (CompactedTopic offsets = new CompactedTopic(topic, target, config)) {
+        try (CompactedTopic offsets = new CompactedTopic(topic, CompactedTopic.Home.target(target, config))) {
             kept = offsets.read(key -> true).orElseThrow(() -> missing(target));
         }
         return find(kept);

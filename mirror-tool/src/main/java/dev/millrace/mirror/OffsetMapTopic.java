@@ -70,7 +70,7 @@ final class OffsetMapTopic implements AutoCloseable {
 
     /** @param group of the mirror */
     OffsetMapTopic(String group, Admin target, MirrorConfig config) {
-        this.topic = new CompactedTopic(name(group), target, config);
+        this.topic = new CompactedTopic(name(group), CompactedTopic.Home.target(target, config));
     }
 
     /** Names of topics have fewer characters to choose from than those of groups. */

@@ -26,6 +26,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.connect.mirror.Mm2Translation;
 import org.apache.kafka.connect.mirror.RemoteClusterUtils;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -58,8 +59,8 @@ class GroupFailoverIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"auto, exact", "auto, exactly-once", "consumer, at-least-once"})
-    void shouldLetGroupsGoOnWithEachRecordOnce(String mode, String resume) throws Exception {
+    @CsvSource({"auto, exact, source", "auto, exactly-once, target", "consumer, at-least-once, source"})
+    void shouldLetGroupsGoOnWithEachRecordOnce(String mode, String resume, String syncsLocation) throws Exception {
         String topic = mode + "-" + resume;
         clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
         String alias = topic + "-source";
@@ -68,7 +69,9 @@ class GroupFailoverIT {
             "--resume=" + resume,
             "--groups=" + topic + "-g.*",
             "--groups-interval=1s",
-            "--mm2-checkpoints=" + alias
+            "--mm2-checkpoints=" + alias,
+            "--mm2-offset-syncs=" + (syncsLocation.equals("source") ? topic + "-target" : alias),
+            "--mm2-offset-syncs-location=" + syncsLocation
         };
         writeWithMarkers(topic);
         mirrorAll(topic, false, options);
@@ -94,6 +97,44 @@ class GroupFailoverIT {
                 assertThat(seen).as(at).hasSameSizeAs(left);
                 assertThat(seen.equals(left)).as(at).isTrue();
             });
+        }
+        requireThatMirrorMaker2SkipsNothing(topic, syncsLocation, committed);
+    }
+
+    /** It goes on at the last record that it knows of: exactly, if the group has read all. */
+    private void requireThatMirrorMaker2SkipsNothing(
+            String topic, String syncsLocation, Map<String, Map<TopicPartition, Long>> committed) {
+        Map<String, String> connector = Map.of(
+                "name",
+                "any",
+                "connector.class",
+                "MirrorCheckpointConnector",
+                "source.cluster.alias",
+                topic + "-source",
+                "target.cluster.alias",
+                topic + "-target",
+                "source.cluster.bootstrap.servers",
+                clusters.source().bootstrapServers(),
+                "target.cluster.bootstrap.servers",
+                clusters.target().bootstrapServers(),
+                "offset-syncs.topic.location",
+                syncsLocation);
+        try (Mm2Translation maker2 = new Mm2Translation(connector)) {
+            committed.forEach((group, of) -> of.forEach((partition, offset) -> {
+                long to = maker2.translate(partition, offset).orElseThrow();
+                String at = group + " " + partition + " at " + offset + " -> " + to + ", seed " + seed;
+                boolean isAtEnd = group.endsWith("-g0");
+                if (to >= 0) {
+                    List<String> left = values(clusters.source(), partition, offset);
+                    List<String> seen = values(clusters.target(), partition, to);
+                    assertThat(seen).as(at).hasSizeGreaterThanOrEqualTo(left.size());
+                    assertThat(seen.subList(seen.size() - left.size(), seen.size()))
+                            .as(at)
+                            .isEqualTo(left);
+                    assertThat(seen.size() == left.size() || !isAtEnd).as(at).isTrue();
+                }
+                assertThat(to >= 0 || !isAtEnd).as(at).isTrue();
+            }));
         }
     }
 

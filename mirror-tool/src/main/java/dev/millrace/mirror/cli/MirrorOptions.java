@@ -4,7 +4,6 @@ import dev.millrace.mirror.Clusters;
 import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.DerivedConfigs;
 import dev.millrace.mirror.GapPolicy;
-import dev.millrace.mirror.GroupPolicy;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.MirrorPolicies;
@@ -19,7 +18,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
@@ -234,32 +232,8 @@ public final class MirrorOptions {
         }
     }
 
-    @Option(
-            names = "--groups",
-            paramLabel = "REGEX",
-            order = 15,
-            description = "Consumer groups of the source whose committed offsets are kept on the target, too,"
-                    + " translated, so that they can go on there: those whose whole name matches, or one of several"
-                    + " expressions separated by commas. Default: none.")
-    private String groups;
-
-    @Option(
-            names = "--groups-interval",
-            paramLabel = "DURATION",
-            converter = DurationParser.class,
-            order = 15,
-            description = "How often the offsets of --groups are written to the target. Default: 1m.")
-    private Duration groupsInterval = GroupPolicy.DEFAULT_INTERVAL;
-
-    @Option(
-            names = "--mm2-checkpoints",
-            paramLabel = "ALIAS",
-            order = 15,
-            description =
-                    "Write the offsets of --groups also to the topic ALIAS.checkpoints.internal on the target, where"
-                            + " programs find them that call RemoteClusterUtils.translateOffsets of MirrorMaker 2 with this"
-                            + " alias of the source. Default: no.")
-    private String checkpointsAlias;
+    @Mixin
+    private GroupOptions groups = new GroupOptions();
 
     @Option(
             names = "--sync",
@@ -355,7 +329,7 @@ public final class MirrorOptions {
                         waitAtStart,
                         refusalPolicies(producer),
                         resume(chosen),
-                        groupPolicy(),
+                        groups.toPolicy(),
                         syncPolicy()));
     }
 
@@ -371,23 +345,6 @@ public final class MirrorOptions {
             }
         }
         return new SyncPolicy(Set.copyOf(synced), excluded, syncInterval);
-    }
-
-    private GroupPolicy groupPolicy() {
-        if (groups == null && checkpointsAlias != null) {
-            throw MirrorException.usage("--mm2-checkpoints " + checkpointsAlias + ": --groups is needed, the groups for"
-                    + " which they are, such as 'payments-.*'");
-        }
-        if (checkpointsAlias != null && !checkpointsAlias.matches("[a-zA-Z0-9._-]+")) {
-            throw MirrorException.usage("--mm2-checkpoints '" + checkpointsAlias
-                    + "': an alias is part of a topic's name," + " and has letters, digits, '.', '_' and '-'");
-        }
-        return groups == null
-                ? GroupPolicy.NONE
-                : new GroupPolicy(
-                        Optional.of(TopicPattern.parse("--groups", groups)),
-                        groupsInterval,
-                        Optional.ofNullable(checkpointsAlias));
     }
 
     private Pattern topics() {

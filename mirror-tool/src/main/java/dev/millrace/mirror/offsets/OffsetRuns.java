@@ -2,6 +2,7 @@ package dev.millrace.mirror.offsets;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.Optional;
 import org.apache.kafka.common.utils.ByteUtils;
 
 /**
@@ -253,6 +254,24 @@ public final class OffsetRuns {
     public long firstTarget() {
         return size == 0 ? -1 : start(0);
     }
+
+    /**
+     * Where the last copy is of which it is known: each record after it is after it on the target, too.
+     *
+     * @return empty if it is known of none
+     */
+    public Optional<Copy> lastCopy() {
+        for (int run = size - 2; run >= 0; run--) {
+            long records = Math.min(sources[run + 1] - sources[run], start(run + 1) - start(run));
+            if (isKnown(run) && records > 0) {
+                return Optional.of(new Copy(sources[run] + records - 1, targets[run] + records - 1));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The offsets that a record has at the source and at the target. */
+    public record Copy(long source, long target) {}
 
     /**
      * Where the first record at or after a source offset is.

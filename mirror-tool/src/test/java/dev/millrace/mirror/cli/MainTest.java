@@ -45,6 +45,9 @@ class MainTest {
                     run --source a:1 --target b:1 --topics x --group=             | --group '': the name of a consumer group
                     run --source a:1 --target b:1 --topics x --mm2-checkpoints a  | --mm2-checkpoints a: --groups is needed
                     run --source a:1 --target b:1 --topics x --groups g --mm2-checkpoints a/b | --mm2-checkpoints 'a/b': an alias
+                    run --source a:1 --target b:1 --topics x --mm2-offset-syncs b | --mm2-offset-syncs b: --groups is needed
+                    run --source a:1 --target b:1 --topics x --groups g --mm2-offset-syncs b/c | --mm2-offset-syncs 'b/c': an alias
+                    run --source a:1 --target b:1 --topics x --mm2-offset-syncs-location b | expected is one of source, target
                     run --source a:1 --target b:1 --topics x --sync acl           | expected is one of settings, acls, quotas, not 'acl'
                     run --source a:1 --target b:1 --topics x --sync-interval 0    | --sync-interval 0: at least 1s
                     run --source a:1 --target b:1 --topics x --exclude-settings a=b | --exclude-settings 'a=b': expected are names

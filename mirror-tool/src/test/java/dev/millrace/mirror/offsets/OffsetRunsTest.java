@@ -2,6 +2,7 @@ package dev.millrace.mirror.offsets;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.mirror.offsets.OffsetRuns.Copy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,8 +39,6 @@ class OffsetRunsTest {
     }
 
     private record Step(What what, int amount) {}
-
-    private record Copy(long source, long target) {}
 
     /** A mirror, its target, and all copies. */
     private static final class Model {
@@ -97,7 +96,7 @@ class OffsetRunsTest {
 
         private void truncate(long end) {
             targetEnd = end;
-            copies.removeIf(copy -> copy.target >= end);
+            copies.removeIf(copy -> copy.target() >= end);
             records.values().removeIf(last -> last >= end);
             runs.truncate(end);
             if (storedOrNull != null) {
@@ -149,13 +148,24 @@ class OffsetRunsTest {
                     .filter(last -> last < to.target())
                     .count();
             long again = copies.stream()
-                    .filter(copy -> copy.source < offset && copy.target >= to.target())
+                    .filter(copy -> copy.source() < offset && copy.target() >= to.target())
                     .map(Copy::source)
                     .distinct()
                     .count();
             assertThat(skipped).as("skipped from %d on in %s", offset, runs).isZero();
             assertThat(again).as("seen twice at %d in %s", offset, runs).isLessThanOrEqualTo(to.twiceAtMost());
         }
+    }
+
+    /** MirrorMaker 2 takes its copy for the first record at this offset, and what is after it for all that are later. */
+    private static void checkLastCopy(Model model) {
+        model.runs.lastCopy().ifPresent(last -> {
+            long skipped = model.records.subMap(last.source(), model.position).entrySet().stream()
+                    .filter(next -> next.getValue() < last.target() + Math.min(1, next.getKey() - last.source()))
+                    .count();
+            assertThat(skipped).as("skipped after %s in %s", last, model.runs).isZero();
+            assertThat(last.target()).as("%s in %s", last, model.runs).isLessThan(model.targetEnd);
+        });
     }
 
     @Provide
@@ -179,6 +189,7 @@ class OffsetRunsTest {
                         model.check(offset);
                     }
                 }
+                checkLastCopy(model);
             }
         }
         model.merge();
@@ -187,6 +198,7 @@ class OffsetRunsTest {
                 model.check(offset);
             }
         }
+        checkLastCopy(model);
     }
 
     @Property
@@ -212,6 +224,7 @@ class OffsetRunsTest {
                 model.check(offset);
             }
         }
+        assertThat(model.runs.lastCopy()).isEqualTo(model.copies.stream().reduce((first, second) -> second));
     }
 
     @Example
