@@ -18,13 +18,14 @@ final class CatchUpEstimate {
     private final Deque<Sample> samples = new ArrayDeque<>();
     private volatile double seconds = Double.NaN;
 
-    /** @param partitions that the lag is of */
+    /** @param partitions how many the lag is of */
     private record Sample(long atNanos, long lag, long acked, long partitions) {}
 
     /**
      * Adds what is known now. To be called about once a second.
      *
-     * @param partitions owned by this process; when they become more or fewer, the lag changes without being copied
+     * @param totals of the partitions that are not paused
+     * @param partitions how many these are; when they become more or fewer, the lag changes without being copied
      */
     void add(MirrorTotals totals, long partitions, long nowNanos) {
         Sample now = new Sample(nowNanos, totals.lag(), totals.acked(), partitions);

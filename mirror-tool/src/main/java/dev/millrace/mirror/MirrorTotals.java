@@ -23,6 +23,11 @@ public record MirrorTotals(long sent, long acked, long dropped, long bytes, long
                 isLagKnown && other.isLagKnown);
     }
 
+    /** Without so many records of the source, which are not to be counted. */
+    MirrorTotals withoutUnpolled(long records) {
+        return new MirrorTotals(sent, acked, dropped, bytes, unpolled - records, isLagKnown);
+    }
+
     /** Records that are sent and whose outcome is still open. */
     public long inFlight() {
         return sent - acked - dropped;

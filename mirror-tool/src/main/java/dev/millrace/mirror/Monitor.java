@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
@@ -83,14 +84,21 @@ final class Monitor {
                         .filter(Objects::nonNull)
                         .toList(),
                 nowNanos);
-        catchUp.add(mirror.totals(), ownedPartitions(), nowNanos);
+        estimateCatchUp(nowNanos);
     }
 
-    private long ownedPartitions() {
-        return mirror.members().stream()
+    /** Of the partitions that are not paused: the others would never be copied. */
+    private void estimateCatchUp(long nowNanos) {
+        Map<Boolean, List<PartitionCounters>> byPaused = mirror.members().stream()
                 .flatMap(member -> member.counters().partitions().stream())
                 .filter(PartitionCounters::isOwned)
-                .count();
+                .collect(Collectors.partitioningBy(counters ->
+                        mirror.controls().of(counters.partition().topic()).isPaused()));
+        long pausedLag = byPaused.get(true).stream()
+                .mapToLong(counters -> Math.max(0, counters.lag()))
+                .sum();
+        catchUp.add(
+                mirror.totals().withoutUnpolled(pausedLag), byPaused.get(false).size(), nowNanos);
     }
 
     /** As {@link MirrorStatus#catchUpSeconds}. Does not block. */

@@ -80,6 +80,11 @@ final class PartitionCounters implements AckListener {
         return isOwned;
     }
 
+    /** Records of the source that the target has not acknowledged; negative if it is not known. */
+    long lag() {
+        return lag.getAcquire();
+    }
+
     /**
      * Why nothing more can be written.
      *
