@@ -2,10 +2,13 @@ package dev.millrace.mirror.http;
 
 import static dev.millrace.mirror.support.MirrorFixture.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.millrace.mirror.CopyMode;
+import dev.millrace.mirror.support.Chromium;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.http.HttpClient;
@@ -14,8 +17,15 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import javax.imageio.ImageIO;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -29,6 +39,16 @@ import org.junit.jupiter.params.provider.EnumSource;
 class MirrorHttpIT {
     private static final int PARTITIONS = 3;
     private static final int RECORDS = 6_000;
+
+    private static final List<String> SHOWN = List.of("audit", "orders", "payments.eu");
+    private static final int RECORDS_AT_ONCE = 12;
+    private static final String TOKEN = "0123456789abcdef";
+    private static final int PAGE_WIDTH = 1_240;
+    private static final String ROWS = "[...document.querySelectorAll('#partitions tr')]";
+    private static final String PAUSED = ROWS + ".filter(row => row.lastChild.textContent === 'paused')";
+    private static final String CHANGED = "find('changed').textContent";
+    private static final String POINTS =
+            "document.querySelector('#rateChart polyline').getAttribute('points').split(' ').length";
 
     private static MirrorFixture clusters;
 
@@ -118,6 +138,67 @@ class MirrorHttpIT {
             }
             await("it is ready again", () -> get(mirror, "readyz").statusCode() == 200, mirror);
         }
+    }
+
+    /**
+     * {@code -Dmillrace.picture=docs/mirror-status.png -Dmillrace.picture.seconds=90 -Dmillrace.patience=300} takes the
+     * picture of the documentation; the file is named in full.
+     */
+    @Test
+    @Timeout(300)
+    void shouldShowAndTakeChangesInARealBrowser() throws Exception {
+        Optional<Path> browser = Chromium.find();
+        assumeTrue(browser.isPresent(), "This machine has no Chromium on its PATH");
+        Path picture = Path.of(System.getProperty("millrace.picture", "target/mirror-status.png"));
+        int seconds = Integer.getInteger("millrace.picture.seconds", 3);
+        Path token = Files.writeString(folder.resolve("token"), TOKEN);
+        for (String topic : SHOWN) {
+            clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        }
+        String[] options = {"--http=0", "--http-token-file=" + token};
+        try (Producer<byte[], byte[]> producer = new KafkaProducer<>(
+                        clusters.source().clientConfig(), new ByteArraySerializer(), new ByteArraySerializer());
+                MirrorProcess mirror = clusters.mirror(String.join("|", SHOWN), 1, CopyMode.AUTO, options)) {
+            await("it tells its address", () -> mirror.httpAddress().isPresent(), mirror);
+            try (Chromium page =
+                    new Chromium(browser.get(), folder, mirror.httpAddress().get(), PAGE_WIDTH)) {
+                await(
+                        "all partitions are there",
+                        () -> page.evaluate(ROWS + ".length").equals("9"),
+                        mirror);
+                awaitPoints(page, seconds / 3, producer);
+                page.evaluate("find('token').value = '" + TOKEN + "'");
+                page.evaluate(ROWS + ".find(row => row.textContent.startsWith('audit-')).click()");
+                page.evaluate("find('pause').click()");
+                await("it says so", () -> page.evaluate(CHANGED).startsWith("Paused topics audit; "), mirror);
+                await("it is paused", () -> page.evaluate(PAUSED + ".length").equals("3"), mirror);
+                page.evaluate("find('topics').value = 'orders', find('rate').value = '20KB', find('throttle').click()");
+                await(
+                        "it is limited",
+                        () -> page.evaluate(CHANGED).startsWith("Limited topics orders to 20 KB/s each"));
+                page.evaluate("find('all').click()");
+                awaitPoints(page, seconds, producer);
+
+                Files.write(picture, page.takePicture());
+                assertThat(page.errors()).isEmpty();
+            }
+        }
+        BufferedImage taken = ImageIO.read(picture.toFile());
+        assertThat(taken.getWidth()).isEqualTo(PAGE_WIDTH);
+        assertThat(taken.getHeight()).isGreaterThan(PAGE_WIDTH / 2);
+    }
+
+    /** Writes until the line has so many points, one for each second. */
+    private static void awaitPoints(Chromium page, int points, Producer<byte[], byte[]> producer) {
+        byte[] value = new byte[100];
+        await("the lines have grown", () -> {
+            for (String topic : SHOWN) {
+                for (int i = 0; i < RECORDS_AT_ONCE; i++) {
+                    var unused = producer.send(new ProducerRecord<>(topic, i % PARTITIONS, null, value));
+                }
+            }
+            return Integer.parseInt(page.evaluate(POINTS)) > points;
+        });
     }
 
     private double records(MirrorProcess mirror, String topic) {
