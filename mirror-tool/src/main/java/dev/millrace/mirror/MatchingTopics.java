@@ -27,7 +27,9 @@ public record MatchingTopics(Set<String> mirrored, Map<String, String> refused) 
         MatchingTopics found = of(all, config);
         if (found.mirrored.isEmpty() && found.refused.isEmpty()) {
             String names = all.stream().limit(SHOWN_NAMES).collect(Collectors.joining(", "));
-            String some = all.isEmpty() ? "" : ": " + names + (all.size() > SHOWN_NAMES ? ", ..." : "");
+            String some = all.isEmpty()
+                    ? " (if it has ACLs, the mirror sees only topics on which it has Read)"
+                    : ": " + names + (all.size() > SHOWN_NAMES ? ", ..." : "");
             throw MirrorException.temporary("--topics '" + config.topics() + "' matches none of the source's "
                     + Words.count(all.size(), "topic") + some + "; it must match a whole name");
         }

@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.UnaryOperator;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -19,6 +20,7 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.errors.InvalidConfigurationException;
 import org.apache.kafka.common.errors.InvalidPartitionsException;
 import org.apache.kafka.common.errors.PolicyViolationException;
@@ -93,6 +95,7 @@ final class TopicPreparation {
         awaitLeaders(missing);
         smaller.keySet().forEach(topic -> smaller.put(topic, wanted.get(topic)));
         awaitLeaders(smaller);
+        requireWritable(wanted.keySet());
         wanted.forEach((topic, count) -> {
             if (!failures.containsKey(topic)) {
                 ready.put(topic, Math.max(count, present.getOrDefault(topic, 0)));
@@ -142,7 +145,13 @@ final class TopicPreparation {
             } catch (MirrorException e) {
                 failures.put(topic, e);
             } catch (ExecutionException e) {
-                if (!(e.getCause() instanceof TopicExistsException)) {
+                if (e.getCause() instanceof TopicAuthorizationException) {
+                    failures.put(
+                            topic,
+                            MirrorException.failed(
+                                    "Topic " + names.onTarget(topic) + " is missing on the target, and the"
+                                            + " mirror may not create it; allow Create there, or create it yourself"));
+                } else if (!(e.getCause() instanceof TopicExistsException)) {
                     fail(topic, e.getCause());
                 } // Another mirror created it first, with the same partitions.
             }
@@ -219,9 +228,40 @@ final class TopicPreparation {
             } catch (ExecutionException e) {
                 int now =
                         countPartitions(target, List.of(topic), names::onTarget).getOrDefault(topic, from);
-                if (!(e.getCause() instanceof InvalidPartitionsException) || now < to) {
+                if (e.getCause() instanceof TopicAuthorizationException) {
+                    failures.put(
+                            topic,
+                            MirrorException.failed("Topic " + name + " has " + from + " of " + to
+                                    + " partitions on the target, and the mirror may not add any; allow Alter there, or"
+                                    + " add them yourself"));
+                } else if (!(e.getCause() instanceof InvalidPartitionsException) || now < to) {
                     fail(topic, e.getCause());
                 } // Another mirror added them first.
+            }
+        });
+    }
+
+    /** A producer that may write to no topic gets no id, and then nothing is sent that the target could refuse. */
+    private void requireWritable(Collection<String> topics) {
+        if (topics.isEmpty()) {
+            return;
+        }
+        Map<String, KafkaFuture<TopicDescription>> answers = target.describeTopics(
+                        topics.stream().map(names::onTarget).toList(),
+                        new DescribeTopicsOptions().includeAuthorizedOperations(true))
+                .topicNameValues();
+        topics.forEach(topic -> {
+            String name = names.onTarget(topic);
+            try {
+                Set<AclOperation> allowed = Clusters.await(answers.get(name)).authorizedOperations();
+                if (allowed != null && !allowed.isEmpty() && !allowed.contains(AclOperation.WRITE)) {
+                    failures.putIfAbsent(
+                            topic,
+                            MirrorException.failed(
+                                    "The mirror may not write to topic " + name + " on the target; allow Write there"));
+                }
+            } catch (ExecutionException e) {
+                LOG.debug("Cannot be asked whether the mirror may write to {}", name, e.getCause()); // it is seen later
             }
         });
     }

@@ -9,6 +9,7 @@ import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.SourceLoad;
 import dev.millrace.testkit.oracle.Comparison;
+import dev.millrace.testkit.oracle.TopicDigest;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -59,40 +60,48 @@ class TakeOverIT {
         try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS_OF_1, seed)) {
             runMirrorMaker1(topic, isKilled);
             await("nothing of it is on its way any more", () -> isWithoutMembers(topic));
-            goOn(topic, load, isKilled);
+            goOn(topic, "", load, isKilled);
         }
     }
 
+    /** Once with topics that keep their names, and once with MirrorMaker 2's default, the alias before them. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldGoOnWhereMirrorMaker2HasCommitted(boolean isKilled) throws Exception {
-        String topic = isKilled ? "maker2-killed" : "maker2-stopped";
+    void shouldGoOnWhereMirrorMaker2HasCommitted(boolean isKilledAndPrefixes) throws Exception {
+        String topic = isKilledAndPrefixes ? "maker2-killed" : "maker2-stopped";
         String alias = topic + "-source";
+        String prefix = isKilledAndPrefixes ? alias + "." : "";
         clusters.source().createTopic(topic, PARTITIONS_OF_2, 1, Map.of());
         try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS_OF_2, seed)) {
-            runMirrorMaker2(topic, alias, isKilled);
+            runMirrorMaker2(topic, alias, prefix, isKilledAndPrefixes);
             await("its session is over", () -> !hasWorkers(alias));
-            assertThat(takeOver(topic, alias)).contains("3 of 3 partitions taken over; ");
-            if (!isKilled) {
-                assertThat(refuseTakeOver(topic, alias))
+            if (isKilledAndPrefixes) {
+                assertThat(refuseTakeOver(topic, alias, ""))
+                        .contains("The target does not have the last record that MirrorMaker 2 should have copied")
+                        .contains("--topic-prefix " + prefix);
+            }
+            assertThat(takeOver(topic, alias, prefix, 0)).contains("3 of 3 partitions taken over; ");
+            if (!isKilledAndPrefixes) {
+                assertThat(refuseTakeOver(topic, alias, prefix))
                         .contains("Group " + topic + " on the source has offsets already");
             }
-            goOn(topic, load, isKilled);
+            goOn(topic, prefix, load, isKilledAndPrefixes);
         }
     }
 
     /** Mirrors the rest, and compares all. */
-    private void goOn(String topic, SourceLoad load, boolean isKilled) throws InterruptedException {
-        long uncommitted = clusters.mirrored(topic) - clusters.committed(topic);
+    private void goOn(String topic, String prefix, SourceLoad load, boolean isKilled) throws InterruptedException {
+        long uncommitted = clusters.mirrored(prefix + topic) - clusters.committed(topic);
         long records;
-        try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.AUTO)) {
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.AUTO, "--topic-prefix=" + prefix)) {
             long before = clusters.committed(topic);
             await("it goes on", () -> clusters.committed(topic) > before + 2_000, mirror);
             records = load.stop();
             await("all is committed", () -> clusters.committed(topic) >= records, mirror);
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
         }
-        Comparison comparison = clusters.compare(topic);
+        Comparison comparison = TopicDigest.read(clusters.source().clientConfig(), topic)
+                .compare(TopicDigest.read(clusters.target().clientConfig(), prefix + topic));
         System.out.printf(
                 "%s: %,d records, %,d of them not committed by MirrorMaker: %s%n",
                 topic, records, uncommitted, comparison);
@@ -151,20 +160,21 @@ class TakeOverIT {
     }
 
     /** As the other; while it runs, nothing can be taken over. */
-    private void runMirrorMaker2(String topic, String alias, boolean isKilled) throws Exception {
+    private void runMirrorMaker2(String topic, String alias, String prefix, boolean isKilled) throws Exception {
         String offsets = "mm2-offsets." + alias + ".internal";
         try (MavenJars jars = new MavenJars("mirrormaker2")) {
             Process maker = start(
                     jars,
                     MirrorMaker2.MAIN,
-                    jars.store("mm2.properties", mirrorMaker2Config(topic, alias))
+                    jars.store("mm2.properties", mirrorMaker2Config(topic, alias, prefix))
                             .toString());
             try {
                 await("MirrorMaker 2 commits, see " + log(), () -> clusters.mirrored(offsets) > 0);
-                assertThat(refuseTakeOver(topic, alias)).contains("MirrorMaker 2 still runs: its group " + alias);
+                assertThat(refuseTakeOver(topic, alias, prefix))
+                        .contains("MirrorMaker 2 still runs: its group " + alias);
                 long commits = clusters.mirrored(offsets);
                 await("it commits again, see " + log(), () -> clusters.mirrored(offsets) > commits);
-                awaitMore(topic);
+                awaitMore(prefix + topic);
                 end(maker, isKilled);
             } finally {
                 maker.destroyForcibly().waitFor();
@@ -172,7 +182,7 @@ class TakeOverIT {
         }
     }
 
-    private static Map<String, Object> mirrorMaker2Config(String topic, String alias) {
+    private static Map<String, Object> mirrorMaker2Config(String topic, String alias, String prefix) {
         Map<String, Object> config = MirrorMaker2.config(new MirrorMaker.Job(
                 clusters.source().bootstrapServers(),
                 clusters.target().bootstrapServers(),
@@ -180,6 +190,9 @@ class TakeOverIT {
                 2,
                 new DemoLoad(1, 100)));
         config.keySet().removeIf(key -> key.endsWith(".interceptor.classes")); // they would end it
+        if (!prefix.isEmpty()) {
+            config.remove("replication.policy.class");
+        }
         config.put("topics", topic);
         config.put("target.offset.flush.interval.ms", 2_000);
         config.put("target.session.timeout.ms", 6_000);
@@ -193,21 +206,19 @@ class TakeOverIT {
                 .anyMatch(group -> !group.groupState().equals(Optional.of(GroupState.EMPTY)));
     }
 
-    private static String takeOver(String topic, String alias) throws InterruptedException {
-        return takeOver(topic, alias, 0);
+    private static String refuseTakeOver(String topic, String alias, String prefix) throws InterruptedException {
+        return takeOver(topic, alias, prefix, 1);
     }
 
-    private static String refuseTakeOver(String topic, String alias) throws InterruptedException {
-        return takeOver(topic, alias, 1);
-    }
-
-    private static String takeOver(String topic, String alias, int exitCode) throws InterruptedException {
+    private static String takeOver(String topic, String alias, String prefix, int exitCode)
+            throws InterruptedException {
         try (MirrorProcess command = MirrorProcess.start(
                 "take-over",
                 "--from-mm2=" + alias,
                 "--source=" + clusters.source().bootstrapServers(),
                 "--target=" + clusters.target().bootstrapServers(),
                 "--topics=" + topic,
+                "--topic-prefix=" + prefix,
                 "--group=" + topic)) {
             assertThat(command.awaitExit(STOP)).as(command.output()).isEqualTo(exitCode);
             System.out.println(command.output());
