@@ -39,6 +39,12 @@ final class BrokerProcesses {
     /** Names the class path of brokers of another version, with the test kit's classes. */
     private static final String CLASS_PATH = "millrace.testkit.broker.path";
 
+    /** Has the JVM option that tells how much brokers are optimized, in place of {@link #COMPILER_OF_LONG_RUNS}. */
+    private static final String COMPILER = "millrace.testkit.broker.compiler";
+
+    /** Compiling later saves a quarter of the CPU time of a start; a busy broker still gets fully optimized code. */
+    private static final String COMPILER_OF_LONG_RUNS = "-XX:CompileThresholdScaling=4";
+
     private final ClusterSpec spec;
     private final List<Node> nodes;
     private final Optional<Certificates> certificates;
@@ -168,9 +174,8 @@ final class BrokerProcesses {
         }
         List<String> arguments = new ArrayList<>(List.of(settings.toString(), clusterId));
         arguments.addAll(formatOptions());
-        // Compiling later saves a quarter of the CPU time of a start; a busy broker still gets fully optimized code.
-        List<String> options = new ArrayList<>(
-                List.of("-Xmx" + spec.brokers().heap(), "-XX:+UseParallelGC", "-XX:CompileThresholdScaling=4"));
+        String compiler = System.getProperty(COMPILER, COMPILER_OF_LONG_RUNS);
+        List<String> options = new ArrayList<>(List.of("-Xmx" + spec.brokers().heap(), "-XX:+UseParallelGC", compiler));
         options.addAll(jvmOptions);
         return new ChildJvm(folder, name, runtime, options, BrokerMain.class, arguments.toArray(String[]::new));
     }
