@@ -4,10 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.Clusters;
 import dev.millrace.mirror.support.MirrorProcess;
-import java.io.File;
+import dev.millrace.testkit.process.JavaRuntime;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,10 +27,10 @@ class MainProcessTest {
         Path broken = folder.resolve(Clusters.class.getName().replace('.', '/') + ".class");
         Files.createDirectories(broken.getParent());
         Files.createFile(broken); // Like a class in a truncated jar.
-        String classPath = folder + File.pathSeparator + System.getProperty("java.class.path");
+        JavaRuntime runtime = JavaRuntime.ofThisJvm().withFirstOnClassPath(folder);
 
-        try (MirrorProcess mirror =
-                MirrorProcess.startWith(classPath, "run", "--source=" + NOBODY, "--target=" + NOBODY, "--topics=x")) {
+        try (MirrorProcess mirror = MirrorProcess.startWith(
+                runtime, List.of(), "run", "--source=" + NOBODY, "--target=" + NOBODY, "--topics=x")) {
             assertThat(mirror.awaitExit(PATIENCE)).isEqualTo(1);
             assertThat(mirror.output()).hasLineCount(1).contains("ClassFormatError", "is a jar missing");
         }

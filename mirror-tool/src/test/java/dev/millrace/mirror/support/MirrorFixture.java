@@ -56,6 +56,7 @@ public final class MirrorFixture implements AutoCloseable {
     /** A source and a target that the caller has its say in. */
     public MirrorFixture(
             UnaryOperator<KafkaCluster.Builder> changeSource, UnaryOperator<KafkaCluster.Builder> changeTarget) {
+        MirrorArchive.get(); // made now if it is missing, not within a test
         source = changeSource
                 .apply(KafkaCluster.builder())
                 .setting("group.min.session.timeout.ms", "1000")
@@ -162,6 +163,10 @@ public final class MirrorFixture implements AutoCloseable {
 
     /** The number of records that the target has of a topic; 0 if it lacks the topic. */
     public long mirrored(String topic) {
+        return mirrored(target, topic);
+    }
+
+    static long mirrored(KafkaCluster target, String topic) {
         return partitions(target, topic) == 0 ? 0 : sum(ends(target.admin(), topic, partitions(target, topic)));
     }
 

@@ -1,12 +1,13 @@
 package dev.millrace.mirror.support;
 
 import dev.millrace.mirror.cli.Main;
+import dev.millrace.testkit.process.ClassArchive;
+import dev.millrace.testkit.process.JavaRuntime;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,6 +24,10 @@ import java.util.regex.Pattern;
 public final class MirrorProcess implements AutoCloseable {
     private static final Pattern HTTP_ADDRESS = Pattern.compile("shows what it does at (http://\\S+)");
 
+    /** How the demo is to start its brokers. */
+    private static final List<String> FOR_CLUSTERS =
+            List.of("millrace.testkit.archives", "millrace.testkit.broker.compiler");
+
     private final Process process;
     private final Queue<String> printed = new ConcurrentLinkedQueue<>();
     private final CompletableFuture<String> output;
@@ -33,27 +38,32 @@ public final class MirrorProcess implements AutoCloseable {
     }
 
     public static MirrorProcess start(String... args) {
-        return startWith(System.getProperty("java.class.path"), args);
+        ClassArchive archive = MirrorArchive.get();
+        return startWith(archive.runtime(), archive.options(), args);
     }
 
     /** As the other, whatever the parent process does with Ctrl-C: what is ignored there would be ignored here, too. */
     public static MirrorProcess startForInterrupt(String... args) {
-        return start(List.of("env", "--default-signal=INT"), System.getProperty("java.class.path"), args);
+        ClassArchive archive = MirrorArchive.get();
+        return start(List.of("env", "--default-signal=INT"), archive.runtime(), archive.options(), args);
     }
 
-    public static MirrorProcess startWith(String classPath, String... args) {
-        return start(List.of(), classPath, args);
+    /** As the others, with the caller's class path and options of the JVM. */
+    public static MirrorProcess startWith(JavaRuntime runtime, List<String> options, String... args) {
+        return start(List.of(), runtime, options, args);
     }
 
-    private static MirrorProcess start(List<String> through, String classPath, String... args) {
+    private static MirrorProcess start(
+            List<String> through, JavaRuntime runtime, List<String> options, String... args) {
         List<String> command = new ArrayList<>(through);
-        command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx512m",
-                "-XX:TieredStopAtLevel=1", // The JVM starts faster, and these runs are short.
-                "-cp",
-                classPath,
-                Main.class.getName()));
+        command.add(runtime.home().resolve("bin/java").toString());
+        command.addAll(options);
+        // The JVM starts faster, and these runs are short.
+        command.addAll(List.of("-Xmx512m", "-XX:TieredStopAtLevel=1"));
+        FOR_CLUSTERS.stream()
+                .filter(name -> System.getProperty(name) != null)
+                .forEach(name -> command.add("-D" + name + "=" + System.getProperty(name)));
+        command.addAll(List.of("-cp", runtime.classPath(), Main.class.getName()));
         command.addAll(Arrays.asList(args));
         return start(new ProcessBuilder(command));
     }
