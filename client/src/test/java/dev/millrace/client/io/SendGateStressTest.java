@@ -19,6 +19,9 @@ class SendGateStressTest {
     private static final int TWIN_ROUNDS = 100_000;
     private static final int LOOKS = 3;
 
+    /** A thread stays inside for some microseconds, or hardly any look would meet it there. */
+    private static final int SPINS_INSIDE = 100;
+
     @Test
     void shouldLetNobodyBeInsideWhenItIsClosedAndEmpty() throws InterruptedException {
         SendGate gate = new SendGate(() -> {});
@@ -69,7 +72,9 @@ class SendGateStressTest {
                 while (!Thread.currentThread().isInterrupted()) {
                     if (gate.tryEnter()) {
                         inside.setPlain(slot, 1);
-                        Thread.onSpinWait();
+                        for (int spin = 0; spin < SPINS_INSIDE; spin++) {
+                            Thread.onSpinWait();
+                        }
                         inside.setPlain(slot, 0);
                         gate.exit();
                     }
