@@ -16,6 +16,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -144,12 +145,21 @@ final class DeadLetters implements AutoCloseable {
     }
 
     private void requireMissing(String copied, String topic, TopicPartition from) {
-        if (Clusters.describe(source, Set.of(copied)).containsKey(copied)) {
+        if (isOnSource(copied)) {
             throw MirrorException.failed(
                     "--dead-letter-topic " + policies.deadLetterTopic() + ": the source has a topic "
                             + copied + (copied.equals(topic) ? "" : ", whose copy is " + topic)
                             + ", too, with which the dead letters of " + from.topic()
                             + " could be mixed up; choose another name");
+        }
+    }
+
+    /** What the mirror may not see, it does not mirror. */
+    private boolean isOnSource(String topic) {
+        try {
+            return Clusters.describe(source, Set.of(topic)).containsKey(topic);
+        } catch (TopicAuthorizationException e) {
+            return false;
         }
     }
 
