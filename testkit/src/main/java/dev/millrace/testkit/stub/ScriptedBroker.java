@@ -3,6 +3,7 @@ package dev.millrace.testkit.stub;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -11,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.common.message.ApiMessageType;
 import org.apache.kafka.common.message.RequestHeaderData;
 import org.apache.kafka.common.protocol.ApiMessage;
@@ -23,13 +25,21 @@ import org.apache.kafka.common.protocol.ByteBufferAccessor;
  */
 public final class ScriptedBroker implements AutoCloseable {
     private final Script script;
+    private final Wire wire;
     private final ServerSocket server;
     private final Queue<Request> received = new ConcurrentLinkedQueue<>();
     private final Queue<Socket> connections = new ConcurrentLinkedQueue<>();
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
     /** Listens on a free port of 127.0.0.1. */
     public ScriptedBroker(Script script) {
+        this(script, (request, answer, out) -> out.write(answer));
+    }
+
+    /** As above; {@code wire} writes the answers. */
+    public ScriptedBroker(Script script, Wire wire) {
         this.script = script;
+        this.wire = wire;
         try {
             server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         } catch (IOException e) {
@@ -58,6 +68,11 @@ public final class ScriptedBroker implements AutoCloseable {
         }
     }
 
+    /**
+     * Closes all connections.
+     *
+     * @throws IllegalStateException the script threw what it may not, or a request could not be read
+     */
     @Override
     public void close() {
         try {
@@ -66,6 +81,9 @@ public final class ScriptedBroker implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         disconnectAll();
+        if (failure.get() != null) {
+            throw new IllegalStateException("The scripted broker failed", failure.get());
+        }
     }
 
     private static void start(String name, Runnable task) {
@@ -88,6 +106,15 @@ public final class ScriptedBroker implements AutoCloseable {
 
     private void serve(Socket connection) {
         try (connection) {
+            answerAll(connection);
+        } catch (IOException e) {
+            // The client or the script has closed the connection, which both may.
+        }
+    }
+
+    /** Returns when the script has failed. */
+    private void answerAll(Socket connection) throws IOException {
+        try {
             DataInputStream in = new DataInputStream(connection.getInputStream());
             while (true) {
                 byte[] bytes = new byte[in.readInt()];
@@ -100,11 +127,11 @@ public final class ScriptedBroker implements AutoCloseable {
                             StubRequests.serialize(request.type(), request.version(), request.correlationId(), answer);
                     byte[] responseBytes = new byte[response.remaining()];
                     response.get(responseBytes);
-                    connection.getOutputStream().write(responseBytes);
+                    wire.write(request, responseBytes, connection.getOutputStream());
                 }
             }
-        } catch (IOException e) {
-            // The client or the script has closed the connection, which both may.
+        } catch (RuntimeException | Error e) { // before the client sees the end of the connection
+            failure.compareAndSet(null, e);
         }
     }
 
@@ -126,6 +153,17 @@ public final class ScriptedBroker implements AutoCloseable {
          * @throws EOFException to close the connection instead
          */
         ApiMessage answer(Request request) throws IOException;
+    }
+
+    /** How an answer is sent. */
+    public interface Wire {
+        /**
+         * Writes the answer, as it is or not.
+         *
+         * @param answer with its size in front
+         * @throws EOFException to close the connection
+         */
+        void write(Request request, byte[] answer, OutputStream out) throws IOException;
     }
 
     /** A request as it came. */
