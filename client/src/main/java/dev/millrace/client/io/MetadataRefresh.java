@@ -18,6 +18,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -286,7 +287,8 @@ public final class MetadataRefresh implements IoTask {
         public void onError(KafkaException error) {
             log.debug("Asking for metadata failed: {}", error.toString());
             askAgainLater();
-            if (!(error instanceof RetriableException)) {
+            // Any other error may pass, or another broker may not have it.
+            if (error instanceof AuthenticationException || error instanceof UnsupportedVersionException) {
                 images.failWaiters(error);
             }
         }

@@ -24,7 +24,9 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
 import org.apache.kafka.common.errors.NetworkException;
+import org.apache.kafka.common.errors.UnknownServerException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.junit.jupiter.api.Test;
 
 class MetadataRefreshTest {
@@ -273,6 +275,35 @@ class MetadataRefreshTest {
         runAfter(refresh, 1_000);
 
         assertThat(link.topics).isEmpty();
+    }
+
+    /** One broker's trouble may pass, or another broker may not have it: threads wait for max.block.ms, as in stock. */
+    @Test
+    void shouldAskAgainWhenABrokerAnswersWithAnErrorOnly() {
+        MetadataRefresh refresh = refresh(true);
+        learnBroker(refresh, 7);
+        refresh.requestNewTopic("t", true);
+        runAfter(refresh, 0);
+
+        link.fail(new UnknownServerException());
+
+        assertThat(images.lastFailure()).isNull();
+        link.topics = List.of();
+        runAfter(refresh, 1_000);
+        assertThat(link.topics).containsExactly("t");
+    }
+
+    @Test
+    void shouldTellThreadsThatWaitWhenNoBrokerWillAnswer() {
+        MetadataRefresh refresh = refresh(true);
+        learnBroker(refresh, 7);
+        refresh.requestNewTopic("t", true);
+        runAfter(refresh, 0);
+        UnsupportedVersionException tooOld = new UnsupportedVersionException("too old");
+
+        link.fail(tooOld);
+
+        assertThat(images.lastFailure()).isSameAs(tooOld);
     }
 
     private static RememberedTopics remembered(String clusterId, int count) {
