@@ -15,7 +15,9 @@ import dev.millrace.kafka.common.requests.RequestHeader;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -25,6 +27,8 @@ import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The connections of one thread, on kafka-clients' {@link NetworkClient}, which does TLS, SASL, protocol versions and
@@ -33,12 +37,17 @@ import org.apache.kafka.common.errors.TimeoutException;
  * <p><b>Threads:</b> one; {@code wakeup} by any.
  */
 public final class BrokerConnections implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(BrokerConnections.class);
+
     private final NetworkClient client;
     private final ClusterImages images;
     private final int requestTimeoutMs;
     private Consumer<AuthenticationException> onDisconnect = refusal -> {};
     /** The nodes that the network client knows; it throws if told to disconnect another. */
     private final Set<String> contacted = new HashSet<>();
+
+    /** The requests whose handlers have not run, in the order of sending. */
+    private final Map<Answer, ClientRequest> unanswered = new LinkedHashMap<>();
 
     private Throwable handlerFailure;
 
@@ -93,15 +102,10 @@ public final class BrokerConnections implements AutoCloseable {
             boolean expectResponse,
             long nowMs,
             RequestCompletionHandler handler) {
-        RequestCompletionHandler guarded = response -> {
-            try {
-                handler.onComplete(response);
-            } catch (Throwable t) { // the network client would only log it, and the request would never get an outcome
-                handlerFailure = t;
-            }
-        };
+        Answer answer = new Answer(handler);
         ClientRequest clientRequest =
-                client.newClientRequest(node.idString(), request, nowMs, expectResponse, requestTimeoutMs, guarded);
+                client.newClientRequest(node.idString(), request, nowMs, expectResponse, requestTimeoutMs, answer);
+        unanswered.put(answer, clientRequest);
         client.send(clientRequest, nowMs);
     }
 
@@ -154,10 +158,38 @@ public final class BrokerConnections implements AutoCloseable {
 
     /** Sends, receives and runs handlers; waits up to {@code timeoutMs} for something to do. */
     public void poll(long timeoutMs, long nowMs) {
-        client.poll(timeoutMs, nowMs);
+        try {
+            client.poll(timeoutMs, nowMs);
+        } catch (RuntimeException e) {
+            log.warn("An answer makes no sense, or its connection failed unexpectedly; connecting anew", e);
+            startOver(nowMs);
+        }
         if (handlerFailure != null) {
             throw new IllegalStateException("A response could not be handled", handlerFailure);
         }
+    }
+
+    /**
+     * The network client throws if it cannot read an answer. Then it has forgotten that request and those whose answers
+     * came at the same time, and may take connections for open that are not: all are closed, and all requests are lost.
+     */
+    private void startOver(long nowMs) {
+        disconnectAll();
+        onDisconnect.accept(null);
+        new LinkedHashMap<>(unanswered).forEach((answer, request) -> answer.onComplete(lost(request, nowMs)));
+    }
+
+    private static ClientResponse lost(ClientRequest request, long nowMs) {
+        return new ClientResponse(
+                request.makeHeader(request.requestBuilder().latestAllowedVersion()),
+                request.callback(),
+                request.destination(),
+                request.createdTimeMs(),
+                nowMs,
+                true,
+                null,
+                null,
+                null);
     }
 
     /** Ends a {@link #poll} that waits, or prevents the next one from waiting. */
@@ -168,6 +200,27 @@ public final class BrokerConnections implements AutoCloseable {
     @Override
     public void close() {
         client.close();
+    }
+
+    /** Runs the handler of a request once. */
+    private final class Answer implements RequestCompletionHandler {
+        private final RequestCompletionHandler handler;
+
+        Answer(RequestCompletionHandler handler) {
+            this.handler = handler;
+        }
+
+        @Override
+        public void onComplete(ClientResponse response) {
+            if (unanswered.remove(this) == null) {
+                return; // it was lost when all connections were closed
+            }
+            try {
+                handler.onComplete(response);
+            } catch (Throwable t) { // the network client would only log it, and the request would never get an outcome
+                handlerFailure = t;
+            }
+        }
     }
 
     /**

@@ -26,7 +26,10 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 final class LinkFixture implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    final ScriptedBroker broker = new ScriptedBroker(this::answer);
+    private volatile ScriptedBroker.Wire wire = (request, answer, out) -> out.write(answer);
+
+    final ScriptedBroker broker =
+            new ScriptedBroker(this::answer, (request, answer, out) -> wire.write(request, answer, out));
     final Node node = new Node(1, "127.0.0.1", broker.port());
     final KafkaBridge kafka;
     final BrokerLink link;
@@ -61,6 +64,11 @@ final class LinkFixture implements AutoCloseable {
     /** From now on the broker answers this kind of request so, and tells clients that it knows it. */
     void on(ApiMessageType type, ScriptedBroker.Script script) {
         scripts.put(type, script);
+    }
+
+    /** From now on answers are sent so. */
+    void onTheWire(ScriptedBroker.Wire next) {
+        wire = next;
     }
 
     private ApiMessage answer(Request request) throws IOException {

@@ -11,7 +11,9 @@ import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.testkit.stub.ScriptedBroker.Request;
 import java.io.EOFException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -104,6 +106,46 @@ class NetworkBrokerLinkTest {
             assertOneError(NetworkException.class);
             assertThat(disconnects).hasSize(1).containsOnlyNulls();
             assertThat(fixture.link.inFlightRequests(1)).isZero();
+        }
+    }
+
+    /** The network client throws then, and has forgotten the request. */
+    @Test
+    void shouldTellThatTheConnectionWasLostWhenAnAnswerCannotBeRead() {
+        try (LinkFixture fixture = fixture()) {
+            // given
+            fixture.on(ApiMessageType.PRODUCE, request -> accepted(7));
+            fixture.connect();
+            List<byte[]> truncated = new ArrayList<>();
+            fixture.onTheWire((request, answer, out) -> {
+                byte[] start = Arrays.copyOf(answer, answer.length - 3);
+                ByteBuffer.wrap(start).putInt(0, start.length - Integer.BYTES);
+                truncated.add(start);
+                if (truncated.size() == 2) { // both are in flight
+                    out.write(truncated.get(0));
+                    out.write(truncated.get(1));
+                }
+            });
+            FinishedBatch first = batches.of("t", 0);
+            FinishedBatch second = batches.of("t", 1);
+
+            // when
+            produce(fixture, first);
+            fixture.connect();
+            produce(fixture, second);
+            fixture.pollUntil(() -> answers.size() == 2);
+
+            // then
+            assertThat(answers).extracting(ProduceAnswer::batch).containsExactly(first, second);
+            assertThat(answers).extracting(ProduceAnswer::error).hasOnlyElementsOfType(NetworkException.class);
+            assertThat(fixture.link.inFlightRequests(1)).isZero();
+            assertThat(disconnects).hasSize(1).containsOnlyNulls();
+            fixture.onTheWire((request, answer, out) -> out.write(answer));
+            fixture.connect();
+            FinishedBatch next = batches.of("t", 2);
+            produce(fixture, next);
+            fixture.pollUntil(() -> answers.size() > 2);
+            assertThat(answers.subList(2, answers.size())).containsExactly(new ProduceAnswer(next, null, 7, -1));
         }
     }
 
