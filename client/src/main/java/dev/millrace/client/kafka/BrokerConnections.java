@@ -1,6 +1,7 @@
 package dev.millrace.client.kafka;
 
 import dev.millrace.client.io.BrokerLink.MetadataHandler;
+import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.kafka.clients.ClientRequest;
 import dev.millrace.kafka.clients.ClientResponse;
@@ -27,6 +28,7 @@ import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.UnknownServerException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -131,13 +133,24 @@ public final class BrokerConnections implements AutoCloseable {
             }
             MetadataResponse answer = (MetadataResponse) response.responseBody();
             if (answer.topLevelError() == Errors.NONE) {
-                handler.onMetadata(MetadataResponses.toDelta(answer, complete));
+                handleTopics(answer, complete, handler);
             } else if (answer.topLevelError() == Errors.REBOOTSTRAP_REQUIRED) {
                 handler.onRebootstrapRequired();
             } else {
                 handler.onError(answer.topLevelError().exception());
             }
         });
+    }
+
+    private static void handleTopics(MetadataResponse answer, boolean complete, MetadataHandler handler) {
+        ClusterDelta delta;
+        try {
+            delta = MetadataResponses.toDelta(answer, complete);
+        } catch (IllegalArgumentException e) {
+            handler.onError(new UnknownServerException("A metadata answer makes no sense", e));
+            return;
+        }
+        handler.onMetadata(delta);
     }
 
     /** Why there is no response body; null if there is one. */

@@ -21,9 +21,16 @@ import org.apache.kafka.common.errors.TopicAuthorizationException;
 final class MetadataResponses {
     private static final int[] NO_BROKERS = {};
 
+    /** More than any topic has: an image of them would use up the memory. */
+    private static final int TOO_MANY_PARTITIONS = 1_000_000;
+
     private MetadataResponses() {}
 
-    /** The delta for a response; {@code complete} if the request named all topics in use. */
+    /**
+     * The delta for a response; {@code complete} if the request named all topics in use.
+     *
+     * @throws IllegalArgumentException the response makes no sense
+     */
     static ClusterDelta toDelta(MetadataResponse response, boolean complete) {
         List<TopicImage> topics = new ArrayList<>();
         Map<String, ApiException> errors = new HashMap<>();
@@ -52,7 +59,11 @@ final class MetadataResponses {
     private static TopicImage image(MetadataResponseTopic topic, Map<Replicas, Replicas> assignments) {
         int partitions = 0;
         for (MetadataResponsePartition partition : topic.partitions()) {
-            partitions = Math.max(partitions, partition.partitionIndex() + 1);
+            int p = partition.partitionIndex();
+            if (p < 0 || p >= TOO_MANY_PARTITIONS) {
+                throw new IllegalArgumentException("Partition " + p + " of topic " + topic.name());
+            }
+            partitions = Math.max(partitions, p + 1);
         }
         int[] leaders = new int[partitions];
         int[] leaderEpochs = new int[partitions];

@@ -32,6 +32,8 @@ import org.apache.kafka.common.message.InitProducerIdResponseData;
 import org.apache.kafka.common.message.MetadataRequestData;
 import org.apache.kafka.common.message.MetadataResponseData;
 import org.apache.kafka.common.message.MetadataResponseData.MetadataResponseBroker;
+import org.apache.kafka.common.message.MetadataResponseData.MetadataResponsePartition;
+import org.apache.kafka.common.message.MetadataResponseData.MetadataResponseTopic;
 import org.apache.kafka.common.message.ProduceRequestData;
 import org.apache.kafka.common.message.ProduceResponseData;
 import org.apache.kafka.common.message.ProduceResponseData.PartitionProduceResponse;
@@ -39,6 +41,8 @@ import org.apache.kafka.common.message.ProduceResponseData.TopicProduceResponse;
 import org.apache.kafka.common.protocol.Errors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a link tells of each request, whatever becomes of it. The broker is scripted, the connections are real. */
 @Timeout(120)
@@ -335,6 +339,21 @@ class NetworkBrokerLinkTest {
             assertThat(metadata(fixture, true)).containsExactly("rebootstrap");
             answer.setErrorCode(Errors.CLUSTER_AUTHORIZATION_FAILED.code());
             assertThat(metadata(fixture, true)).singleElement().isInstanceOf(ClusterAuthorizationException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, Integer.MAX_VALUE - 1})
+    void shouldTellAnErrorWhenMetadataMakeNoSense(int partition) {
+        try (LinkFixture fixture = fixture()) {
+            MetadataResponseData answer = new MetadataResponseData();
+            answer.topics()
+                    .add(new MetadataResponseTopic()
+                            .setName("t")
+                            .setPartitions(List.of(new MetadataResponsePartition().setPartitionIndex(partition))));
+            fixture.on(ApiMessageType.METADATA, request -> answer);
+
+            assertThat(metadata(fixture, true)).singleElement().isInstanceOf(UnknownServerException.class);
         }
     }
 
