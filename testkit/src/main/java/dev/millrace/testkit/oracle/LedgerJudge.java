@@ -4,7 +4,6 @@ import dev.millrace.testkit.oracle.LedgerVerdict.Tolerated;
 import dev.millrace.testkit.oracle.LedgerVerdict.Violation;
 import dev.millrace.testkit.oracle.SendLedger.Row;
 import dev.millrace.testkit.oracle.SentRecord.Outcome;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Comparator;
@@ -17,21 +16,18 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 
 /** Compares the records of a {@link SendLedger} with what was read, once. For one thread. */
 final class LedgerJudge {
-    private static final int MAX_EXAMPLES = 50;
-
     private final long run;
     private final Map<Row, List<SentRecord>> rows;
     private final Map<String, TopicTerms> terms;
     private final Map<Row, Found> found = new HashMap<>();
     private final Map<Place, Sequences> order = new HashMap<>();
-    private final Map<Violation, Long> violations = new EnumMap<>(Violation.class);
+    private final Findings<Violation> violations = new Findings<>(Violation.class);
     private final Map<Tolerated, Long> tolerated = new EnumMap<>(Tolerated.class);
     private final Map<Outcome, Long> outcomes = new EnumMap<>(Outcome.class);
 
     /** Where copies are of which the producer told something else. */
     private final Map<SentRecord, String> elsewhere = new HashMap<>();
 
-    private final List<String> examples = new ArrayList<>();
     private long unknownButWritten;
 
     LedgerJudge(long run, Map<Row, List<SentRecord>> rows, Map<String, TopicTerms> terms) {
@@ -135,9 +131,9 @@ final class LedgerJudge {
                 outcomes.getOrDefault(Outcome.FAILED, 0L),
                 outcomes.getOrDefault(Outcome.UNKNOWN, 0L),
                 unknownButWritten,
-                violations,
+                violations.counts(),
                 tolerated,
-                examples);
+                violations.examples());
     }
 
     private void judgeRow(Found ofRow, List<SentRecord> row) {
@@ -156,13 +152,13 @@ final class LedgerJudge {
 
     private void judgeCalls(SentRecord sent) {
         if (sent.calls() == 0) {
-            note(Violation.NOT_TOLD, sent.toString());
+            violations.note(Violation.NOT_TOLD, sent.toString());
         }
         for (int call = 2; call <= sent.calls(); call++) {
-            note(Violation.TOLD_TWICE, sent.toString());
+            violations.note(Violation.TOLD_TWICE, sent.toString());
         }
         if (sent.disagreement() != null) {
-            note(Violation.FUTURE_DISAGREES, sent + "; " + sent.disagreement());
+            violations.note(Violation.FUTURE_DISAGREES, sent + "; " + sent.disagreement());
         }
     }
 
@@ -171,11 +167,11 @@ final class LedgerJudge {
         if (!ofTopic.keepsAcknowledged()) {
             tolerate(isThere, Tolerated.ACKNOWLEDGED_WHERE_LOSS_IS_ALLOWED, Tolerated.GONE_BY_UNCLEAN_ELECTION);
         } else if (isThere && !isAsTold) {
-            note(Violation.TOLD_WRONGLY, sent + elsewhere.get(sent));
+            violations.note(Violation.TOLD_WRONGLY, sent + elsewhere.get(sent));
         } else if (sent.generation() != ofTopic.generation()) {
             tolerate(isThere, Tolerated.ACKNOWLEDGED_BY_DELETED_TOPIC, Tolerated.GONE_WITH_DELETED_TOPIC);
         } else if (!isThere) {
-            note(Violation.LOST, sent.toString());
+            violations.note(Violation.LOST, sent.toString());
         }
     }
 
@@ -189,7 +185,7 @@ final class LedgerJudge {
     private void judgeOrder(Place place, Sequences sequences) {
         List<SentRecord> row = rows.get(new Row(place.thread, place.topic));
         for (int sequence : sequences.outOfOrder()) {
-            note(Violation.REORDERED, row.get(sequence) + ", in partition " + place.partition);
+            violations.note(Violation.REORDERED, row.get(sequence) + ", in partition " + place.partition);
         }
     }
 
@@ -210,7 +206,7 @@ final class LedgerJudge {
                     .forEach(sent -> {
                         long before = highest.getOrDefault(sent.place().partition(), -1L);
                         if (sent.place().offset() <= before) {
-                            note(Violation.TOLD_OUT_OF_ORDER, sent + ", told after offset " + before);
+                            violations.note(Violation.TOLD_OUT_OF_ORDER, sent + ", told after offset " + before);
                         } else {
                             highest.put(sent.place().partition(), sent.place().offset());
                         }
@@ -219,18 +215,12 @@ final class LedgerJudge {
     }
 
     private void note(Violation kind, String what, ConsumerRecord<byte[], byte[]> read) {
-        note(kind, what + "; " + placeOf(read));
+        violations.note(kind, what + "; " + placeOf(read));
     }
 
     private static String placeOf(ConsumerRecord<byte[], byte[]> read) {
         return "read from " + read.topic() + ", partition " + read.partition() + ", offset " + read.offset()
                 + ", timestamp " + read.timestamp();
-    }
-
-    private void note(Violation kind, String what) {
-        if (violations.merge(kind, 1L, Long::sum) <= MAX_EXAMPLES) {
-            examples.add(kind + ": " + what);
-        }
     }
 
     /** The sequences of one thread in one partition, in the order of offsets. */
