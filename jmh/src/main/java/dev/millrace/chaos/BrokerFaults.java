@@ -46,15 +46,18 @@ final class BrokerFaults extends Faults {
 
     @Override
     List<Runnable> kinds() {
-        return List.of(
+        List<Runnable> kinds = new ArrayList<>(List.of(
                 this::kill,
                 this::makeZombie,
                 this::replaceDisk,
                 this::restart,
                 this::moveLeaders,
                 this::cutReplication,
-                this::slowReplication,
-                this::electUnclean);
+                this::slowReplication));
+        if (topics.stream().anyMatch(topic -> topic.kind() == ChaosTopic.Kind.UNCLEAN)) {
+            kinds.add(this::electUnclean);
+        }
+        return kinds;
     }
 
     /** Until all replicas are in sync, so that no two faults together take more than Kafka promises to survive. */

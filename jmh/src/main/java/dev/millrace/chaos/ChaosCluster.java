@@ -23,6 +23,7 @@ import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.admin.TransactionState;
 import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Node;
@@ -31,6 +32,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.TransactionalIdNotFoundException;
 import org.apache.kafka.common.errors.UnknownTopicIdException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
@@ -64,6 +66,7 @@ final class ChaosCluster implements AutoCloseable {
                 .setting("replica.lag.time.max.ms", "3000")
                 .setting("connections.max.reauth.ms", "3000")
                 .setting("leader.imbalance.check.interval.seconds", "10")
+                .setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500")
                 .start();
     }
 
@@ -199,6 +202,20 @@ final class ChaosCluster implements AutoCloseable {
                 && descriptions.values().stream()
                         .flatMap(description -> description.partitions().stream())
                         .allMatch(condition);
+    }
+
+    /** Whether the coordinator has committed or aborted the last transaction of this id, or has none; false if it cannot be asked. */
+    boolean hasNoOpenTransaction(String transactionalId) {
+        try {
+            TransactionState state = get(admin.describeTransactions(Set.of(transactionalId))
+                            .description(transactionalId))
+                    .state();
+            return state != TransactionState.ONGOING;
+        } catch (ExecutionException e) {
+            return e.getCause() instanceof TransactionalIdNotFoundException;
+        } catch (TimeoutException e) {
+            return false;
+        }
     }
 
     /** Those of the topics that exist, of which at least one must. */

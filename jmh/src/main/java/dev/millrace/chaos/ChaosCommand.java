@@ -51,6 +51,14 @@ public final class ChaosCommand implements Callable<Integer> {
     private Long seed;
 
     @Option(
+            names = "--transactions",
+            description =
+                    "Sends in transactions, from 4 threads through a producer each, which are also aborted, fenced, and left"
+                            + " alone until they time out, while consumers read what is committed. Compares each transaction"
+                            + " with what its producer told of it.")
+    private boolean isTransactional;
+
+    @Option(
             names = "--stock",
             description =
                     "Uses Kafka's own producer instead, to tell whose fault a violation is. It cannot say that a record"
@@ -70,8 +78,10 @@ public final class ChaosCommand implements Callable<Integer> {
         CommandLines.check(spec, minutes > 0, "--minutes is " + minutes + ", must be more than 0");
         long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong(1_000_000);
         try (KafkaCluster cluster = ChaosCluster.start()) {
-            ChaosRun run = new ChaosRun(cluster, chosen, isStock, System.out);
-            boolean isClean = run.run(Duration.ofMillis((long) (minutes * 60_000)));
+            Duration time = Duration.ofMillis((long) (minutes * 60_000));
+            boolean isClean = isTransactional
+                    ? new TransactionRun(cluster, chosen, isStock, System.out).run(time)
+                    : new ChaosRun(cluster, chosen, isStock, System.out).run(time);
             return isClean ? ExitCode.OK : ExitCode.SOFTWARE;
         }
     }

@@ -21,7 +21,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
@@ -58,7 +57,7 @@ final class ChaosRun {
                         new ChaosTopic("churned-2-" + seed, ChaosTopic.Kind.CHURNED, 1))
                 .toList();
         ledger = new SendLedger(seed);
-        log = new FaultLog(ledger, out);
+        log = new FaultLog(ledger::nowMs, out);
     }
 
     /** Blocks until all is read back, and prints what it found; returns whether nothing is wrong. */
@@ -67,7 +66,7 @@ final class ChaosRun {
         out.println("Seed " + seed + ": " + (isStock ? "Kafka's producer" : "Millrace") + ", " + setup);
         try (ChaosCluster cluster = new ChaosCluster(brokers)) {
             topics.forEach(cluster::create);
-            Producer<byte[], byte[]> producer = setup.create(brokers, isStock);
+            Producer<byte[], byte[]> producer = setup.create(brokers, isStock, Map.of());
             List<String> failures = new ArrayList<>();
             try {
                 Senders senders = new Senders(producer, ledger, topics, seed);
@@ -92,7 +91,6 @@ final class ChaosRun {
         return topics.stream().map(ChaosTopic::name).toList();
     }
 
-    /** Returns what went wrong in the faults themselves. */
     private List<String> breakThings(ChaosCluster cluster, ProducerSetup setup, Duration time)
             throws InterruptedException {
         CountDownLatch end = new CountDownLatch(1);
@@ -100,23 +98,9 @@ final class ChaosRun {
         rows.add(new BrokerFaults(brokers, cluster, topics, new Random(seed + 1), log, end));
         rows.add(new TopicFaults(cluster, topics, new Random(seed + 2), log, end));
         if (setup.listener() == Listener.PROXIED) {
-            rows.add(new NetworkFaults(brokers, new Random(seed + 3), log, end));
+            rows.add(NetworkFaults.ofRecords(brokers, new Random(seed + 3), log, end));
         }
-        ExecutorService threads = Executors.newFixedThreadPool(rows.size());
-        List<Future<?>> running = rows.stream().map(threads::submit).collect(Collectors.toList());
-        threads.shutdown();
-        var unused =
-                threads.awaitTermination(time.toMillis(), TimeUnit.MILLISECONDS); // none ends by itself but by failing
-        end.countDown();
-        List<String> failures = new ArrayList<>();
-        for (Future<?> row : running) {
-            try {
-                row.get();
-            } catch (ExecutionException e) {
-                failures.add("The cluster: " + e.getCause());
-            }
-        }
-        return failures;
+        return Faults.runAll(rows, end, time);
     }
 
     private static List<String> flush(Producer<?, ?> producer) throws InterruptedException {

@@ -1,8 +1,8 @@
 package dev.millrace.chaos;
 
-import dev.millrace.testkit.oracle.SendLedger;
 import java.io.PrintStream;
 import java.util.Locale;
+import java.util.function.LongSupplier;
 
 /**
  * Tells of each fault, on the clock of the ledger, and counts them.
@@ -10,12 +10,13 @@ import java.util.Locale;
  * <p><b>Threads:</b> any.
  */
 final class FaultLog {
-    private final SendLedger ledger;
+    private final LongSupplier nowMs;
     private final PrintStream out;
     private int faults;
 
-    FaultLog(SendLedger ledger, PrintStream out) {
-        this.ledger = ledger;
+    /** @param nowMs the clock of the ledger */
+    FaultLog(LongSupplier nowMs, PrintStream out) {
+        this.nowMs = nowMs;
         this.out = out;
     }
 
@@ -27,7 +28,7 @@ final class FaultLog {
 
     /** Anything else, such as the end of a fault. */
     synchronized void tell(String what, Object... arguments) {
-        out.printf(Locale.ROOT, "%,8d ms  %s%n", ledger.nowMs(), String.format(Locale.ROOT, what, arguments));
+        out.printf(Locale.ROOT, "%,8d ms  %s%n", nowMs.getAsLong(), String.format(Locale.ROOT, what, arguments));
     }
 
     synchronized int faults() {

@@ -6,7 +6,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * One row of faults, one after the other, each chosen by the seed. Every kind occurs once before any occurs again. Each
@@ -22,6 +27,25 @@ abstract class Faults implements Runnable {
         this.random = random;
         this.log = log;
         this.end = end;
+    }
+
+    /** Blocks for this time and until the last faults are over; returns what went wrong in the faults themselves. */
+    static List<String> runAll(List<Faults> rows, CountDownLatch end, Duration time) throws InterruptedException {
+        ExecutorService threads = Executors.newFixedThreadPool(rows.size());
+        List<Future<?>> running = rows.stream().map(threads::submit).collect(Collectors.toList());
+        threads.shutdown();
+        var unused =
+                threads.awaitTermination(time.toMillis(), TimeUnit.MILLISECONDS); // none ends by itself but by failing
+        end.countDown();
+        List<String> failures = new ArrayList<>();
+        for (Future<?> row : running) {
+            try {
+                row.get();
+            } catch (ExecutionException e) {
+                failures.add("The cluster: " + e.getCause());
+            }
+        }
+        return failures;
     }
 
     /** The kinds of faults; running one blocks until it is over. */

@@ -15,10 +15,24 @@ import java.util.stream.IntStream;
 /** What happens between the producer and one broker or all, while other faults happen to brokers and topics. */
 final class NetworkFaults extends Faults {
     private final KafkaCluster brokers;
+    private final List<ApiKeys> requests;
 
-    NetworkFaults(KafkaCluster brokers, Random random, FaultLog log, CountDownLatch end) {
+    private NetworkFaults(
+            KafkaCluster brokers, List<ApiKeys> requests, Random random, FaultLog log, CountDownLatch end) {
         super(random, log, end);
         this.brokers = brokers;
+        this.requests = requests;
+    }
+
+    /** Single produce requests break as well. */
+    static NetworkFaults ofRecords(KafkaCluster brokers, Random random, FaultLog log, CountDownLatch end) {
+        return new NetworkFaults(brokers, List.of(ApiKeys.PRODUCE), random, log, end);
+    }
+
+    /** As {@link #ofRecords}, and the requests that begin and end transactions. */
+    static NetworkFaults ofTransactions(KafkaCluster brokers, Random random, FaultLog log, CountDownLatch end) {
+        return new NetworkFaults(
+                brokers, List.of(ApiKeys.PRODUCE, ApiKeys.INIT_PRODUCER_ID, ApiKeys.END_TXN), random, log, end);
     }
 
     @Override
@@ -72,8 +86,8 @@ final class NetworkFaults extends Faults {
 
     /** Happens to requests as they come; those that have not come when the faults end break no more. */
     private void breakRequests(Fault fault) {
-        for (FaultProxy proxy : some("the next 3 produce requests break: " + fault)) {
-            IntStream.range(0, 3).forEach(i -> proxy.failNext(ApiKeys.PRODUCE, fault));
+        for (FaultProxy proxy : some("the next 3 " + requests + " requests break: " + fault)) {
+            requests.forEach(request -> IntStream.range(0, 3).forEach(i -> proxy.failNext(request, fault)));
         }
     }
 

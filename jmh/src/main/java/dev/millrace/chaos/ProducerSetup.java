@@ -45,8 +45,10 @@ record ProducerSetup(Listener listener, SaslMechanism mechanism, Map<String, Obj
         return values[random.nextInt(values.length)];
     }
 
-    Producer<byte[], byte[]> create(KafkaCluster cluster, boolean isStock) {
+    /** @param more settings, not chosen by the seed */
+    Producer<byte[], byte[]> create(KafkaCluster cluster, boolean isStock, Map<String, Object> more) {
         Map<String, Object> config = new HashMap<>(settings);
+        config.putAll(more);
         config.putAll(cluster.clientConfig(listener, mechanism));
         if (isStock) {
             config.remove("millrace.io.threads");

@@ -42,19 +42,39 @@ class ChaosIT {
     @ParameterizedTest
     @MethodSource("seeds")
     void shouldFindEveryRecordAsToldWhateverBreaks(long seed) throws Exception {
+        String last = lastLine(out -> new ChaosRun(cluster, seed, false, out).run(TIME));
+
+        assertThat(last)
+                .matches("sent \\d+ acknowledged [1-9]\\d* failed \\d+ unknown \\d+"
+                        + " lost 0 doubled 0 reordered 0 misrouted 0 faults [1-9]\\d* seed " + seed);
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void shouldFindEveryTransactionAsToldWhateverBreaks(long seed) throws Exception {
+        String last = lastLine(out -> new TransactionRun(cluster, seed, false, out).run(TIME));
+
+        assertThat(last)
+                .matches("transactions \\d+ committed [1-9]\\d* aborted [1-9]\\d* unknown \\d+ lost 0 aborted-read 0"
+                        + " dirty-read 0 partial 0 doubled 0 reordered 0 faults [1-9]\\d* seed " + seed);
+    }
+
+    private interface Run {
+        boolean isClean(PrintStream out) throws Exception;
+    }
+
+    private static String lastLine(Run run) throws Exception {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
         boolean isClean;
         try (PrintStream out = new PrintStream(bytes, false, StandardCharsets.UTF_8)) {
-            isClean = new ChaosRun(cluster, seed, false, out).run(TIME);
+            isClean = run.isClean(out);
         } finally {
             System.out.println(bytes.toString(StandardCharsets.UTF_8)); // also when it throws
         }
 
         String text = bytes.toString(StandardCharsets.UTF_8);
         assertThat(isClean).as(text).isTrue();
-        assertThat(text.lines().reduce((first, last) -> last).orElseThrow())
-                .matches("sent \\d+ acknowledged [1-9]\\d* failed \\d+ unknown \\d+"
-                        + " lost 0 doubled 0 reordered 0 misrouted 0 faults [1-9]\\d* seed " + seed);
+        return text.lines().reduce((first, last) -> last).orElseThrow();
     }
 }
