@@ -22,35 +22,18 @@ public final class ClusterImage {
     private final int version;
     private final String clusterId;
     private final Map<Integer, Node> nodes;
-    private final NameTrie<TopicImage> topics;
-    private final NameTrie<Missing> missing;
+    private final NameTrie topics;
+    private final NameTrie missing;
 
     /** Shared by all images of a producer. */
     private final TopicIndexes indexes;
-
-    /** A topic that the last metadata response named with an error. */
-    private static final class Missing extends Named {
-        private final ApiException error;
-
-        /**
-         * The topic as last described, so that leader epochs do not go back when it is described again; null if it
-         * never was.
-         */
-        private final TopicImage lastKnown;
-
-        Missing(String name, ApiException error, TopicImage lastKnown) {
-            super(name);
-            this.error = error;
-            this.lastKnown = lastKnown;
-        }
-    }
 
     private ClusterImage(
             int version,
             String clusterId,
             Map<Integer, Node> nodes,
-            NameTrie<TopicImage> topics,
-            NameTrie<Missing> missing,
+            NameTrie topics,
+            NameTrie missing,
             TopicIndexes indexes) {
         this.version = version;
         this.clusterId = clusterId;
@@ -105,8 +88,8 @@ public final class ClusterImage {
 
     /** The error of this topic in the last response that named it; null if there was none. */
     public ApiException error(String topic) {
-        Missing absent = missing.get(topic);
-        return absent == null ? null : absent.error;
+        MissingTopic absent = missingTopic(topic);
+        return absent == null ? null : absent.error();
     }
 
     /** Null if unknown. */
@@ -147,22 +130,40 @@ public final class ClusterImage {
         return next;
     }
 
-    private NameTrie<TopicImage> topicsWith(ClusterDelta delta) {
-        List<TopicImage> described = new ArrayList<>(delta.topics().size());
+    private NameTrie topicsWith(ClusterDelta delta) {
+        TopicImage[] described = new TopicImage[delta.topics().size()];
         int stillThere = 0;
-        for (TopicImage answer : delta.topics()) {
-            TopicImage known = topics.get(answer.name);
+        for (int i = 0; i < described.length; i++) {
+            TopicImage answer = delta.topics().get(i);
+            TopicImage known = topics.isEmpty() ? null : topics.get(answer.name, answer.hash);
             stillThere += known == null ? 0 : 1;
-            described.add(withAnswer(known != null ? known : lastKnown(answer.name), answer));
+            described[i] = withAnswer(known != null ? known : lastKnown(answer.name), answer);
         }
         boolean areSomeGone = delta.complete() && stillThere < topics.size();
         if (areSomeGone || topics.isEmpty()) {
-            return NameTrie.of(described);
+            NameTrie next = NameTrie.of(described);
+            keepNumbersOfThoseGone(next);
+            return next;
         }
-        NameTrie<TopicImage>.Editor next = topics.edit();
-        described.forEach(next::put);
-        delta.errors().keySet().forEach(next::remove);
+        NameTrie.Editor next = topics.edit();
+        for (TopicImage topic : described) {
+            next.put(topic);
+        }
+        for (String name : delta.errors().keySet()) {
+            TopicImage gone = next.remove(name);
+            if (gone != null) {
+                indexes.keep(gone);
+            }
+        }
         return next.toTrie();
+    }
+
+    private void keepNumbersOfThoseGone(NameTrie next) {
+        topics.forEach(topic -> {
+            if (next.get(topic.name, topic.hash) == null) {
+                indexes.keep(topic);
+            }
+        });
     }
 
     private TopicImage withAnswer(TopicImage known, TopicImage answer) {
@@ -170,19 +171,23 @@ public final class ClusterImage {
     }
 
     private TopicImage lastKnown(String topic) {
-        Missing absent = missing.get(topic);
-        return absent == null ? null : absent.lastKnown;
+        MissingTopic absent = missingTopic(topic);
+        return absent == null ? null : absent.lastKnown();
     }
 
-    private NameTrie<Missing> missingWith(ClusterDelta delta) {
-        NameTrie<Missing>.Editor next =
-                delta.complete() ? NameTrie.<Missing>empty().edit() : missing.edit();
-        for (TopicImage topic : delta.topics()) {
-            next.remove(topic.name);
+    /** Null if the last response that named this topic described it. */
+    private MissingTopic missingTopic(String name) {
+        return missing.isEmpty() ? null : (MissingTopic) missing.get(name);
+    }
+
+    private NameTrie missingWith(ClusterDelta delta) {
+        NameTrie.Editor next = (delta.complete() ? NameTrie.empty() : missing).edit();
+        if (!next.isEmpty()) {
+            delta.topics().forEach(topic -> next.remove(topic.name));
         }
         delta.errors().forEach((topic, error) -> {
             TopicImage known = topics.get(topic);
-            next.put(new Missing(topic, error, known != null ? known : lastKnown(topic)));
+            next.put(new MissingTopic(topic, error, known != null ? known : lastKnown(topic)));
         });
         return next.toTrie();
     }
@@ -205,7 +210,7 @@ public final class ClusterImage {
      */
     ClusterImage withLeaderHints(List<ClusterDelta.LeaderHint> hints, List<Node> endpoints) {
         Map<Integer, Node> nextNodes = nodesWith(endpoints);
-        NameTrie<TopicImage>.Editor next = topics.edit();
+        NameTrie.Editor next = topics.edit();
         for (ClusterDelta.LeaderHint hint : hints) {
             TopicImage topic = next.get(hint.topic());
             boolean isOfThisTopic = topic != null && topic.id().equals(hint.topicId());
@@ -213,7 +218,7 @@ public final class ClusterImage {
                 next.put(topic.withLeader(hint.partition(), hint.leader(), hint.leaderEpoch()));
             }
         }
-        NameTrie<TopicImage> nextTopics = next.toTrie();
+        NameTrie nextTopics = next.toTrie();
         if (nextTopics == topics) {
             return this;
         }

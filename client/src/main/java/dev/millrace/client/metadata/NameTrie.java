@@ -1,7 +1,6 @@
 package dev.millrace.client.metadata;
 
 import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 
@@ -22,7 +21,7 @@ import java.util.function.Consumer;
  * empty; a trie made by {@link #of} has none in excess. Beyond four million entries look-ups become slower, because
  * there are no more bits of the hash to choose a slot by.
  */
-final class NameTrie<E extends Named> {
+final class NameTrie {
     /** The largest number of entries in a single leaf. */
     static final int FEW = 1_024;
 
@@ -38,62 +37,80 @@ final class NameTrie<E extends Named> {
     /** The least number of slots per entry; a power of two. */
     private static final int SPARSITY = 4;
 
-    /** The slots of a leaf without entries. */
-    private static final Named[] NO_SLOTS = new Named[1];
+    /** The slots of a leaf without entries. As all leaves it has two or more: an int cannot be shifted by 32 bits. */
+    private static final TopicImage[] NO_SLOTS = new TopicImage[2];
 
-    private static final NameTrie<Named> EMPTY = new NameTrie<>(0, NO_SLOTS, null);
+    private static final NameTrie EMPTY = new NameTrie(0, NO_SLOTS, null, null);
 
     private final int size;
 
     /** The slots of the single leaf; null if there are nodes. */
-    private final Named[] single;
+    private final TopicImage[] single;
 
     /** The slots of each leaf, by node; null if there is a single leaf. */
-    private final Named[][][] nodes;
+    private final TopicImage[][][] nodes;
 
-    private NameTrie(int size, Named[] single, Named[][][] nodes) {
+    /**
+     * By leaf, the number of leading zeros in its slots' mask; null if there is a single leaf. A look-up that asks the
+     * leaf itself for its length waits once more for memory.
+     */
+    private final byte[] maskZeros;
+
+    private NameTrie(int size, TopicImage[] single, TopicImage[][][] nodes, byte[] maskZeros) {
         this.size = size;
         this.single = single;
         this.nodes = nodes;
+        this.maskZeros = maskZeros;
     }
 
-    @SuppressWarnings("unchecked") // it has no entry of any type
-    static <E extends Named> NameTrie<E> empty() {
-        return (NameTrie<E>) EMPTY;
+    static NameTrie empty() {
+        return EMPTY;
     }
 
     /** A trie of these entries; if several have one name, of the last of them. */
-    static <E extends Named> NameTrie<E> of(List<E> entries) {
-        if (entries.isEmpty()) {
+    static NameTrie of(TopicImage[] entries) {
+        if (entries.length == 0) {
             return empty();
         }
         int size = 0;
-        if (entries.size() <= FEW) {
-            Named[] single = new Named[slotsFor(entries.size())];
-            for (E entry : entries) {
+        if (entries.length <= FEW) {
+            TopicImage[] single = new TopicImage[slotsFor(entries.length)];
+            for (TopicImage entry : entries) {
                 size += insert(single, entry) ? 1 : 0;
             }
-            return new NameTrie<>(size, single, null);
+            return new NameTrie(size, single, null, null);
         }
-        Named[][][] nodes = emptyLeaves(entries);
-        for (E entry : entries) {
-            size += insert(nodes[entry.hash >>> NODE_SHIFT][leafInNode(entry.hash)], entry) ? 1 : 0;
+        TopicImage[][][] nodes = emptyLeaves(entries);
+        for (TopicImage entry : entries) {
+            size += insert(leaf(null, nodes, entry.hash), entry) ? 1 : 0;
         }
-        return new NameTrie<>(size, null, nodes);
+        return new NameTrie(size, null, nodes, maskZeros(nodes));
     }
 
     /** Leaves that have room for these entries. */
-    private static Named[][][] emptyLeaves(List<? extends Named> entries) {
+    private static TopicImage[][][] emptyLeaves(TopicImage[] entries) {
         int[] counts = new int[NODE_SIZE * NODE_SIZE];
-        for (Named entry : entries) {
+        for (TopicImage entry : entries) {
             counts[entry.hash >>> LEAF_SHIFT]++;
         }
-        Named[][][] nodes = new Named[NODE_SIZE][NODE_SIZE][];
+        TopicImage[][][] nodes = new TopicImage[NODE_SIZE][NODE_SIZE][];
         for (int leaf = 0; leaf < counts.length; leaf++) {
             nodes[leaf / NODE_SIZE][leaf % NODE_SIZE] =
-                    counts[leaf] == 0 ? NO_SLOTS : new Named[slotsFor(counts[leaf])];
+                    counts[leaf] == 0 ? NO_SLOTS : new TopicImage[slotsFor(counts[leaf])];
         }
         return nodes;
+    }
+
+    private static byte[] maskZeros(TopicImage[][][] nodes) {
+        byte[] zeros = new byte[NODE_SIZE * NODE_SIZE];
+        for (int leaf = 0; leaf < zeros.length; leaf++) {
+            zeros[leaf] = maskZeros(nodes[leaf / NODE_SIZE][leaf % NODE_SIZE]);
+        }
+        return zeros;
+    }
+
+    private static byte maskZeros(TopicImage[] slots) {
+        return (byte) Integer.numberOfLeadingZeros(slots.length - 1);
     }
 
     int size() {
@@ -105,28 +122,38 @@ final class NameTrie<E extends Named> {
     }
 
     /** Null if there is no entry of this name. */
-    @SuppressWarnings({"unchecked", "ReferenceEquality"}) // as slotOf, whose loop here makes it a fifteenth faster
-    E get(String name) {
-        int hash = Named.hash(name);
-        Named[] slots = leaf(single, nodes, hash);
+    TopicImage get(String name) {
+        return get(name, TopicImage.hash(name));
+    }
+
+    /** Null if there is no entry of this name, whose hash is {@code hash}. */
+    @SuppressWarnings("ReferenceEquality") // as slotOf, whose loop here makes it a fifteenth faster
+    TopicImage get(String name, int hash) {
+        TopicImage[] slots = single;
+        int mask;
+        if (slots != null) {
+            mask = slots.length - 1;
+        } else {
+            slots = leaf(null, nodes, hash);
+            mask = -1 >>> maskZeros[hash >>> LEAF_SHIFT];
+        }
         int slot = hash >>> SLOT_SHIFT;
         while (true) {
-            Named entry = slots[slot & (slots.length - 1)];
+            TopicImage entry = slots[slot & mask];
             if (entry == null || entry.name == name || (entry.hash == hash && entry.name.equals(name))) {
-                return (E) entry;
+                return entry;
             }
             slot++;
         }
     }
 
     /** Calls {@code action} with each entry, in no particular order. */
-    @SuppressWarnings("unchecked") // only entries of this type are put
-    void forEach(Consumer<? super E> action) {
-        for (Named[][] node : single != null ? new Named[][][] {{single}} : nodes) {
-            for (Named[] slots : node) {
-                for (Named entry : slots) {
+    void forEach(Consumer<TopicImage> action) {
+        for (TopicImage[][] node : single != null ? new TopicImage[][][] {{single}} : nodes) {
+            for (TopicImage[] slots : node) {
+                for (TopicImage entry : slots) {
                     if (entry != null) {
-                        action.accept((E) entry);
+                        action.accept(entry);
                     }
                 }
             }
@@ -137,7 +164,7 @@ final class NameTrie<E extends Named> {
         return new Editor();
     }
 
-    private static Named[] leaf(Named[] single, Named[][][] nodes, int hash) {
+    private static TopicImage[] leaf(TopicImage[] single, TopicImage[][][] nodes, int hash) {
         return single != null ? single : nodes[hash >>> NODE_SHIFT][leafInNode(hash)];
     }
 
@@ -147,10 +174,10 @@ final class NameTrie<E extends Named> {
 
     /** The slot of this name, or the free one that it would get. */
     @SuppressWarnings("ReferenceEquality") // equals does this first, too, but with it a look-up takes a fifth longer
-    private static int slotOf(Named[] slots, String name, int hash) {
+    private static int slotOf(TopicImage[] slots, String name, int hash) {
         int slot = (hash >>> SLOT_SHIFT) & (slots.length - 1);
         while (true) {
-            Named entry = slots[slot];
+            TopicImage entry = slots[slot];
             if (entry == null || entry.name == name || (entry.hash == hash && entry.name.equals(name))) {
                 return slot;
             }
@@ -159,7 +186,7 @@ final class NameTrie<E extends Named> {
     }
 
     /** Returns whether there was no entry of this name. */
-    private static boolean insert(Named[] slots, Named entry) {
+    private static boolean insert(TopicImage[] slots, TopicImage entry) {
         int slot = slotOf(slots, entry.name, entry.hash);
         boolean isNew = slots[slot] == null;
         slots[slot] = entry;
@@ -168,7 +195,7 @@ final class NameTrie<E extends Named> {
 
     /** The power of two that leaves {@code entries} sparse. */
     private static int slotsFor(int entries) {
-        return entries == 0 ? 1 : Integer.highestOneBit(2 * SPARSITY * entries - 1);
+        return entries == 0 ? NO_SLOTS.length : Integer.highestOneBit(2 * SPARSITY * entries - 1);
     }
 
     /**
@@ -178,22 +205,26 @@ final class NameTrie<E extends Named> {
      */
     final class Editor {
         private int size = NameTrie.this.size;
-        private Named[] single = NameTrie.this.single;
-        private Named[][][] nodes = NameTrie.this.nodes;
+        private TopicImage[] single = NameTrie.this.single;
+        private TopicImage[][][] nodes = NameTrie.this.nodes;
+        private byte[] maskZeros = NameTrie.this.maskZeros;
 
         private Editor() {}
 
+        boolean isEmpty() {
+            return size == 0;
+        }
+
         /** As {@link NameTrie#get}, with the changes so far. */
-        @SuppressWarnings("unchecked") // only entries of this type are put
-        E get(String name) {
-            int hash = Named.hash(name);
-            Named[] slots = leaf(single, nodes, hash);
-            return (E) slots[slotOf(slots, name, hash)];
+        TopicImage get(String name) {
+            int hash = TopicImage.hash(name);
+            TopicImage[] slots = leaf(single, nodes, hash);
+            return slots[slotOf(slots, name, hash)];
         }
 
         /** Adds an entry, or replaces that of the same name. */
-        void put(E entry) {
-            Named[] slots = leaf(single, nodes, entry.hash);
+        void put(TopicImage entry) {
+            TopicImage[] slots = leaf(single, nodes, entry.hash);
             int slot = slotOf(slots, entry.name, entry.hash);
             if (slots[slot] == null) {
                 add(entry);
@@ -202,12 +233,12 @@ final class NameTrie<E extends Named> {
             }
         }
 
-        private void add(E entry) {
+        private void add(TopicImage entry) {
             size++;
             if (single != null && size > FEW) {
                 spread();
             }
-            Named[] slots = leaf(single, nodes, entry.hash);
+            TopicImage[] slots = leaf(single, nodes, entry.hash);
             int needed = slotsFor(single != null ? size : count(slots) + 1);
             if (needed > slots.length) {
                 setLeaf(entry.hash, copyOf(slots, needed));
@@ -217,26 +248,32 @@ final class NameTrie<E extends Named> {
 
         /** Moves the entries of the single leaf to leaves below nodes. */
         private void spread() {
-            List<Named> entries = Arrays.stream(single).filter(Objects::nonNull).toList();
+            TopicImage[] entries =
+                    Arrays.stream(single).filter(Objects::nonNull).toArray(TopicImage[]::new);
             nodes = emptyLeaves(entries);
+            maskZeros = maskZeros(nodes);
             single = null;
-            entries.forEach(entry -> insert(leaf(null, nodes, entry.hash), entry));
-        }
-
-        /** Removes the entry of this name, if there is one. */
-        void remove(String name) {
-            int hash = Named.hash(name);
-            Named[] slots = leaf(single, nodes, hash);
-            int slot = slotOf(slots, name, hash);
-            if (slots[slot] != null) {
-                free(ownLeaf(hash), slot);
-                size--;
+            for (TopicImage entry : entries) {
+                insert(leaf(null, nodes, entry.hash), entry);
             }
         }
 
+        /** Removes the entry of this name, and returns it; null if there is none. */
+        TopicImage remove(String name) {
+            int hash = TopicImage.hash(name);
+            TopicImage[] slots = leaf(single, nodes, hash);
+            int slot = slotOf(slots, name, hash);
+            TopicImage entry = slots[slot];
+            if (entry != null) {
+                free(ownLeaf(hash), slot);
+                size--;
+            }
+            return entry;
+        }
+
         /** This editor's own slots of the leaf of these entries. */
-        private Named[] ownLeaf(int hash) {
-            Named[] slots = leaf(single, nodes, hash);
+        private TopicImage[] ownLeaf(int hash) {
+            TopicImage[] slots = leaf(single, nodes, hash);
             if (slots == leaf(NameTrie.this.single, NameTrie.this.nodes, hash)) {
                 slots = slots.clone();
                 setLeaf(hash, slots);
@@ -244,12 +281,12 @@ final class NameTrie<E extends Named> {
             return slots;
         }
 
-        private void setLeaf(int hash, Named[] slots) {
+        private void setLeaf(int hash, TopicImage[] slots) {
             if (single != null) {
                 single = slots;
                 return;
             }
-            Named[][][] before = NameTrie.this.nodes;
+            TopicImage[][][] before = NameTrie.this.nodes;
             int node = hash >>> NODE_SHIFT;
             if (nodes == before) {
                 nodes = nodes.clone();
@@ -258,29 +295,40 @@ final class NameTrie<E extends Named> {
                 nodes[node] = nodes[node].clone();
             }
             nodes[node][leafInNode(hash)] = slots;
+            setMaskZeros(hash >>> LEAF_SHIFT, maskZeros(slots));
+        }
+
+        private void setMaskZeros(int leaf, byte zeros) {
+            if (maskZeros[leaf] == zeros) {
+                return;
+            }
+            if (maskZeros == NameTrie.this.maskZeros) {
+                maskZeros = maskZeros.clone();
+            }
+            maskZeros[leaf] = zeros;
         }
 
         /** The trie with all changes; the one before if nothing changed. */
-        NameTrie<E> toTrie() {
+        NameTrie toTrie() {
             if (size == 0) {
                 return empty();
             }
             boolean isSame = single == NameTrie.this.single && nodes == NameTrie.this.nodes;
-            return isSame ? NameTrie.this : new NameTrie<>(size, single, nodes);
+            return isSame ? NameTrie.this : new NameTrie(size, single, nodes, maskZeros);
         }
     }
 
-    private static int count(Named[] slots) {
+    private static int count(TopicImage[] slots) {
         int count = 0;
-        for (Named entry : slots) {
+        for (TopicImage entry : slots) {
             count += entry == null ? 0 : 1;
         }
         return count;
     }
 
-    private static Named[] copyOf(Named[] slots, int length) {
-        Named[] copy = new Named[length];
-        for (Named entry : slots) {
+    private static TopicImage[] copyOf(TopicImage[] slots, int length) {
+        TopicImage[] copy = new TopicImage[length];
+        for (TopicImage entry : slots) {
             if (entry != null) {
                 insert(copy, entry);
             }
@@ -292,7 +340,7 @@ final class NameTrie<E extends Named> {
      * Frees a slot, and moves later entries towards their first slots, so that each is still found before a free slot
      * (Knuth, volume 3, 6.4, algorithm R).
      */
-    private static void free(Named[] slots, int slot) {
+    private static void free(TopicImage[] slots, int slot) {
         int mask = slots.length - 1;
         int free = slot;
         slots[free] = null;

@@ -23,6 +23,9 @@ public final class Replicas {
     private final int[] offline;
     private final int partitions;
 
+    /** Kept here, so that most that differ are told apart without their arrays. */
+    private final int hash;
+
     /** Copies the broker ids, which are given by partition. */
     public Replicas(int[][] all, int[][] inSync, int[][] offline) {
         this.all = flat(all);
@@ -30,6 +33,8 @@ public final class Replicas {
         this.inSync = Arrays.equals(this.all, flatInSync) ? this.all : flatInSync;
         this.offline = flat(offline);
         this.partitions = all.length;
+        this.hash =
+                31 * (31 * Arrays.hashCode(this.all) + Arrays.hashCode(this.inSync)) + Arrays.hashCode(this.offline);
     }
 
     private static int[] flat(int[][] brokers) {
@@ -74,6 +79,7 @@ public final class Replicas {
     public boolean equals(Object other) {
         return this == other
                 || (other instanceof Replicas that
+                        && hash == that.hash
                         && partitions == that.partitions
                         && Arrays.equals(all, that.all)
                         && Arrays.equals(inSync, that.inSync)
@@ -82,6 +88,6 @@ public final class Replicas {
 
     @Override
     public int hashCode() {
-        return 31 * (31 * Arrays.hashCode(all) + Arrays.hashCode(inSync)) + Arrays.hashCode(offline);
+        return hash;
     }
 }

@@ -9,12 +9,22 @@ import org.apache.kafka.common.Uuid;
  *
  * <p><b>Threads:</b> immutable; nothing writes to the array after construction.
  */
-public final class TopicImage extends Named {
+public sealed class TopicImage permits MissingTopic {
+    /**
+     * 2^32 divided by the golden ratio: spreads names that differ in their last letters only (Knuth, volume 3, 6.4).
+     */
+    private static final int HASH_MULTIPLIER = 0x9E3779B9;
+
     /** The leader of a partition that has none now. */
     public static final int NO_LEADER = -1;
 
     /** The {@link #index} of a topic that is not in a {@link ClusterImage} yet. */
-    private static final int NO_INDEX = -1;
+    static final int NO_INDEX = -1;
+
+    final String name;
+
+    /** Kept here, so that a look-up reads no other name than its own, unless the hashes are equal. */
+    final int hash;
 
     private final int index;
     private final Uuid id;
@@ -35,8 +45,13 @@ public final class TopicImage extends Named {
         this(name, NO_INDEX, id, inTurn(leaders, leaderEpochs), replicas);
     }
 
-    private TopicImage(String name, int index, Uuid id, int[] leadership, Replicas replicas) {
-        super(name);
+    TopicImage(String name, int index, Uuid id, int[] leadership, Replicas replicas) {
+        this(name, hash(name), index, id, leadership, replicas);
+    }
+
+    private TopicImage(String name, int hash, int index, Uuid id, int[] leadership, Replicas replicas) {
+        this.name = name;
+        this.hash = hash;
         this.index = index;
         this.id = id;
         this.leadership = leadership;
@@ -52,37 +67,42 @@ public final class TopicImage extends Named {
         return both;
     }
 
-    public String name() {
+    /** The hash of a name in a {@link NameTrie}. */
+    static int hash(String name) {
+        return name.hashCode() * HASH_MULTIPLIER;
+    }
+
+    public final String name() {
         return name;
     }
 
     /** A number that belongs to this name for the producer's lifetime: see {@link TopicIndexes}. */
-    public int index() {
+    public final int index() {
         return index;
     }
 
-    public Uuid id() {
+    public final Uuid id() {
         return id;
     }
 
-    public int partitions() {
+    public final int partitions() {
         return leadership.length / 2;
     }
 
     /** Broker id, or {@link #NO_LEADER}. */
-    public int leader(int partition) {
+    public final int leader(int partition) {
         return leadership[2 * partition];
     }
 
-    public int leaderEpoch(int partition) {
+    public final int leaderEpoch(int partition) {
         return leadership[2 * partition + 1];
     }
 
-    Replicas replicas() {
+    final Replicas replicas() {
         return replicas;
     }
 
-    public boolean hasAllLeaders() {
+    public final boolean hasAllLeaders() {
         for (int p = 0; p < partitions(); p++) {
             if (leader(p) == NO_LEADER) {
                 return false;
@@ -91,8 +111,8 @@ public final class TopicImage extends Named {
         return true;
     }
 
-    TopicImage withIndex(int newIndex) {
-        return new TopicImage(name, newIndex, id, leadership, replicas);
+    final TopicImage withIndex(int newIndex) {
+        return new TopicImage(name, hash, newIndex, id, leadership, replicas);
     }
 
     /**
@@ -100,14 +120,14 @@ public final class TopicImage extends Named {
      * stale, so a partition keeps a leader whose epoch is newer than that of the answer. Epochs of another topic id
      * cannot be compared; then all is as the answer says.
      */
-    TopicImage withAnswer(TopicImage answer) {
+    final TopicImage withAnswer(TopicImage answer) {
         boolean isSameTopic = id.equals(answer.id);
         int[] newest = isSameTopic ? newest(leadership, answer.leadership) : answer.leadership;
         boolean isSameAssignment = replicas.equals(answer.replicas);
         if (isSameTopic && newest == leadership && isSameAssignment) {
             return this;
         }
-        return new TopicImage(name, index, answer.id, newest, isSameAssignment ? replicas : answer.replicas);
+        return new TopicImage(name, hash, index, answer.id, newest, isSameAssignment ? replicas : answer.replicas);
     }
 
     /** One of the two arrays if it has all that is newest. */
@@ -127,13 +147,13 @@ public final class TopicImage extends Named {
     }
 
     /** This topic with another leader of one partition; this object if {@code leaderEpoch} is not newer. */
-    TopicImage withLeader(int partition, int leader, int leaderEpoch) {
+    final TopicImage withLeader(int partition, int leader, int leaderEpoch) {
         if (partition >= partitions() || leaderEpoch <= leaderEpoch(partition)) {
             return this;
         }
         int[] newest = leadership.clone();
         newest[2 * partition] = leader;
         newest[2 * partition + 1] = leaderEpoch;
-        return new TopicImage(name, index, id, newest, replicas);
+        return new TopicImage(name, hash, index, id, newest, replicas);
     }
 }

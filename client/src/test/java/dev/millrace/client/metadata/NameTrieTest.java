@@ -1,5 +1,6 @@
 package dev.millrace.client.metadata;
 
+import static dev.millrace.client.metadata.TestTopics.topic;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
@@ -29,30 +30,28 @@ class NameTrieTest {
         return IntStream.range(0, 8).mapToObj(i -> equals.get(bits >> i & 1)).collect(Collectors.joining());
     }
 
-    private static final class Entry extends Named {
-        Entry(String name) {
-            super(name);
-        }
+    private static TopicImage entry(String name) {
+        return topic(name, 1, 1);
     }
 
-    private record Version(NameTrie<Entry> trie, Map<String, Entry> map) {
+    private record Version(NameTrie trie, Map<String, TopicImage> map) {
         static Version ofFirst(int entries) {
-            Map<String, Entry> map = new HashMap<>();
-            POOL.subList(0, entries).forEach(name -> map.put(name, new Entry(name)));
-            return new Version(NameTrie.of(List.copyOf(map.values())), map);
+            Map<String, TopicImage> map = new HashMap<>();
+            POOL.subList(0, entries).forEach(name -> map.put(name, entry(name)));
+            return new Version(NameTrie.of(map.values().toArray(TopicImage[]::new)), map);
         }
 
         /** Puts the names with these numbers, and removes those with their negatives. */
         Version with(List<Integer> changes) {
-            NameTrie<Entry>.Editor next = trie.edit();
-            Map<String, Entry> nextMap = new HashMap<>(map);
+            NameTrie.Editor next = trie.edit();
+            Map<String, TopicImage> nextMap = new HashMap<>(map);
             for (int change : changes) {
                 String name = POOL.get(Math.abs(change));
                 if (change < 0) {
                     next.remove(name);
                     nextMap.remove(name);
                 } else {
-                    Entry entry = new Entry(name);
+                    TopicImage entry = entry(name);
                     next.put(entry);
                     nextMap.put(name, entry);
                 }
@@ -109,15 +108,15 @@ class NameTrieTest {
 
     @Test
     void shouldGrowOneByOneAndShrinkToNothing() {
-        NameTrie<Entry> trie = NameTrie.empty();
+        NameTrie trie = NameTrie.empty();
         for (String name : POOL) {
-            NameTrie<Entry>.Editor next = trie.edit();
-            next.put(new Entry(name));
+            NameTrie.Editor next = trie.edit();
+            next.put(entry(name));
             trie = next.toTrie();
         }
         assertThat(trie.size()).isEqualTo(NAMES);
 
-        NameTrie<Entry>.Editor none = trie.edit();
+        NameTrie.Editor none = trie.edit();
         POOL.forEach(none::remove);
 
         new Version(none.toTrie(), Map.of()).check();
@@ -127,7 +126,7 @@ class NameTrieTest {
     void shouldStayTheSameObjectWhenNothingChanges() {
         for (int size : List.of(0, 1, NAMES - 1)) {
             Version version = Version.ofFirst(size);
-            NameTrie<Entry>.Editor same = version.trie().edit();
+            NameTrie.Editor same = version.trie().edit();
 
             version.map().values().forEach(same::put);
             same.remove(POOL.get(NAMES - 1));
@@ -138,9 +137,9 @@ class NameTrieTest {
 
     @Test
     void shouldTakeTheLastOfSeveralEntriesOfOneName() {
-        Entry last = new Entry("t");
+        TopicImage last = entry("t");
 
-        NameTrie<Entry> trie = NameTrie.of(List.of(new Entry("t"), new Entry("u"), last));
+        NameTrie trie = NameTrie.of(new TopicImage[] {entry("t"), entry("u"), last});
 
         assertThat(trie.get("t")).isSameAs(last);
         assertThat(trie.size()).isEqualTo(2);
@@ -148,9 +147,9 @@ class NameTrieTest {
 
     @Test
     void shouldFindANameThatIsEqualButAnotherObject() {
-        Entry entry = new Entry("t");
+        TopicImage entry = entry("t");
 
-        assertThat(NameTrie.of(List.of(entry)).get(String.valueOf(new char[] {'t'})))
+        assertThat(NameTrie.of(new TopicImage[] {entry}).get(String.valueOf(new char[] {'t'})))
                 .isSameAs(entry);
     }
 }

@@ -1,0 +1,36 @@
+package dev.millrace.client.metadata;
+
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.ApiException;
+
+/**
+ * A topic that the last metadata response named with an error. It has no partitions. It is a {@link TopicImage} so that
+ * a {@link NameTrie} holds nothing else: a look-up in {@code send} then needs no cast.
+ */
+final class MissingTopic extends TopicImage {
+    private static final int[] NO_PARTITIONS = {};
+
+    private final ApiException error;
+    private final TopicImage lastKnown;
+
+    /**
+     * A topic with this error.
+     *
+     * @param lastKnown the topic as last described, so that leader epochs do not go back when it is described again;
+     *     null if it never was
+     */
+    MissingTopic(String name, ApiException error, TopicImage lastKnown) {
+        super(name, NO_INDEX, Uuid.ZERO_UUID, NO_PARTITIONS, null);
+        this.error = error;
+        this.lastKnown = lastKnown;
+    }
+
+    ApiException error() {
+        return error;
+    }
+
+    /** Null if the topic was never described. */
+    TopicImage lastKnown() {
+        return lastKnown;
+    }
+}
