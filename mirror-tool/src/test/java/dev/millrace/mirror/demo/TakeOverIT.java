@@ -72,7 +72,7 @@ class TakeOverIT {
         String alias = topic + "-source";
         String prefix = isKilledAndPrefixes ? alias + "." : "";
         clusters.source().createTopic(topic, PARTITIONS_OF_2, 1, Map.of());
-        try (SourceLoad load = new SourceLoad(clusters, topic, PARTITIONS_OF_2, seed)) {
+        try (SourceLoad load = new SourceLoad(clusters, topic, prefix + topic, PARTITIONS_OF_2, seed)) {
             runMirrorMaker2(topic, alias, prefix, isKilledAndPrefixes);
             await("its session is over", () -> !hasWorkers(alias));
             if (isKilledAndPrefixes) {

@@ -9,7 +9,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.WebSocket;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -166,8 +165,11 @@ public final class Chromium implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         process.descendants().forEach(ProcessHandle::destroyForcibly);
-        process.destroyForcibly().waitFor(Duration.ofSeconds(ANSWER_SECONDS).toSeconds(), TimeUnit.SECONDS);
+        process.destroyForcibly()
+                .onExit()
+                .orTimeout(ANSWER_SECONDS, TimeUnit.SECONDS)
+                .join();
     }
 }

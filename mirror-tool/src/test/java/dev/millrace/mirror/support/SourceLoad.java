@@ -19,6 +19,7 @@ public final class SourceLoad implements AutoCloseable {
 
     private final MirrorFixture clusters;
     private final String topic;
+    private final String copy;
     private final int partitions;
     private final long seed;
     private final AtomicLong written = new AtomicLong();
@@ -27,8 +28,14 @@ public final class SourceLoad implements AutoCloseable {
     private volatile RuntimeException failure;
 
     public SourceLoad(MirrorFixture clusters, String topic, int partitions, long seed) {
+        this(clusters, topic, topic, partitions, seed);
+    }
+
+    /** @param copy what the topic is called on the target */
+    public SourceLoad(MirrorFixture clusters, String topic, String copy, int partitions, long seed) {
         this.clusters = clusters;
         this.topic = topic;
+        this.copy = copy;
         this.partitions = partitions;
         this.seed = seed;
         thread.start();
@@ -38,7 +45,7 @@ public final class SourceLoad implements AutoCloseable {
         try (Producer<byte[], byte[]> small = producer(Map.of("batch.size", 1_000));
                 Producer<byte[], byte[]> large = producer(Map.of("linger.ms", 20, "batch.size", 100_000))) {
             for (int round = 0; !isStopped; round++) {
-                while (!isStopped && written.get() > clusters.mirrored(topic) + BACKLOG) {
+                while (!isStopped && written.get() > clusters.mirrored(copy) + BACKLOG) {
                     LockSupport.parkNanos(PAUSE_NANOS);
                 }
                 boolean isSmall = round % 2 == 0;
