@@ -51,7 +51,10 @@ class VersionsIT {
         List<String> arguments = new ArrayList<>(List.of(cluster.bootstrapServers(), version));
         cluster.clientConfig(Listener.SASL_SSL).forEach((key, value) -> arguments.add(key + "=" + value));
         try (JavaProgram program = JavaProgram.start(
-                runtime, List.of("-Xmx512m"), VersionProgram.class, arguments.toArray(String[]::new))) {
+                runtime,
+                List.of("-Xmx512m", "-XX:TieredStopAtLevel=1"),
+                VersionProgram.class,
+                arguments.toArray(String[]::new))) {
             int exitCode = program.awaitEnd(Duration.ofMinutes(2));
 
             // then
