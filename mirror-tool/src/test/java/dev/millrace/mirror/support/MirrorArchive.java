@@ -15,7 +15,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /** The class archive of {@code mirror run}, which the tests start more than a hundred times. */
 final class MirrorArchive {
     private static final String TOPIC = "class-archive";
-    private static final Duration STOP = Duration.ofSeconds(60);
+    private static final Duration STOP = Duration.ofMinutes(2); // it writes the archive
 
     private MirrorArchive() {}
 

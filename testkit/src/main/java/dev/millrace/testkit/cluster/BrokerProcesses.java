@@ -36,6 +36,9 @@ final class BrokerProcesses {
     private static final Duration START_TIMEOUT = Duration.ofSeconds(90);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
 
+    /** For a stop that writes the class archive, also on a busy machine. */
+    private static final Duration ARCHIVE_TIMEOUT = Duration.ofMinutes(2);
+
     /** Names the class path of brokers of another version, with the test kit's classes. */
     private static final String CLASS_PATH = "millrace.testkit.broker.path";
 
@@ -96,7 +99,7 @@ final class BrokerProcesses {
             BrokerProcesses one =
                     new BrokerProcesses(spec, List.of(node), Optional.empty(), folder, runtime, jvmOptions);
             one.startAll();
-            one.stop(node.id());
+            one.process(node.id()).stop(ARCHIVE_TIMEOUT);
         }
     }
 
