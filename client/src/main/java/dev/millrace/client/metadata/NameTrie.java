@@ -30,6 +30,7 @@ final class NameTrie {
 
     private static final int LEAF_SHIFT = 20;
     private static final int NODE_SIZE = 64;
+    private static final int LEAVES = NODE_SIZE * NODE_SIZE;
 
     /** The last of the bits that choose the first slot in a leaf. */
     private static final int SLOT_SHIFT = 10;
@@ -72,44 +73,72 @@ final class NameTrie {
         if (entries.length == 0) {
             return empty();
         }
-        int size = 0;
         if (entries.length <= FEW) {
+            int size = 0;
             TopicImage[] single = new TopicImage[slotsFor(entries.length)];
             for (TopicImage entry : entries) {
                 size += insert(single, entry) ? 1 : 0;
             }
             return new NameTrie(size, single, null, null);
         }
-        TopicImage[][][] nodes = emptyLeaves(entries);
-        for (TopicImage entry : entries) {
-            size += insert(leaf(null, nodes, entry.hash), entry) ? 1 : 0;
-        }
-        return new NameTrie(size, null, nodes, maskZeros(nodes));
+        Leaves leaves = Leaves.of(entries);
+        return new NameTrie(leaves.size, null, leaves.nodes, leaves.maskZeros);
     }
 
-    /** Leaves that have room for these entries. */
-    private static TopicImage[][][] emptyLeaves(TopicImage[] entries) {
-        int[] counts = new int[NODE_SIZE * NODE_SIZE];
-        for (TopicImage entry : entries) {
-            counts[entry.hash >>> LEAF_SHIFT]++;
+    /** The upper levels of a trie, and what is below them. */
+    private record Leaves(int size, TopicImage[][][] nodes, byte[] maskZeros) {
+        /** Fills one leaf after the other, so that each is in the cache while it is filled. */
+        static Leaves of(TopicImage[] entries) {
+            long[] sorted = sortedByLeaf(entries);
+            TopicImage[][][] nodes = new TopicImage[NODE_SIZE][NODE_SIZE][];
+            byte[] maskZeros = new byte[LEAVES];
+            int size = 0;
+            int from = 0;
+            for (int leaf = 0; leaf < LEAVES; leaf++) {
+                int to = from;
+                while (to < sorted.length && (int) (sorted[to] >>> (Integer.SIZE + LEAF_SHIFT)) == leaf) {
+                    to++;
+                }
+                TopicImage[] slots = from == to ? NO_SLOTS : new TopicImage[slotsFor(to - from)];
+                for (; from < to; from++) {
+                    TopicImage entry = entries[(int) sorted[from]];
+                    size += insert(slots, entry, (int) (sorted[from] >>> Integer.SIZE)) ? 1 : 0;
+                }
+                nodes[leaf / NODE_SIZE][leaf % NODE_SIZE] = slots;
+                maskZeros[leaf] = leadingZeros(slots);
+            }
+            return new Leaves(size, nodes, maskZeros);
         }
-        TopicImage[][][] nodes = new TopicImage[NODE_SIZE][NODE_SIZE][];
-        for (int leaf = 0; leaf < counts.length; leaf++) {
-            nodes[leaf / NODE_SIZE][leaf % NODE_SIZE] =
-                    counts[leaf] == 0 ? NO_SLOTS : new TopicImage[slotsFor(counts[leaf])];
+
+        /** The hash of each entry in the upper half, and where it is in {@code entries} in the lower. */
+        private static long[] sortedByLeaf(TopicImage[] entries) {
+            int[] next = new int[LEAVES + 1];
+            for (TopicImage entry : entries) {
+                next[(entry.hash >>> LEAF_SHIFT) + 1]++;
+            }
+            for (int leaf = 1; leaf < LEAVES; leaf++) {
+                next[leaf] += next[leaf - 1];
+            }
+            long[] sorted = new long[entries.length];
+            for (int i = 0; i < entries.length; i++) {
+                int hash = entries[i].hash;
+                sorted[next[hash >>> LEAF_SHIFT]++] = ((long) hash << Integer.SIZE) | i;
+            }
+            return sorted;
         }
-        return nodes;
+
+        /** As {@link NameTrie#insert}, but does not read the entry if its first slot is free. */
+        private static boolean insert(TopicImage[] slots, TopicImage entry, int hash) {
+            int first = (hash >>> SLOT_SHIFT) & (slots.length - 1);
+            if (slots[first] != null) {
+                return NameTrie.insert(slots, entry);
+            }
+            slots[first] = entry;
+            return true;
+        }
     }
 
-    private static byte[] maskZeros(TopicImage[][][] nodes) {
-        byte[] zeros = new byte[NODE_SIZE * NODE_SIZE];
-        for (int leaf = 0; leaf < zeros.length; leaf++) {
-            zeros[leaf] = maskZeros(nodes[leaf / NODE_SIZE][leaf % NODE_SIZE]);
-        }
-        return zeros;
-    }
-
-    private static byte maskZeros(TopicImage[] slots) {
+    private static byte leadingZeros(TopicImage[] slots) {
         return (byte) Integer.numberOfLeadingZeros(slots.length - 1);
     }
 
@@ -250,12 +279,10 @@ final class NameTrie {
         private void spread() {
             TopicImage[] entries =
                     Arrays.stream(single).filter(Objects::nonNull).toArray(TopicImage[]::new);
-            nodes = emptyLeaves(entries);
-            maskZeros = maskZeros(nodes);
+            Leaves leaves = Leaves.of(entries);
+            nodes = leaves.nodes;
+            maskZeros = leaves.maskZeros;
             single = null;
-            for (TopicImage entry : entries) {
-                insert(leaf(null, nodes, entry.hash), entry);
-            }
         }
 
         /** Removes the entry of this name, and returns it; null if there is none. */
@@ -295,7 +322,7 @@ final class NameTrie {
                 nodes[node] = nodes[node].clone();
             }
             nodes[node][leafInNode(hash)] = slots;
-            setMaskZeros(hash >>> LEAF_SHIFT, maskZeros(slots));
+            setMaskZeros(hash >>> LEAF_SHIFT, leadingZeros(slots));
         }
 
         private void setMaskZeros(int leaf, byte zeros) {

@@ -143,7 +143,7 @@ public sealed class TopicImage permits MissingTopic {
                 newest[i + 1] = known[i + 1];
             }
         }
-        return Arrays.equals(known, newest) ? known : newest;
+        return newest != answered && Arrays.equals(known, newest) ? known : newest;
     }
 
     /** This topic with another leader of one partition; this object if {@code leaderEpoch} is not newer. */

@@ -22,7 +22,7 @@ final class TopicIndexes {
 
     /** The number of a topic that is not in the image: its former one, or the next. */
     int getOrAssign(String name) {
-        Integer former = ofThoseGone.get(name);
+        Integer former = ofThoseGone.isEmpty() ? null : ofThoseGone.get(name);
         return former != null ? former : count++;
     }
 
