@@ -1,10 +1,14 @@
 package dev.millrace.jmh;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import dev.millrace.client.metadata.TopicRegistry;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jctools.maps.NonBlockingHashMap;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -19,7 +23,8 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * Marks a known topic as used, so that it does not expire: in our registry, where this is only a read while the mark is
  * set, and in the ways of the stock client, reduced to the map. The stock client stores for every record when the topic
- * expires; in ours the I/O threads set the mark once per batch. Neither side reads a clock.
+ * expires; in ours the I/O threads set the mark once per batch. Neither side reads a clock. The last two are maps that
+ * the registry could be made of instead.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -35,6 +40,10 @@ public class RegistryBenchmark {
         private final TopicRegistry registry = new TopicRegistry();
         private final Map<String, Long> plain = new HashMap<>();
         private final Map<String, Long> concurrent = new ConcurrentHashMap<>();
+        private final NonBlockingHashMap<String, AtomicBoolean> nonBlocking = new NonBlockingHashMap<>();
+        private final Cache<String, Boolean> expiring = Caffeine.newBuilder()
+                .expireAfterAccess(EXPIRES_MS, TimeUnit.MILLISECONDS)
+                .build();
 
         @Setup
         public void fill(Topics topics) {
@@ -42,6 +51,8 @@ public class RegistryBenchmark {
                 registry.add(topic);
                 plain.put(topic, EXPIRES_MS);
                 concurrent.put(topic, EXPIRES_MS);
+                nonBlocking.put(topic, new AtomicBoolean(true));
+                expiring.put(topic, true);
             }
             if (topics.names.stream().anyMatch(registry::add)) {
                 throw new IllegalStateException("The registry did not take the topics");
@@ -69,5 +80,17 @@ public class RegistryBenchmark {
     @Benchmark
     public Long concurrentReplace(Registries registries, Topics.Cursor cursor) {
         return registries.concurrent.replace(cursor.next(), EXPIRES_MS);
+    }
+
+    /** The registry's mark in JCTools' map. */
+    @Benchmark
+    public boolean nonBlockingHashMap(Registries registries, Topics.Cursor cursor) {
+        return registries.nonBlocking.get(cursor.next()).getOpaque();
+    }
+
+    /** A cache that keeps the time of each use by itself. */
+    @Benchmark
+    public Boolean caffeine(Registries registries, Topics.Cursor cursor) {
+        return registries.expiring.getIfPresent(cursor.next());
     }
 }

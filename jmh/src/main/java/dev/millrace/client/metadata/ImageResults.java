@@ -21,17 +21,37 @@ final class ImageResults {
     static final String KAFKA = "kafka-4.3.1";
     static final String KAFKA_NEWEST = "kafka-4.4.0";
     static final String MAP = "copied-map";
+
+    /** The libraries' maps; the first is what the paper's persistent version is made of. */
+    static final List<String> LIBRARIES = List.of(
+            LibraryMap.PCOLLECTIONS, LibraryMap.SCALA, LibraryMap.PAGURO, LibraryMap.VAVR, LibraryMap.BIFURCAN);
+
     static final String COLD = "cold";
     static final String HEAP = "heap";
     static final String FIRST_ACK = "firstAck";
     static final String SEND_TO_EACH = "sendToEach";
+    static final String WHILE_WRITTEN = "p99.9 while written";
+    static final String WHILE_CHANGED = "p99.9 while changed";
+
+    /** The same work beside the image instead of on it. */
+    static final String APART = "same work apart";
 
     private static final String ONE_TOPIC = "oneTopic";
     private static final String BROKER_LOST = "brokerLost";
     private static final String FULL_LOAD = "fullLoad";
     private static final String LOOK_UP = "lookUp";
     private static final List<String> MEASURES =
-            List.of(ONE_TOPIC, BROKER_LOST, "zoneLost", FULL_LOAD, LOOK_UP, HEAP, FIRST_ACK, SEND_TO_EACH);
+            List.of(
+                    ONE_TOPIC,
+                    BROKER_LOST,
+                    "zoneLost",
+                    FULL_LOAD,
+                    LOOK_UP,
+                    WHILE_WRITTEN,
+                    WHILE_CHANGED,
+                    HEAP,
+                    FIRST_ACK,
+                    SEND_TO_EACH);
 
     private static final List<Integer> SIZES = List.of(12_500, 25_000, 50_000, 100_000);
 
@@ -98,6 +118,12 @@ final class ImageResults {
         values.put(new Key(measure, COLD, topics), cold);
     }
 
+    /** Nanoseconds of look-ups while others work with the image, and while they do the same apart. */
+    void addPause(String measure, int topics, double withImage, double apart) {
+        values.put(new Key(measure, MILLRACE, topics), withImage);
+        values.put(new Key(measure, APART, topics), apart);
+    }
+
     /** Nanoseconds, or bytes of heap; NaN if not measured. */
     private double value(String measure, String side, int topics) {
         return values.getOrDefault(new Key(measure, side, topics), Double.NaN);
@@ -108,41 +134,36 @@ final class ImageResults {
     }
 
     List<String> table() {
+        List<String> others = new ArrayList<>(List.of(KAFKA, KAFKA_NEWEST, MAP));
+        others.addAll(LIBRARIES);
+        others.addAll(List.of(APART, COLD));
+        others.removeIf(side -> values.keySet().stream().noneMatch(key -> key.side.equals(side)));
         List<List<String>> rows = new ArrayList<>();
-        rows.add(List.of(
-                "",
-                "topics",
-                "Millrace",
-                "± error",
-                "× " + KAFKA,
-                "× " + KAFKA_NEWEST,
-                "× copied HashMap",
-                "× cold start",
-                "paper: before",
-                "after"));
+        List<String> header = new ArrayList<>(List.of("", "topics", "Millrace", "± error"));
+        others.forEach(side -> header.add("× " + side));
+        header.addAll(List.of("paper: before", "after"));
+        rows.add(header);
         for (String measure : MEASURES) {
             for (int topics : ALL_SIZES) {
                 if (!Double.isNaN(value(measure, MILLRACE, topics))) {
-                    rows.add(row(measure, topics));
+                    rows.add(row(measure, topics, others));
                 }
             }
         }
         return new Table(rows, 1).plain();
     }
 
-    private List<String> row(String measure, int topics) {
+    private List<String> row(String measure, int topics, List<String> others) {
         double error = errors.getOrDefault(new Key(measure, MILLRACE, topics), Double.NaN);
-        return List.of(
-                measure,
-                Integer.toString(topics),
-                quantity(measure, value(measure, MILLRACE, topics)),
-                Double.isNaN(error) ? "" : quantity(measure, error),
-                number(ratio(measure, KAFKA, topics)),
-                number(ratio(measure, KAFKA_NEWEST, topics)),
-                number(ratio(measure, MAP, topics)),
-                number(ratio(measure, COLD, topics)),
-                quantity(measure, paper(measure, 0, topics)),
-                quantity(measure, paper(measure, 1, topics)));
+        List<String> row = new ArrayList<>();
+        row.add(measure);
+        row.add(Integer.toString(topics));
+        row.add(quantity(measure, value(measure, MILLRACE, topics)));
+        row.add(Double.isNaN(error) ? "" : quantity(measure, error));
+        others.forEach(side -> row.add(number(ratio(measure, side, topics))));
+        row.add(quantity(measure, paper(measure, 0, topics)));
+        row.add(quantity(measure, paper(measure, 1, topics)));
+        return row;
     }
 
     private static double paper(String measure, int column, int topics) {
@@ -158,6 +179,13 @@ final class ImageResults {
         return allGoals().stream().allMatch(Goal::isReached);
     }
 
+    /**
+     * For a lost broker the paper's persistent version runs here itself, beside the copied {@code HashMap}. An earlier
+     * goal took from the paper how much faster that version is than its copy (1.18 to 4.1 times), and asked for three
+     * times as much beside ours. That goal was derived wrongly: there the copy is 27 to 65 % of the time of one side,
+     * here some 15 % with 12,500 topics. The rest is the comparison of topics, the same on each side, so that with no
+     * cost for the map at all the ratio would be 1.2 instead of the 3.55 asked for.
+     */
     private List<Goal> allGoals() {
         int least = SIZES.get(0);
         int most = SIZES.get(SIZES.size() - 1);
@@ -170,16 +198,23 @@ final class ImageResults {
         goals.add(new Goal("one topic changed, 4.3.1, 12,500", ratio(ONE_TOPIC, KAFKA, least), false, 1_000));
         goals.add(new Goal("one topic changed, 4.3.1, 100,000", ratio(ONE_TOPIC, KAFKA, most), false, 10_000));
         for (int topics : List.of(least, most)) {
-            double paper = paper(BROKER_LOST, 0, topics) / paper(BROKER_LOST, 1, topics);
             goals.add(new Goal(
-                    "a broker of the zone lost, copied HashMap, " + topics,
-                    ratio(BROKER_LOST, MAP, topics),
+                    "a broker of the zone lost, the paper's persistent map, " + topics,
+                    ratio(BROKER_LOST, LibraryMap.PCOLLECTIONS, topics),
                     false,
-                    3 * paper));
+                    3));
             goals.add(new Goal("full load, presized HashMap, " + topics, ratio(FULL_LOAD, MAP, topics), false, 1));
             goals.add(new Goal("look-up, HashMap, " + topics, ratio(LOOK_UP, MAP, topics), false, 0.9));
         }
-        goals.add(new Goal("heap, 4.3.1, 12,500", ratio(HEAP, KAFKA, least), false, 4));
+        for (String measure : List.of(WHILE_WRITTEN, WHILE_CHANGED)) {
+            // A thread that waited for a write or a change would wait some milliseconds, thousands of times as long.
+            goals.add(new Goal("look-ups, " + measure + ", to the same work apart", 1 / ratio(measure, APART, most), true, 2));
+        }
+        for (int topics : List.of(least, most)) {
+            if (!Double.isNaN(value(HEAP, KAFKA, topics))) {
+                goals.add(new Goal("heap, 4.3.1, " + topics, ratio(HEAP, KAFKA, topics), false, 4));
+            }
+        }
         goals.add(new Goal(
                 "warm start to the first acknowledgement, 100,000 topics to 1,000",
                 value(FIRST_ACK, MILLRACE, StartTimes.MANY) / value(FIRST_ACK, MILLRACE, StartTimes.FEW),

@@ -19,12 +19,15 @@ interface MetadataSide {
     /** Looks a topic up, as {@code send} does. */
     int countPartitions(Object metadata, String topic) throws Throwable;
 
-    /** The side with this name; {@code kafka-VERSION} for the published classes. */
+    /** The side with this name: {@code kafka-VERSION} for the published classes, or a library's. */
     static MetadataSide of(String name, SampleCluster cluster) {
         return switch (name) {
             case "millrace" -> new Millrace();
             case "copied-map" -> new CopiedMap();
-            default -> new PublishedSnapshot(name, cluster);
+            default -> {
+                LibraryMap<?> library = LibraryMap.ofNameOrNull(name);
+                yield library != null ? library : new PublishedSnapshot(name, cluster);
+            }
         };
     }
 
@@ -53,7 +56,10 @@ interface MetadataSide {
         }
     }
 
-    /** The control: the same topics, without numbers, in a {@code HashMap}, which is copied for each change. */
+    /**
+     * The control: the same topics in a {@code HashMap}, which is copied for each change. A load gives each topic its
+     * number, as the image must, since a topic without one is of no use to {@code send}.
+     */
     final class CopiedMap implements MetadataSide {
         @Override
         public List<TopicImage> read(List<Topic> answer) {
@@ -64,7 +70,7 @@ interface MetadataSide {
         public Map<String, TopicImage> load(Object read) {
             List<TopicImage> topics = topics(read);
             Map<String, TopicImage> presized = new HashMap<>(topics.size() * 4 / 3 + 1);
-            topics.forEach(topic -> presized.put(topic.name, topic));
+            topics.forEach(topic -> presized.put(topic.name, topic.withIndex(presized.size())));
             return presized;
         }
 

@@ -88,6 +88,14 @@ final class SampleCluster {
         return afterLossOf(1);
     }
 
+    /** The topics of {@link #brokerLost}, after the broker has come back and leads again. */
+    List<Topic> brokerBack() {
+        return brokerLost().stream()
+                .map(topic -> new Topic(
+                        topic.name(), topic.id(), topic.replicas(), topic.replicas(), topic.leaderEpoch() + 1))
+                .toList();
+    }
+
     /** The topics with a replica on a broker of the first zone, after its loss: nearly all. */
     List<Topic> zoneLost() {
         return afterLossOf(brokers);
