@@ -23,8 +23,8 @@ final class ImageResults {
     static final String MAP = "copied-map";
 
     /** The libraries' maps; the first is what the paper's persistent version is made of. */
-    static final List<String> LIBRARIES = List.of(
-            LibraryMap.PCOLLECTIONS, LibraryMap.SCALA, LibraryMap.PAGURO, LibraryMap.VAVR, LibraryMap.BIFURCAN);
+    static final List<String> LIBRARIES =
+            List.of(LibraryMap.PCOLLECTIONS, LibraryMap.SCALA, LibraryMap.PAGURO, LibraryMap.VAVR, LibraryMap.BIFURCAN);
 
     static final String COLD = "cold";
     static final String HEAP = "heap";
@@ -40,18 +40,17 @@ final class ImageResults {
     private static final String BROKER_LOST = "brokerLost";
     private static final String FULL_LOAD = "fullLoad";
     private static final String LOOK_UP = "lookUp";
-    private static final List<String> MEASURES =
-            List.of(
-                    ONE_TOPIC,
-                    BROKER_LOST,
-                    "zoneLost",
-                    FULL_LOAD,
-                    LOOK_UP,
-                    WHILE_WRITTEN,
-                    WHILE_CHANGED,
-                    HEAP,
-                    FIRST_ACK,
-                    SEND_TO_EACH);
+    private static final List<String> MEASURES = List.of(
+            ONE_TOPIC,
+            BROKER_LOST,
+            "zoneLost",
+            FULL_LOAD,
+            LOOK_UP,
+            WHILE_WRITTEN,
+            WHILE_CHANGED,
+            HEAP,
+            FIRST_ACK,
+            SEND_TO_EACH);
 
     private static final List<Integer> SIZES = List.of(12_500, 25_000, 50_000, 100_000);
 
@@ -208,7 +207,8 @@ final class ImageResults {
         }
         for (String measure : List.of(WHILE_WRITTEN, WHILE_CHANGED)) {
             // A thread that waited for a write or a change would wait some milliseconds, thousands of times as long.
-            goals.add(new Goal("look-ups, " + measure + ", to the same work apart", 1 / ratio(measure, APART, most), true, 2));
+            goals.add(new Goal(
+                    "look-ups, " + measure + ", to the same work apart", 1 / ratio(measure, APART, most), true, 2));
         }
         for (int topics : List.of(least, most)) {
             if (!Double.isNaN(value(HEAP, KAFKA, topics))) {

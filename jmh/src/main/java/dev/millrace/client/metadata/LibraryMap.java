@@ -135,9 +135,7 @@ abstract class LibraryMap<M> implements MetadataSide {
         }
 
         private static PersistentHashMap<String, TopicImage> merged(
-                PersistentHashMap<String, TopicImage> map,
-                List<TopicImage> answers,
-                BinaryOperator<TopicImage> merge) {
+                PersistentHashMap<String, TopicImage> map, List<TopicImage> answers, BinaryOperator<TopicImage> merge) {
             PersistentHashMap.MutHashMap<String, TopicImage> next = map.mutable();
             for (TopicImage answer : answers) {
                 next = next.assoc(answer.name, merge.apply(map.get(answer.name), answer));

@@ -57,8 +57,9 @@ final class MetadataCommand implements Callable<Integer> {
 
     @Option(
             names = "--quick",
-            description = "Only 12,500 and 100,000 topics, kafka-clients 4.3.1, no zone lost, of the libraries only the paper's, one"
-                    + " JVM each and short measurements: less than three minutes.")
+            description =
+                    "Only 12,500 and 100,000 topics, kafka-clients 4.3.1, no zone lost, of the libraries only the paper's, one"
+                            + " JVM each and short measurements: less than three minutes.")
     private boolean quick;
 
     @Mixin
