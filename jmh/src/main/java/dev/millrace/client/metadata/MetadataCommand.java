@@ -146,8 +146,12 @@ final class MetadataCommand implements Callable<Integer> {
     private static void measureHeapOfMany(ImageResults results) {
         for (String side : List.of(ImageResults.MILLRACE, ImageResults.KAFKA, ImageResults.KAFKA_NEWEST)) {
             Object[] held = {loaded(side, StartTimes.MANY)};
-            long before = usedBytes();
-            Reference.reachabilityFence(held[0]);
+            long before;
+            try {
+                before = usedBytes();
+            } finally {
+                Reference.reachabilityFence(held[0]);
+            }
             held[0] = null;
             results.addHeap(side, StartTimes.MANY, before - usedBytes());
         }
