@@ -7,6 +7,7 @@ import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.protocol.Errors;
 
 /** Where a program may see something else of our producer than of the stock one, and why. */
+@SuppressWarnings("ImmutableEnumChecker") // nothing changes the sets
 enum DeliberateDifference {
     /**
      * Stock: every later send throws; if the error may pass but does not, no record ever has an outcome. Ours: records

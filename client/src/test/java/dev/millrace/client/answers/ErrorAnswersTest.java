@@ -121,8 +121,9 @@ class ErrorAnswersTest {
 
     private static List<Cell> cells() {
         List<Cell> cells = new ArrayList<>();
+        int first = 0;
         for (ErrorSite site : ErrorSite.values()) {
-            int skipped = site.ordinal() % SAMPLE;
+            int skipped = first++;
             for (Errors error : ALL ? EnumSet.complementOf(EnumSet.of(Errors.NONE)) : WITH_A_MEANING) {
                 if (ALL || skipped++ % SAMPLE == 0) {
                     cells.add(new Cell(site, error, false));

@@ -23,6 +23,7 @@ import org.apache.kafka.common.message.TxnOffsetCommitResponseData;
 import org.apache.kafka.common.protocol.ApiMessage;
 
 /** A place in an answer where a broker tells an error, and the kind of producer that meets it. */
+@SuppressWarnings("ImmutableEnumChecker") // the predicates keep nothing
 enum ErrorSite {
     API_VERSIONS(Scenario.IDEMPOTENT, ApiMessageType.API_VERSIONS),
     METADATA(Scenario.IDEMPOTENT, ApiMessageType.METADATA, ErrorSite::isForTopics),

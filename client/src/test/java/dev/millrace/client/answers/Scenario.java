@@ -20,6 +20,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 
 /** A kind of producer and the calls it gets: the same twice, to see whether it is usable after an error. */
+@SuppressWarnings("ImmutableEnumChecker") // nothing changes the maps
 enum Scenario {
     PLAIN(0, Map.of("acks", "1", "enable.idempotence", false)),
     IDEMPOTENT(0, Map.of()),
