@@ -182,6 +182,16 @@ final class ChaosCluster implements AutoCloseable {
                         topics, partition -> partition.isr().size() == BROKERS && partition.leader() != null));
     }
 
+    /** As {@link #awaitAllInSync}, but returns what is amiss after that time: the records can be judged all the same. */
+    List<String> awaitEndOfFaults(Collection<String> topics) {
+        try {
+            awaitAllInSync(topics);
+            return List.of();
+        } catch (IllegalStateException e) {
+            return List.of(e.getMessage());
+        }
+    }
+
     /** Whether no partition has this broker in sync. */
     boolean isOutOfSync(int broker, Collection<String> topics) {
         return allPartitions(topics, partition -> !inSync(partition).contains(broker));

@@ -73,7 +73,7 @@ final class ChaosRun {
                 senders.start();
                 failures.addAll(breakThings(cluster, setup, time));
                 log.tell("the faults are over");
-                cluster.awaitAllInSync(names());
+                failures.addAll(cluster.awaitEndOfFaults(names()));
                 senders.awaitRecovery(PATIENCE);
                 senders.stop(PATIENCE);
                 failures.addAll(flush(producer));

@@ -86,7 +86,7 @@ final class TransactionRun {
             awaitCommits("the first transactions are committed", 1);
             failures.addAll(breakThings(cluster, setup, time));
             log.tell("the faults are over");
-            cluster.awaitAllInSync(names(exposed));
+            failures.addAll(cluster.awaitEndOfFaults(names(exposed)));
             awaitCommits("all senders commit again", COMMITS_AFTER_FAULTS);
             senders.forEach(TransactionalSender::stop);
             join(sending);

@@ -5,7 +5,6 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Collectors;
@@ -131,7 +130,7 @@ final class InheritedProgress {
                 throw MirrorException.failed("Cannot continue where group " + OLD_GROUP + " stopped", e.getCause());
             }
             throw MirrorException.failed("Group " + group + " has to continue where group " + OLD_GROUP
-                    + " of an earlier version stopped, in " + new TreeMap<>(offsets)
+                    + " of an earlier version stopped, in topics " + new TreeSet<>(Clusters.topics(offsets.keySet()))
                     + ", but it already has members; stop them and start again");
         }
     }

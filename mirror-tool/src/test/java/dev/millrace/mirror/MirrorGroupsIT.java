@@ -92,7 +92,7 @@ class MirrorGroupsIT {
             Comparison comparison = TopicDigest.read(clusters.source().clientConfig(), topic)
                     .compare(TopicDigest.read(second.clientConfig(), topic));
             assertThat(comparison).as("seed %d", seed).matches(Comparison::isExact);
-            leaveTheOldGroup(old);
+            leave(old);
         }
     }
 
@@ -129,7 +129,28 @@ class MirrorGroupsIT {
                 assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
                 assertThat(mirror.output()).contains("still runs in group millrace-mirror");
             }
-            leaveTheOldGroup(old);
+            leave(old);
+        }
+    }
+
+    @Test
+    void shouldNotTakeOverFromTheOldGroupWhileItsOwnHasMembers() throws Exception {
+        String early = topic("early");
+        String late = topic("late");
+        clusters.fill(early, PARTITIONS, RECORDS, seed);
+        clusters.fill(late, PARTITIONS, RECORDS, seed);
+        try (MirrorProcess member = mirror(early)) {
+            await("it is a member", () -> members(groupTo(clusters.target())) == 1, member);
+            try (MirrorProcess old = mirror(late, OLD_GROUP)) {
+                await("all is committed", () -> committed("millrace-mirror", late) >= RECORDS, old, member);
+                leave(old);
+            }
+
+            try (MirrorProcess mirror = mirror(late)) {
+                assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
+                assertThat(mirror.output()).contains("[late]", "but it already has members; stop them");
+            }
+            leave(member);
         }
     }
 
@@ -147,8 +168,9 @@ class MirrorGroupsIT {
             }
             try (MirrorProcess back = mirror(clusters.target(), clusters.source(), "back")) {
                 await("it creates its topic", () -> MirrorFixture.partitions(clusters.source(), "back") == 1, back);
-                assertThat(back.terminate().awaitExit(STOP)).as(back.output()).isZero();
+                leave(back);
             }
+            leave(forth);
         }
 
         assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
@@ -300,8 +322,8 @@ class MirrorGroupsIT {
     }
 
     /** A mirror that is killed stays a member for its session, and the next test's mirror would not take over beside it. */
-    private static void leaveTheOldGroup(MirrorProcess old) throws InterruptedException {
-        assertThat(old.terminate().awaitExit(STOP)).as(old.output()).isZero();
+    private static void leave(MirrorProcess mirror) throws InterruptedException {
+        assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
     }
 
     /** A topic on the source. */

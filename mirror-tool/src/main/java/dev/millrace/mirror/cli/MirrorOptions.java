@@ -11,17 +11,13 @@ import dev.millrace.mirror.ProducerKind;
 import dev.millrace.mirror.RefusalPolicies;
 import dev.millrace.mirror.RefusalPolicy;
 import dev.millrace.mirror.ResumeMode;
-import dev.millrace.mirror.SyncPolicy;
-import dev.millrace.mirror.SyncedPart;
 import dev.millrace.mirror.TopicPattern;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
-import java.util.stream.Collectors;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
@@ -235,41 +231,8 @@ public final class MirrorOptions {
     @Mixin
     private GroupOptions groups = new GroupOptions();
 
-    @Option(
-            names = "--sync",
-            paramLabel = "PART[,PART]",
-            split = ",",
-            converter = SyncedPartParser.class,
-            order = 16,
-            description =
-                    "What is kept on the target as it is on the source, besides records. settings: those of topics"
-                            + " that exist there. acls: who may read the topics. quotas: those of users and client ids."
-                            + " Default: none of them.")
-    private Set<SyncedPart> synced = Set.of();
-
-    static final class SyncedPartParser implements ITypeConverter<SyncedPart> {
-        @Override
-        public SyncedPart convert(String text) {
-            return OptionValues.parse(SyncedPart.values(), text.strip());
-        }
-    }
-
-    @Option(
-            names = "--exclude-settings",
-            paramLabel = "NAME[,NAME]",
-            split = ",",
-            order = 16,
-            description = "Settings of topics that the target keeps as they are there, and that new topics do not get,"
-                    + " besides those that cannot be the same in two clusters. Default: none.")
-    private Set<String> excludedSettings = Set.of();
-
-    @Option(
-            names = "--sync-interval",
-            paramLabel = "DURATION",
-            converter = DurationParser.class,
-            order = 16,
-            description = "How often the clusters are compared for --sync, at least 1s. Default: 1m.")
-    private Duration syncInterval = SyncPolicy.DEFAULT_INTERVAL;
+    @Mixin
+    private SyncOptions sync = new SyncOptions();
 
     @Option(
             names = "--resume",
@@ -330,21 +293,7 @@ public final class MirrorOptions {
                         refusalPolicies(producer),
                         resume(chosen),
                         groups.toPolicy(),
-                        syncPolicy()));
-    }
-
-    private SyncPolicy syncPolicy() {
-        if (syncInterval.isZero()) {
-            throw MirrorException.usage("--sync-interval 0: at least 1s is needed");
-        }
-        Set<String> excluded = excludedSettings.stream().map(String::strip).collect(Collectors.toSet());
-        for (String name : excluded) {
-            if (!name.matches("[a-zA-Z0-9._-]+")) {
-                throw MirrorException.usage("--exclude-settings '" + name
-                        + "': expected are names of settings of topics, such as retention.ms,segment.bytes");
-            }
-        }
-        return new SyncPolicy(Set.copyOf(synced), excluded, syncInterval);
+                        sync.toPolicy()));
     }
 
     private Pattern topics() {
