@@ -62,8 +62,9 @@ final class BrokerMain {
     }
 
     private static void format(Path settings, String clusterId, List<String> formatOptions) throws IOException {
-        List<String> command =
-                new ArrayList<>(List.of("format", "--config", settings.toString(), "--cluster-id", clusterId));
+        // A broker with a new disk still has its metadata log.
+        List<String> command = new ArrayList<>(
+                List.of("format", "--ignore-formatted", "--config", settings.toString(), "--cluster-id", clusterId));
         command.addAll(known(formatOptions));
         int exitCode = execute(command.toArray(String[]::new));
         if (exitCode != 0) {

@@ -129,7 +129,10 @@ final class BrokerProcesses {
         process.awaitReady(START_TIMEOUT);
     }
 
-    /** Removes all data of a broker that does not run. */
+    /**
+     * Removes all records of a broker that does not run. Its metadata log stays: a voter of the controllers that
+     * forgets for whom it voted ends itself, as the others' answers contradict what it knows.
+     */
     void removeData(int broker) {
         if (process(broker).isAlive()) {
             throw new IllegalStateException(
@@ -171,7 +174,7 @@ final class BrokerProcesses {
         String name = name(node.id());
         Path settings = folder.path().resolve(name + ".properties");
         try (OutputStream out = Files.newOutputStream(settings)) {
-            settingsOf(node, dataFolder(node.id())).store(out, null);
+            settingsOf(node).store(out, null);
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot write the settings of " + name, e);
         }
@@ -191,9 +194,10 @@ final class BrokerProcesses {
         return spec.brokers().dataFolders().getOrDefault(broker, folder.path().resolve(name(broker)));
     }
 
-    private Properties settingsOf(Node node, Path logDir) {
+    private Properties settingsOf(Node node) {
+        Path metadataFolder = folder.path().resolve(name(node.id()) + "-metadata");
         Properties properties = new Properties();
-        properties.putAll(BrokerSettings.of(node, nodes, logDir));
+        properties.putAll(BrokerSettings.of(node, nodes, dataFolder(node.id()), metadataFolder));
         properties.putAll(BrokerSettings.sasl(spec.listeners(), spec.credentials()));
         certificates.ifPresent(made -> properties.putAll(made.brokerSettings(spec.listeners())));
         properties.putAll(spec.settings());

@@ -34,7 +34,8 @@ final class BrokerSettings {
             "listener.security.protocol.map",
             "inter.broker.listener.name",
             "log.dir",
-            "log.dirs");
+            "log.dirs",
+            "metadata.log.dir");
 
     private BrokerSettings() {}
 
@@ -52,7 +53,7 @@ final class BrokerSettings {
     }
 
     /** All settings of one broker, except those of security and those that the user of the cluster chose. */
-    static Map<String, String> of(Node node, List<Node> cluster, Path logDir) {
+    static Map<String, String> of(Node node, List<Node> cluster, Path logDir, Path metadataLogDir) {
         List<Node> controllers = controllers(cluster);
         boolean isController = controllers.contains(node);
         Map<String, String> settings = new HashMap<>();
@@ -66,6 +67,7 @@ final class BrokerSettings {
                         .collect(Collectors.joining(",")));
         settings.put("controller.listener.names", CONTROLLER);
         settings.put("log.dirs", logDir.toString());
+        settings.put("metadata.log.dir", metadataLogDir.toString());
 
         Stream<String> forClients =
                 node.ports().keySet().stream().map(listener -> listener + "://" + node.address(listener));

@@ -163,8 +163,8 @@ public final class KafkaCluster implements AutoCloseable {
     }
 
     /**
-     * Removes all data of a broker that was killed or stopped, as if it had got a new disk. {@link #restart} starts it
-     * anew, with the same id.
+     * Removes all records of a broker that was killed or stopped, as if it had got a new disk for them; its metadata log
+     * has a disk of its own. {@link #restart} starts it anew, with the same id.
      *
      * @throws IllegalStateException if the broker runs
      */
