@@ -82,4 +82,29 @@ public class ClusterImagesStress {
             r.r2 = image.topic("t").leader(0) * (image.topic("u") == null ? 0 : 1);
         }
     }
+
+    /** A thread that publishes twice, and then looks twice, while another publishes. */
+    @JCStressTest
+    @Outcome(
+            id = {"3, 3", "3, 4", "4, 4"},
+            expect = ACCEPTABLE,
+            desc = "The second look sees the same image or a newer one.")
+    @Outcome(expect = FORBIDDEN, desc = "The version goes back.")
+    @State
+    public static class TwoLooks {
+        private final ClusterImages images = new ClusterImages(KNOWN);
+
+        @Actor
+        public void answer() {
+            images.applyDelta(ClusterImagesStress.answer("u", List.of()));
+        }
+
+        @Actor
+        public void answersAndLooks(II_Result r) {
+            images.applyDelta(ClusterImagesStress.answer("v", List.of()));
+            images.applyDelta(ClusterImagesStress.answer("w", List.of()));
+            r.r1 = images.current().version();
+            r.r2 = images.current().version();
+        }
+    }
 }

@@ -66,4 +66,37 @@ public class ClusterImagesTwins {
             r.r2 = current.leader * current.topics;
         }
     }
+
+    /** The next image is made before the lock is taken. */
+    @JCStressTest
+    @Outcome(
+            id = {"3, 3", "3, 4", "4, 4"},
+            expect = ACCEPTABLE,
+            desc = "The second look sees the same image or a newer one.")
+    @Outcome(expect = FORBIDDEN, desc = "The version goes back.")
+    @State
+    public static class MadeBeforeTheLockTwin {
+        private final Object lock = new Object();
+        private volatile int version = 1;
+
+        private void publish() {
+            int next = version + 1;
+            synchronized (lock) {
+                version = next;
+            }
+        }
+
+        @Actor
+        public void answer() {
+            publish();
+        }
+
+        @Actor
+        public void answersAndLooks(II_Result r) {
+            publish();
+            publish();
+            r.r1 = version;
+            r.r2 = version;
+        }
+    }
 }
