@@ -1,14 +1,20 @@
 package dev.millrace.client.accumulator;
 
 import java.util.Random;
+import java.util.stream.LongStream;
 
-/** Random numbers for tests: the seed is printed, and {@code -Dmillrace.seed=…} repeats a run. */
+/**
+ * Random numbers for tests: the seed is printed, and {@code -Dmillrace.seed=…} repeats a run. {@code -Dmillrace.seeds=…}
+ * has simulations play that many.
+ */
 public final class Seed {
     private Seed() {}
 
-    /** The first of several seeds, for a test whose failure names the seed that failed. */
-    public static long first() {
-        return Long.getLong("millrace.seed", System.nanoTime() & 0xffffffL);
+    /** Successive seeds, {@code usual} unless told otherwise, for a test whose failure names the seed that failed. */
+    public static long[] several(int usual) {
+        long first = Long.getLong("millrace.seed", System.nanoTime() & 0xffffffL);
+        return LongStream.range(first, first + Integer.getInteger("millrace.seeds", usual))
+                .toArray();
     }
 
     public static Random random(String test) {

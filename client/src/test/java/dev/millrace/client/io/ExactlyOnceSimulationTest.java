@@ -41,10 +41,8 @@ class ExactlyOnceSimulationTest {
 
     /** Returns how many records failed. */
     private static int check(SimulationScenario scenario, int seeds) throws Exception {
-        long first = Seed.first();
         int failed = 0;
-        int played = Integer.getInteger("millrace.seeds", seeds);
-        for (long seed = first; seed < first + played; seed++) {
+        for (long seed : Seed.several(seeds)) {
             failed += scenario.check(seed).failed.size();
         }
         return failed;

@@ -39,9 +39,8 @@ class PassedBatchSimulationTest {
     }
 
     private static void play(int seeds, double faultRate, long deliveryTimeoutMs, boolean isTooLarge) throws Exception {
-        long first = Seed.first();
         int passed = 0;
-        for (long seed = first; seed < first + seeds; seed++) {
+        for (long seed : Seed.several(seeds)) {
             MixedRun run = new MixedRun(seed, faultRate, deliveryTimeoutMs);
             if (isTooLarge) {
                 run.cluster.topic.maxMessageBytes(ProducerSimulation.ROOM_FOR_ONE);
@@ -60,9 +59,8 @@ class PassedBatchSimulationTest {
 
     @Test
     void shouldWriteWhatIsAcknowledgedOnceAndInOrderWhenBatchesExpire() throws Exception {
-        long first = Seed.first();
         int expired = 0;
-        for (long seed = first; seed < first + 400; seed++) {
+        for (long seed : Seed.several(400)) {
             MixedRun run = new MixedRun(seed, 0.3, 300);
 
             run.play();

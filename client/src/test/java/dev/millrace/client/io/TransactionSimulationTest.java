@@ -49,10 +49,9 @@ class TransactionSimulationTest {
     @CsvSource({"false, 0.1, 1000000", "true, 0.1, 1000000", "false, 0.25, 300", "true, 0.25, 300"})
     void shouldShowCommittedTransactionsWholeAndOthersNotAtAll(
             boolean explicit, double faultRate, long deliveryTimeoutMs) throws Exception {
-        long first = Seed.first();
         int committed = 0;
         int failed = 0;
-        for (long seed = first; seed < first + RUNS; seed++) {
+        for (long seed : Seed.several(RUNS)) {
             Run run = new Run(seed, faultRate, deliveryTimeoutMs, explicit, true);
 
             run.play();
@@ -163,10 +162,9 @@ class TransactionSimulationTest {
     /** A coordinator before Kafka 2.5 gives no new epoch, so the next records take the sequences of the refused ones. */
     @Test
     void shouldShowCommittedTransactionsWholeWhenSentRecordsAreRefusedAndThereIsNoNewEpoch() throws Exception {
-        long first = Seed.first();
         int committed = 0;
         int failed = 0;
-        for (long seed = first; seed < first + RUNS; seed++) {
+        for (long seed : Seed.several(RUNS)) {
             Run run = new Run(seed, 0, 1_000_000, true, true);
             run.coordinator.givesNewEpochs = false;
             run.cluster.topic.refuse(0.1);
