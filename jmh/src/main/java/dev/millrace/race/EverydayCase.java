@@ -9,25 +9,29 @@ import picocli.CommandLine.ParseResult;
 /** A case that most programs meet, as a named set of the options of {@code jmh/race}. */
 enum EverydayCase {
     CALLBACKS("32 threads, full speed, a callback on every record", "--callbacks --seconds=6"),
-    YOUNG("the same in a new JVM, seconds 4 to 10 after its first record", "--callbacks --warmup-ms=4000 --seconds=6"),
+    YOUNG("32 threads, full speed, callbacks, seconds 4 to 10 of a JVM", "--callbacks --warmup-ms=4000 --seconds=6"),
     RATE_100000("8 threads, 100,000 records/s, callbacks, short warm-up", Rate.SHORT_WARM_UP + "100000"),
     RATE_50000("8 threads, 50,000 records/s, callbacks, short warm-up", Rate.SHORT_WARM_UP + "50000"),
     RATE_10000("8 threads, 10,000 records/s, callbacks, warm", "--threads=8 --rate=10000 --callbacks --seconds=8"),
     RATE_1000("8 threads, 1,000 records/s, callbacks, short warm-up", Rate.SHORT_WARM_UP + "1000"),
     RATE_100("8 threads, 100 records/s, callbacks, short warm-up", Rate.SHORT_WARM_UP + "100"),
     LINGER_0("8 threads, 10,000 records/s, short warm-up, linger.ms=0", Rate.SHORT_WARM_UP + "10000 --linger-ms=0"),
-    ONE_PARTITION("the same, linger.ms=5, one partition", Rate.SHORT_WARM_UP + "10000 --partitions=1"),
-    RATE_PARTITIONS_1000("the same, 1,000 partitions", Rate.SHORT_WARM_UP + "10000 --partitions=1000"),
-    BROKERS_3("the same, 32 partitions, three brokers", Rate.SHORT_WARM_UP + "10000 --broker-count=3"),
+    ONE_PARTITION(
+            "8 threads, 10,000 records/s, short warm-up, one partition", Rate.SHORT_WARM_UP + "10000 --partitions=1"),
+    RATE_PARTITIONS_1000(
+            "8 threads, 10,000 records/s, short warm-up, 1,000 partitions",
+            Rate.SHORT_WARM_UP + "10000 --partitions=1000"),
+    BROKERS_3(
+            "8 threads, 10,000 records/s, short warm-up, three brokers", Rate.SHORT_WARM_UP + "10000 --broker-count=3"),
     FIRST("the first record of a new JVM, default settings", "--first-record --threads=1 --batch-size=16384"),
     DEFAULTS(
             "default settings, 32 threads, full speed, callbacks",
             "--callbacks --batch-size=16384 --warmup-ms=10000 --seconds=6"),
     PARTITIONS_1000(
-            "the same, 1,000 partitions",
+            "default settings, 1,000 partitions",
             "--callbacks --batch-size=16384 --partitions=1000 --warmup-ms=10000 --seconds=6"),
     KEYS(
-            "the same, 32 partitions, chosen by keys of 16 bytes",
+            "default settings, partitions chosen by keys of 16 bytes",
             "--callbacks --batch-size=16384 --keys --warmup-ms=10000 --seconds=6"),
     REAL_BROKER(
             "default settings, a real broker",
@@ -37,10 +41,10 @@ enum EverydayCase {
             "default settings, values of 1 KB",
             "--callbacks --batch-size=16384 --size=1024 --warmup=100000 --warmup-ms=10000 --records=3000000"),
     VALUES_10K(
-            "the same, values of 10 KB",
+            "default settings, values of 10 KB",
             "--callbacks --batch-size=16384 --size=10240 --warmup=10000 --warmup-ms=10000 --records=300000"),
     VALUES_100K(
-            "the same, values of 100 KB",
+            "default settings, values of 100 KB",
             "--callbacks --batch-size=16384 --size=102400 --warmup=1000 --warmup-ms=10000 --records=60000");
 
     /** The options of all cases. */

@@ -19,7 +19,7 @@ public final class ProtocolClasses {
         static final Thread THREAD = start();
 
         private static Thread start() {
-            // Not a lambda: the first one in a JVM costs more than what is saved here.
+            // Not a lambda: the JVM prepares for its first one, on the thread that this is to relieve.
             Thread thread = new Thread(null, null, "millrace-protocol-classes", 0, false) {
                 @Override
                 public void run() {
