@@ -8,6 +8,7 @@ import dev.millrace.client.accumulator.RecordFuture;
 import dev.millrace.client.io.ScriptedBrokers.Request;
 import dev.millrace.client.io.ScriptedBrokers.Sent;
 import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -18,6 +19,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
@@ -25,12 +27,15 @@ import org.apache.kafka.common.errors.KafkaStorageException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
+import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.errors.TransactionAbortedException;
 import org.apache.kafka.common.errors.UnknownTopicIdException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -212,7 +217,25 @@ class DrainerTest {
         io.passTime(1);
 
         // then
-        assertThatThrownBy(future::get).hasCauseInstanceOf(TimeoutException.class);
+        assertThatThrownBy(future::get)
+                .hasCauseInstanceOf(TimeoutException.class)
+                .hasMessageContaining("Expiring 1 record(s) for t-0: 10000 ms have passed since the batch was opened")
+                .hasMessageEndingWith("; sent 2 time(s)");
+    }
+
+    @Test
+    void shouldTellOfABatchThatExpiresUnsent() {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        io.brokers.reachable = false;
+        RecordFuture future = io.send(0);
+        io.run();
+
+        // when
+        io.passTime(ScriptedIo.DELIVERY_TIMEOUT_MS);
+
+        // then
+        assertThatThrownBy(future::get).hasMessageEndingWith("; it was never sent");
     }
 
     /** KAFKA-19012, CVE-2026-35554. */
@@ -502,5 +525,155 @@ class DrainerTest {
         // then
         assertThat(first.get().hasOffset()).isTrue();
         assertThat(second.get().hasOffset()).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"95, '[1 <- [0:0:1]]'", "94, '[1 <- [0:0:1], 1 <- [0:0:2]]'"})
+    void shouldSplitABatchThatIsLargerThanMaxRequestSize(int maxRequestSize, String expected) {
+        // given a batch of two records, of 95 bytes
+        ScriptedIo io = ScriptedIo.withMaxRequestSize(1, maxRequestSize);
+        io.warmUp(0);
+        io.send(0, 10);
+        io.send(0, 10);
+
+        // when
+        io.run();
+
+        // then
+        assertThat(io.brokers.pending()).hasToString(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"156, '[1 <- [0:0:0, 1:0:0]]'", "155, '[1 <- [0:0:0], 1 <- [1:0:0]]'"})
+    void shouldPutIntoARequestWhatFits(int maxRequestSize, String expected) {
+        // given two batches of 78 bytes
+        ScriptedIo io = ScriptedIo.withMaxRequestSize(2, maxRequestSize);
+        io.send(0, 10);
+        io.send(1, 10);
+
+        // when
+        io.run();
+
+        // then
+        assertThat(io.brokers.pending()).hasToString(expected);
+    }
+
+    /** KIP-951: metadata still names the old one. */
+    @Test
+    void shouldSendToTheLeaderThatABrokerNames() {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        io.warmUp(0);
+        io.send(0);
+        io.run();
+        Uuid id = io.brokers.image(ScriptedIo.TOPIC).id();
+
+        // when
+        io.brokers
+                .pending()
+                .get(0)
+                .refuse(new NotLeaderOrFollowerException("moved"), new LeaderHint(ScriptedIo.TOPIC, id, 0, 2, 1));
+        io.passBackoff();
+
+        // then
+        assertThat(io.brokers.pending()).hasToString("[2 <- [0:0:1]]");
+    }
+
+    /** Its memory is what others wait for; but while the broker is busy, more records in it cost less. */
+    @Test
+    void shouldSendWhatLingersWhenMemoryIsShortAndItsBrokerIsIdle() {
+        // given
+        ScriptedIo io = ScriptedIo.lingering(1, 5_000);
+        io.send(0, 10);
+        io.run();
+        assertThat(io.brokers.pending()).isEmpty();
+
+        // when
+        io.accumulator.setShortForWaiting(true);
+        io.run();
+        io.send(0, 10);
+        io.run();
+
+        // then
+        assertThat(io.brokers.pending()).hasToString("[1 <- [0:0:0]]");
+        io.brokers.pending().forEach(Request::accept);
+        io.run();
+        assertThat(io.brokers.pending()).hasToString("[1 <- [0:0:1]]");
+    }
+
+    /** KIP-794: a partitioner avoids a broker that takes nothing. */
+    @Test
+    void shouldCountABrokerAsStalledWhileBatchesWaitForIt() {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        io.warmUp(0);
+        io.brokers.maxInFlight = 1;
+        io.send(0);
+        io.run();
+        io.passTime(ScriptedIo.STALLED_AFTER_MS + 1);
+        assertThat(isStalled(io)).as("nothing waits").isFalse();
+
+        // when
+        io.send(0);
+        io.run();
+        io.passTime(ScriptedIo.STALLED_AFTER_MS);
+        assertThat(isStalled(io)).isFalse();
+        io.passTime(1);
+
+        // then
+        assertThat(isStalled(io)).isTrue();
+        io.brokers.pending().get(0).accept();
+        io.run();
+        assertThat(isStalled(io)).as("it took the next").isFalse();
+    }
+
+    @Test
+    void shouldCountABrokerAsStalledThatHasAllRequestsThatItMayHave() {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        io.warmUp(0);
+        for (int i = 0; i < io.brokers.maxInFlight - 1; i++) {
+            io.send(0);
+            io.run();
+        }
+        io.passTime(ScriptedIo.STALLED_AFTER_MS + 1);
+        assertThat(isStalled(io)).isFalse();
+
+        // when
+        io.send(0);
+        io.run();
+        io.passTime(ScriptedIo.STALLED_AFTER_MS + 1);
+
+        // then
+        assertThat(isStalled(io)).isTrue();
+        io.images.applyDelta(new ClusterDelta("c", List.of(new Node(2, "h", 2)), List.of(), Map.of(), false));
+        io.run();
+        assertThat(isStalled(io)).as("it has left the cluster").isFalse();
+    }
+
+    private static boolean isStalled(ScriptedIo io) {
+        return io.stalled.isStalled(1, io.brokers.nowMs);
+    }
+
+    /** As when a transaction is aborted. */
+    @Test
+    void shouldFailOnlyWhatWasNotSent() throws Exception {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(2);
+        io.warmUp(0);
+        RecordFuture sent = io.send(0);
+        io.run();
+        RecordFuture unsent = io.send(1);
+
+        // when
+        io.drainer.failUnsent(new TransactionAbortedException("on purpose"));
+
+        // then
+        assertThatThrownBy(unsent::get).hasCauseInstanceOf(TransactionAbortedException.class);
+        assertThat(sent.isDone()).isFalse();
+        io.brokers.pending().forEach(Request::accept);
+        io.run();
+        assertThat(sent.get().hasOffset()).isTrue();
+        assertThat(io.pool.available()).isEqualTo(io.pool.total());
     }
 }

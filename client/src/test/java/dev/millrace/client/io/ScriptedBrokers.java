@@ -2,6 +2,7 @@ package dev.millrace.client.io;
 
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.metadata.ClusterDelta;
+import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.Replicas;
 import dev.millrace.client.metadata.TopicImage;
@@ -121,14 +122,15 @@ final class ScriptedBrokers implements BrokerLink {
         }
 
         void accept() {
-            answer(null);
+            answer(null, List.of());
         }
 
-        void refuse(ApiException error) {
-            answer(error);
+        /** With the leaders that the broker names in its answer, if any. */
+        void refuse(ApiException error, LeaderHint... leaders) {
+            answer(error, List.of(leaders));
         }
 
-        private void answer(ApiException error) {
+        private void answer(ApiException error, List<LeaderHint> leaders) {
             pending.remove(this);
             List<ProduceAnswer> answers = new ArrayList<>();
             for (Sent sent : batches) {
@@ -136,7 +138,7 @@ final class ScriptedBrokers implements BrokerLink {
                 nextOffset += error == null ? sent.count : 0;
                 answers.add(new ProduceAnswer(sent.batch, error, offset, -1));
             }
-            handler.onAnswers(answers, List.of(), List.of());
+            handler.onAnswers(answers, leaders, List.of());
         }
 
         @Override

@@ -22,6 +22,7 @@ final class ScriptedIo {
     static final String TOPIC = "t";
     static final long DELIVERY_TIMEOUT_MS = 10_000;
     static final int BATCH_SIZE = 200;
+    static final long STALLED_AFTER_MS = 500;
 
     /** No second record of this size fits into a batch. */
     private static final int VALUE_SIZE = 100;
@@ -37,6 +38,7 @@ final class ScriptedIo {
     final MetadataRefresh metadata;
     final ProducerIds ids;
     final Drainer drainer;
+    final StalledBrokers stalled = new StalledBrokers(STALLED_AFTER_MS);
     private final ReadyQueues ready;
     private final SenderSettings settings;
     private final IoContext context;
@@ -60,14 +62,7 @@ final class ScriptedIo {
                 new ClusterImages(ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("localhost", 1))));
         registry.add(TOPIC);
         this.context = new IoContext(
-                accumulator,
-                ready.get(0),
-                images,
-                registry,
-                new StalledBrokers(0),
-                brokers,
-                new NoMetrics(),
-                () -> brokers.nowMs);
+                accumulator, ready.get(0), images, registry, stalled, brokers, new NoMetrics(), () -> brokers.nowMs);
         this.metadata = new MetadataRefresh(context, settings);
         this.ids = new ProducerIds(context, ready, settings);
         this.drainer = new Drainer(context, settings, ids, metadata, TransactionShare.NONE);
