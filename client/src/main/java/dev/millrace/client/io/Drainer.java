@@ -47,7 +47,11 @@ final class Drainer {
 
     private final List<PartitionState> partitions = new ArrayList<>();
     private final Map<Integer, Lane> lanes = new HashMap<>();
-    private final Lane withoutLeader = new Lane();
+    private final Lane withoutLeader = new Lane(TopicImage.NO_LEADER);
+
+    /** Those of {@code lanes}, and {@code withoutLeader}. Replaced, not changed: whoever goes through it may add one. */
+    private List<Lane> allLanes = List.of(withoutLeader);
+
     private final ArrayDeque<PartitionState> later = new ArrayDeque<>();
     private final Deadlines backingOff = new Deadlines();
     private final Deadlines expiring = new Deadlines();
@@ -135,7 +139,7 @@ final class Drainer {
 
     private void visitLingering(long nowMs) {
         boolean isLateEnough = isUrgent() || accumulator.isShortOfMemory();
-        for (Lane lane : allLanes()) {
+        for (Lane lane : allLanes) {
             if (isLateEnough) {
                 visitAll(lane.lingering.pollAll(), nowMs);
             }
@@ -144,13 +148,6 @@ final class Drainer {
                 lane.isLingerOver |= p.inLane && isLingerOver(p, nowMs); // the lane may hold an older batch of it
             }
         }
-    }
-
-    /** A copy, because a visit may add a lane. */
-    private List<Lane> allLanes() {
-        List<Lane> all = new ArrayList<>(lanes.values());
-        all.add(withoutLeader);
-        return all;
     }
 
     private void failOnRefusedId() {
@@ -213,7 +210,7 @@ final class Drainer {
             p.updateLeader(topic.id(), topic.leaderEpoch(p.partition()));
         }
         int node = leaderOf(p);
-        Lane lane = node == TopicImage.NO_LEADER ? withoutLeader : lanes.computeIfAbsent(node, id -> new Lane());
+        Lane lane = laneOf(node);
         if (hasBatchFor(p, node, nowMs)) {
             p.inLane = true;
             lane.waiting.add(p);
@@ -225,6 +222,25 @@ final class Drainer {
         } else if (hasBatchFor(p, node, Long.MAX_VALUE)) {
             backingOff.scheduleBy(p.backingOff, p.notBeforeMs());
         }
+    }
+
+    private Lane laneOf(int node) {
+        if (node == TopicImage.NO_LEADER) {
+            return withoutLeader;
+        }
+        Lane known = lanes.get(node);
+        if (known == null) {
+            known = new Lane(node);
+            lanes.put(node, known);
+            listLanes();
+        }
+        return known;
+    }
+
+    private void listLanes() {
+        List<Lane> all = new ArrayList<>(lanes.values());
+        all.add(withoutLeader);
+        allLanes = List.copyOf(all);
     }
 
     private boolean hasBatchFor(PartitionState p, int node, long nowMs) {
@@ -243,8 +259,9 @@ final class Drainer {
         return accumulator.isShortOfMemory() && link.inFlightRequests(node) == 0 ? SealCause.MEMORY : null;
     }
 
+    /** Also, without linger, if the batch was opened in a later millisecond than the round began. */
     private boolean isLingerOver(PartitionState p, long nowMs) {
-        return p.queue().hasRecords() && nowMs - p.queue().oldestCreatedMs() >= settings.lingerMs();
+        return p.queue().hasRecords() && Math.max(0, nowMs - p.queue().oldestCreatedMs()) >= settings.lingerMs();
     }
 
     private boolean isUrgent() {
@@ -283,23 +300,23 @@ final class Drainer {
     /** Leaders may have moved: visits each partition that waits in a lane, or lingers in one that is not its leader's. */
     private void rebuildLanes(long nowMs) {
         List<PartitionState> moved = new ArrayList<>();
-        lanes.forEach((node, lane) -> emptyLane(node, lane, moved));
-        emptyLane(TopicImage.NO_LEADER, withoutLeader, moved);
-        for (int node : List.copyOf(lanes.keySet())) {
-            if (image.node(node) == null) {
-                lanes.remove(node);
-                stalled.clear(node);
+        for (Lane lane : allLanes) {
+            emptyLane(lane, moved);
+            if (lanes.containsKey(lane.node) && image.node(lane.node) == null) {
+                lanes.remove(lane.node);
+                stalled.clear(lane.node);
             }
         }
+        listLanes();
         visitAll(moved, nowMs);
         visitAll(backingOff.pollAll(), nowMs);
     }
 
-    private void emptyLane(int node, Lane lane, List<PartitionState> moved) {
+    private void emptyLane(Lane lane, List<PartitionState> moved) {
         lane.waiting.forEach(PartitionState::leaveLane);
         moved.addAll(lane.waiting);
         lane.waiting.clear();
-        moved.addAll(lane.lingering.pollIf(p -> leaderOf(p) != node));
+        moved.addAll(lane.lingering.pollIf(p -> leaderOf(p) != lane.node));
     }
 
     private int leaderOf(PartitionState p) {
@@ -314,19 +331,20 @@ final class Drainer {
      */
     long drain(long nowMs) {
         long waitMs = ids.current().isKnown() ? drainLanes(nowMs) : Long.MAX_VALUE;
-        for (Lane lane : lanes.values()) {
+        for (Lane lane : allLanes) {
             waitMs = Math.min(waitMs, lane.lingering.delayMs(nowMs));
         }
-        waitMs = Math.min(waitMs, withoutLeader.lingering.delayMs(nowMs));
         waitMs = Math.min(waitMs, backingOff.delayMs(nowMs));
         return Math.min(waitMs, expiring.delayMs(nowMs));
     }
 
     private long drainLanes(long nowMs) {
         long waitMs = Long.MAX_VALUE;
-        for (Map.Entry<Integer, Lane> entry : List.copyOf(lanes.entrySet())) { // others may be added
-            Node node = image.node(entry.getKey());
-            Lane lane = entry.getValue();
+        for (Lane lane : allLanes) {
+            if (lane.node == TopicImage.NO_LEADER) {
+                continue;
+            }
+            Node node = image.node(lane.node);
             boolean taken = false;
             boolean isOver = false;
             while (!isOver && ids.current().isKnown() && !lane.waiting.isEmpty() && link.ready(node, nowMs)) {

@@ -9,6 +9,9 @@ import java.util.ArrayDeque;
  * <p><b>Threads:</b> the I/O thread.
  */
 final class Lane {
+    /** The leader, or {@code TopicImage.NO_LEADER}. */
+    final int node;
+
     /** Served in turn, so that no partition is starved (KAFKA-13834). */
     final ArrayDeque<PartitionState> waiting = new ArrayDeque<>();
 
@@ -17,4 +20,8 @@ final class Lane {
 
     /** Whether a partition has come to wait here because its batch has waited for {@code linger.ms}. */
     boolean isLingerOver;
+
+    Lane(int node) {
+        this.node = node;
+    }
 }

@@ -527,6 +527,23 @@ class DrainerTest {
         assertThat(second.get().hasOffset()).isTrue();
     }
 
+    /** Not a millisecond later: a selector waits whole ones. */
+    @Test
+    void shouldSendAtOnceWithoutLingerWhatIsOpenedWithinTheRound() {
+        // given a round that began just before the clock went on
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        long roundMs = io.brokers.nowMs;
+        io.brokers.nowMs++;
+        io.send(0);
+
+        // when
+        io.drainer.visitChanged(roundMs);
+        io.drainer.drain(roundMs);
+
+        // then
+        assertThat(io.brokers.pending()).hasSize(1);
+    }
+
     @ParameterizedTest
     @CsvSource({"95, '[1 <- [0:0:1]]'", "94, '[1 <- [0:0:1], 1 <- [0:0:2]]'"})
     void shouldSplitABatchThatIsLargerThanMaxRequestSize(int maxRequestSize, String expected) {
