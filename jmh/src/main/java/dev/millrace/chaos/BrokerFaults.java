@@ -82,7 +82,7 @@ final class BrokerFaults extends Faults {
         log.fault("broker %d: SIGSTOP", broker);
         brokers.pause(broker);
         try {
-            await("no partition has it in sync", () -> cluster.isOutOfSync(broker, keptNames()));
+            await("no partition has it in sync that has another", () -> cluster.isOutOfSync(broker, keptNames()));
             hold(between(0, 2_000));
         } finally {
             brokers.resume(broker);

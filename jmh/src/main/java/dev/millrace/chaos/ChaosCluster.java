@@ -192,9 +192,12 @@ final class ChaosCluster implements AutoCloseable {
         }
     }
 
-    /** Whether no partition has this broker in sync. */
+    /** Whether no partition has this broker in sync, except those that have nobody else: they keep it. */
     boolean isOutOfSync(int broker, Collection<String> topics) {
-        return allPartitions(topics, partition -> !inSync(partition).contains(broker));
+        return allPartitions(
+                topics,
+                partition ->
+                        !inSync(partition).contains(broker) || inSync(partition).size() == 1);
     }
 
     /** Whether no partition that this broker leads has a follower in sync. */

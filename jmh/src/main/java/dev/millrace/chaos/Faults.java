@@ -34,8 +34,7 @@ abstract class Faults implements Runnable {
         ExecutorService threads = Executors.newFixedThreadPool(rows.size());
         List<Future<?>> running = rows.stream().map(threads::submit).collect(Collectors.toList());
         threads.shutdown();
-        var unused =
-                threads.awaitTermination(time.toMillis(), TimeUnit.MILLISECONDS); // none ends by itself but by failing
+        var unused = end.await(time.toMillis(), TimeUnit.MILLISECONDS); // earlier if a row fails
         end.countDown();
         List<String> failures = new ArrayList<>();
         for (Future<?> row : running) {
@@ -54,8 +53,17 @@ abstract class Faults implements Runnable {
     /** The pause before each fault. */
     abstract Duration pause();
 
+    /** If it fails, all faults end: the rest of the time would test less than it seems to. */
     @Override
     public final void run() {
+        try {
+            breakUntilTheEnd();
+        } finally {
+            end.countDown();
+        }
+    }
+
+    private void breakUntilTheEnd() {
         while (true) {
             List<Runnable> kinds = new ArrayList<>(kinds());
             Collections.shuffle(kinds, random);
