@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 /**
@@ -18,6 +19,8 @@ import java.util.stream.Collectors;
  * fault ends by repairing what it broke.
  */
 abstract class Faults implements Runnable {
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
+
     private final CountDownLatch end;
     final Random random;
     final FaultLog log;
@@ -85,6 +88,18 @@ abstract class Faults implements Runnable {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted in a fault", e);
         }
+    }
+
+    /** Lets the present state last until the condition holds; false if it does not within this time. */
+    final boolean holdUntil(Duration time, BooleanSupplier condition) {
+        long startNs = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - startNs > time.toNanos()) {
+                return false;
+            }
+            hold(POLL_INTERVAL);
+        }
+        return true;
     }
 
     final Duration between(int fromMs, int toMs) {
