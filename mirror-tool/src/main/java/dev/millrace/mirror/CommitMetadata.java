@@ -92,7 +92,7 @@ record CommitMetadata(
 
     /** The topic's name on the other cluster, if this was committed by a mirror, or for one. */
     Optional<String> otherNameOf(String own) {
-        return otherName.or(() -> Optional.of(own).filter(name -> MirrorGroup.isMark(mark)));
+        return otherName.or(() -> MirrorGroup.targetOf(mark).map(target -> own));
     }
 
     /** The position with this as its metadata. */

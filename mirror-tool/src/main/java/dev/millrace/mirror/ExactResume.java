@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -54,7 +55,7 @@ import org.slf4j.LoggerFactory;
 final class ExactResume implements PartitionStarts.Finder {
     private static final Logger LOG = LoggerFactory.getLogger(ExactResume.class);
     private static final int THREADS = 2;
-    /** What is still on its way to the target, or not replicated yet, gets there meanwhile. */
+    /** While records differ, what is still on its way to the target, or not replicated yet, may get there. */
     private static final long PATIENCE_NANOS = Duration.ofSeconds(5).toNanos();
 
     private static final long SHORT_PAUSE_MS = 50;
@@ -94,33 +95,41 @@ final class ExactResume implements PartitionStarts.Finder {
      *
      * @param from the committed source position, or the one where a new group begins
      * @param committed with that position
-     * @param sinceNanos when the search began
+     * @param isNew nothing of it has been copied yet; then offset 0 means where its log begins
+     * @param differsSinceNanos when the target's records were first found to be others
      */
     record Search(
             TopicPartition partition,
             OffsetAndMetadata from,
             Optional<ResumePoint> committed,
+            boolean isNew,
             Consumer<Start> onFound,
-            long sinceNanos) {
-        Search(
-                TopicPartition partition,
-                OffsetAndMetadata from,
-                Optional<ResumePoint> committed,
-                Consumer<Start> onFound) {
+            OptionalLong differsSinceNanos) {
+        Search(TopicPartition partition, SourcePositions.Start from, Consumer<Start> onFound) {
             this(
                     partition,
-                    from,
-                    committed.filter(numbers -> numbers.sourceOffset() == from.offset()),
+                    new OffsetAndMetadata(from.offset(), from.leaderEpoch(), ""),
+                    from.numbers().filter(numbers -> numbers.sourceOffset() == from.offset()),
+                    from.isNew(),
                     onFound,
-                    System.nanoTime());
+                    OptionalLong.empty());
         }
 
-        Search withoutNumbers() {
-            return new Search(partition, from, Optional.empty(), onFound, sinceNanos);
+        Search with(Optional<ResumePoint> numbers) {
+            return new Search(partition, from, numbers, isNew, onFound, differsSinceNanos);
         }
 
         Search movedTo(OffsetAndMetadata position) {
-            return new Search(partition, position, committed, onFound, sinceNanos);
+            return new Search(partition, position, committed, isNew, onFound, differsSinceNanos);
+        }
+
+        private Search differing() {
+            OptionalLong since = differsSinceNanos.isPresent() ? differsSinceNanos : OptionalLong.of(System.nanoTime());
+            return new Search(partition, from, committed, isNew, onFound, since);
+        }
+
+        private boolean isWhereTheLogBegins() {
+            return isNew && from.offset() == 0;
         }
     }
 
@@ -143,12 +152,14 @@ final class ExactResume implements PartitionStarts.Finder {
     @Override
     public void find(List<Search> searches) {
         Map<TopicPartition, Search> known = new HashMap<>();
-        Map<TopicPartition, Search> fresh = new HashMap<>();
+        Map<TopicPartition, Search> first = new HashMap<>();
         for (Search search : searches) {
-            if (mode == ResumeMode.AT_LEAST_ONCE) {
-                fresh.put(search.partition(), search.withoutNumbers());
+            if (mode != ResumeMode.AT_LEAST_ONCE && search.committed().isPresent()) {
+                known.put(search.partition(), search);
+            } else if (search.isWhereTheLogBegins()) {
+                first.put(search.partition(), search);
             } else {
-                (search.committed().isPresent() ? known : fresh).put(search.partition(), search);
+                startWithNewNumbers(search.with(Optional.empty()), -1);
             }
         }
         if (!known.isEmpty()) {
@@ -158,8 +169,8 @@ final class ExactResume implements PartitionStarts.Finder {
             known.forEach((partition, search) -> answer.partitionResult(names.onTarget(partition))
                     .whenComplete((state, failure) -> execute(() -> onAnswer(search, state, failure), 0)));
         }
-        if (!fresh.isEmpty()) {
-            startAtFirstRecord(fresh);
+        if (!first.isEmpty()) {
+            startAtFirstRecord(first);
         }
     }
 
@@ -255,7 +266,13 @@ final class ExactResume implements PartitionStarts.Finder {
                     Words.count(present, "record"),
                     search.from().offset());
             start(search, after.get(), committed.after(present, after.get().offset()), epoch);
-        } else if (System.nanoTime() - search.sinceNanos() < PATIENCE_NANOS) {
+        } else {
+            onDifference(search.differing(), epoch, present);
+        }
+    }
+
+    private void onDifference(Search search, int epoch, long present) {
+        if (System.nanoTime() - search.differsSinceNanos().orElseThrow() < PATIENCE_NANOS) {
             findAgain(search, PAUSE_MS);
         } else {
             startAtLeastOnce(
@@ -280,9 +297,7 @@ final class ExactResume implements PartitionStarts.Finder {
     /** Of a compacted topic the next process may find other records after the offset, so each has its own numbers. */
     private void start(Search search, OffsetAndMetadata from, ResumePoint numbers, int epoch) {
         if (isCompacted(search.partition().topic())) {
-            Search moved =
-                    new Search(search.partition(), from, Optional.of(numbers), search.onFound(), search.sinceNanos());
-            startWithNewNumbers(moved, epoch);
+            startWithNewNumbers(search.movedTo(from).with(Optional.of(numbers)), epoch);
         } else {
             own.note(search.partition(), numbers);
             search.onFound().accept(new Start(from, numbers, false));

@@ -34,11 +34,13 @@ final class InheritedProgress {
 
     private final Admin source;
     private final CopiesOnTarget copies;
+    private final String targetId;
     private final MirrorConfig config;
 
-    InheritedProgress(Admin source, Admin target, MirrorConfig config) {
+    InheritedProgress(Admin source, Admin target, String targetId, MirrorConfig config) {
         this.source = source;
         this.copies = new CopiesOnTarget(target, config.names());
+        this.targetId = targetId;
         this.config = config;
     }
 
@@ -137,12 +139,20 @@ final class InheritedProgress {
 
     private Map<TopicPartition, OffsetAndMetadata> oldOffsets() {
         try {
-            return offsets(OLD_GROUP);
+            Map<TopicPartition, OffsetAndMetadata> offsets = offsets(OLD_GROUP);
+            offsets.values().removeIf(this::isOfOtherTarget);
+            return offsets;
         } catch (GroupAuthorizationException e) {
             LOG.warn(
                     "May not read group {}, and so ignores progress that an earlier version may have there", OLD_GROUP);
             return Map.of();
         }
+    }
+
+    private boolean isOfOtherTarget(OffsetAndMetadata offset) {
+        return MirrorGroup.targetOf(CommitMetadata.of(offset).mark())
+                .filter(id -> !id.equals(targetId))
+                .isPresent();
     }
 
     private Map<TopicPartition, OffsetAndMetadata> offsets(String group) {

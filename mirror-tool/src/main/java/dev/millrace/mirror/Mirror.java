@@ -46,7 +46,7 @@ public final class Mirror {
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final CountDownLatch threadsToCommit;
     /** Written before the consumer threads start. */
-    private String mark = "";
+    private String targetId = "";
 
     private CopiedOffsets copiedOffsets = CopiedOffsets.NONE;
 
@@ -103,20 +103,19 @@ public final class Mirror {
 
     private void run(Admin source, Admin target, StartWait start) {
         String sourceId = Clusters.clusterId(source, config.consumer());
-        String targetId = Clusters.clusterId(target, config.producer());
+        targetId = Clusters.clusterId(target, config.producer());
         Clusters.checkDistinct(sourceId, targetId);
         Set<String> topics =
                 start.repeat(() -> MatchingTopics.ask(source, config).requireNoneRefused());
         if (topics == null) {
             return;
         }
-        mark = MirrorGroup.mark(targetId);
         try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, config)) {
             opposite.check();
             String groupOnTarget = config.consumer()
                     .getOrDefault(ConsumerConfig.GROUP_ID_CONFIG, MirrorGroup.defaultNameOnTarget(sourceId))
                     .toString();
-            Map<String, Object> consumer = start.repeat(() -> prepareGroup(source, target, targetId, groupOnTarget));
+            Map<String, Object> consumer = start.repeat(() -> prepareGroup(source, target, groupOnTarget));
             if (consumer == null) {
                 return;
             }
@@ -152,8 +151,8 @@ public final class Mirror {
         return config.policies().resume() == ResumeMode.EXACTLY_ONCE;
     }
 
-    private Map<String, Object> prepareGroup(Admin source, Admin target, String targetId, String groupOnTarget) {
-        Map<String, Object> consumer = prepareSourceGroup(source, target, targetId);
+    private Map<String, Object> prepareGroup(Admin source, Admin target, String groupOnTarget) {
+        Map<String, Object> consumer = prepareSourceGroup(source, target);
         if (isExactlyOnce()) {
             String group = consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
             OtherMode.requireNoMembers(
@@ -161,23 +160,24 @@ public final class Mirror {
                     source.describeConsumerGroups(List.of(group))
                             .describedGroups()
                             .get(group));
-            new FormerNames(config, groupOnTarget, true).check(target);
+            formerProgress(groupOnTarget, true).check(target);
         } else {
             OtherMode.requireNoProgress(
                     groupOnTarget,
                     target.listConsumerGroupOffsets(groupOnTarget).partitionsToOffsetAndMetadata(),
-                    mark);
-            new FormerNames(config, consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString(), false).check(source);
+                    mark());
+            formerProgress(consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString(), false)
+                    .check(source);
         }
         return consumer;
     }
 
-    private Map<String, Object> prepareSourceGroup(Admin source, Admin target, String targetId) {
+    private Map<String, Object> prepareSourceGroup(Admin source, Admin target) {
         if (config.consumer().containsKey(ConsumerConfig.GROUP_ID_CONFIG)) {
             return config.consumer();
         }
         String group = MirrorGroup.defaultName(targetId);
-        new InheritedProgress(source, target, config).takeOver(group);
+        new InheritedProgress(source, target, targetId, config).takeOver(group);
         return MirrorGroup.withGroup(config.consumer(), group);
     }
 
@@ -410,6 +410,15 @@ public final class Mirror {
         return stopping.getCount() > 0;
     }
 
+    /** @param isOnTarget whether the group is one of the target */
+    FormerProgress formerProgress(String group, boolean isOnTarget) {
+        return new FormerProgress(config, targetId, group, isOnTarget);
+    }
+
+    private String mark() {
+        return MirrorGroup.mark(targetId);
+    }
+
     /**
      * The position as it is to be committed, with this mirror's mark.
      *
@@ -421,14 +430,14 @@ public final class Mirror {
             OffsetAndMetadata position,
             Uuid topicId,
             Optional<CommitMetadata.ResumePoint> resume) {
-        return new CommitMetadata(mark, topicId, resume)
+        return new CommitMetadata(mark(), topicId, resume)
                 .withNames(partition.topic(), names().onTarget(partition.topic()))
                 .addTo(position);
     }
 
     /** As the other, for a group of the target. */
     OffsetAndMetadata onTarget(TopicPartition partition, OffsetAndMetadata position, Uuid topicId) {
-        return new CommitMetadata(mark, topicId, Optional.empty())
+        return new CommitMetadata(mark(), topicId, Optional.empty())
                 .withNames(names().onTarget(partition.topic()), partition.topic())
                 .addToOnTarget(position);
     }

@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 
 /**
@@ -50,9 +51,9 @@ final class MirrorGroup {
         return config;
     }
 
-    /** Whether a mirror has committed this mark. */
-    static boolean isMark(String mark) {
-        return mark.startsWith(MARK);
+    /** The cluster id of the target of the mirror that has committed this mark; empty if no mirror has. */
+    static Optional<String> targetOf(String mark) {
+        return mark.startsWith(MARK) ? Optional.of(mark.substring(MARK.length())) : Optional.empty();
     }
 
     /** What a mirror to this target commits with each offset ({@link CommitMetadata}), so that it is known in any group. */

@@ -117,7 +117,7 @@ public record MirrorPlan(
                     targetId,
                     positions.group(),
                     positions.isGroupOnTarget(),
-                    findObstacle(new FormerNames(config, positions.group(), positions.isGroupOnTarget())),
+                    findObstacle(new FormerProgress(config, targetId, positions.group(), positions.isGroupOnTarget())),
                     List.copyOf(plans));
         }
 
@@ -188,7 +188,7 @@ public record MirrorPlan(
         }
 
         /** What would keep the mirror from starting. */
-        private Optional<String> findObstacle(FormerNames former) {
+        private Optional<String> findObstacle(FormerProgress former) {
             try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, config)) {
                 opposite.check();
                 former.check(former.isOnTarget() ? target : source);

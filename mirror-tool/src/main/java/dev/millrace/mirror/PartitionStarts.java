@@ -124,11 +124,8 @@ final class PartitionStarts {
         waiting.forEach((partition, next) -> {
             if (!next.isAsked && isFree.test(partition)) {
                 next.isAsked = true;
-                searches.add(new Search(
-                        partition,
-                        new OffsetAndMetadata(next.from.offset(), next.from.leaderEpoch(), ""),
-                        next.from.numbers(),
-                        start -> found.add(() -> onFound(partition, next, start))));
+                searches.add(
+                        new Search(partition, next.from, start -> found.add(() -> onFound(partition, next, start))));
             }
         });
         if (!searches.isEmpty()) {

@@ -6,12 +6,13 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.record.TimestampType;
 
 /**
@@ -21,19 +22,29 @@ import org.apache.kafka.common.record.TimestampType;
  */
 final class RecordComparison implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(100);
-    private static final long PATIENCE_NANOS = Duration.ofSeconds(5).toNanos();
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
     private final Reader source;
     private final Reader target;
     private final TopicNames names;
 
-    /** Opens a consumer without a group for each of the clusters. */
-    RecordComparison(MirrorConfig config) {
-        names = config.names();
+    /** Reads with these consumers, which are in no group; an answer may take so long. */
+    RecordComparison(
+            Consumer<byte[], byte[]> source, Consumer<byte[], byte[]> target, TopicNames names, Duration patience) {
+        this.source = new Reader(source, patience.toNanos());
+        this.target = new Reader(target, patience.toNanos());
+        this.names = names;
+    }
+
+    /** Opens a consumer for each of the clusters. */
+    static RecordComparison open(MirrorConfig config) {
         Object isolation = config.consumer().getOrDefault(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_uncommitted");
-        source = new Reader(CopyCheck.createReader(config.consumer(), isolation));
-        target = new Reader(CopyCheck.createReader(config.producer(), "read_uncommitted"));
+        return new RecordComparison(
+                CopyCheck.createReader(config.consumer(), isolation),
+                CopyCheck.createReader(config.producer(), "read_uncommitted"),
+                config.names(),
+                PATIENCE);
     }
 
     /** Whether the source has no record from the offset on. */
@@ -43,7 +54,9 @@ final class RecordComparison implements AutoCloseable {
 
     /**
      * The source position after the last of {@code count} records from {@code sourceFrom} on, if the target has the same
-     * records from {@code targetFrom} on; else empty. Blocks while records arrive, and 5 s longer.
+     * records from {@code targetFrom} on; else empty. Blocks while records arrive.
+     *
+     * @throws TimeoutException a cluster has sent nothing for 5 s, so that it is not known
      */
     Optional<OffsetAndMetadata> positionAfter(TopicPartition partition, long sourceFrom, long targetFrom, long count) {
         try {
@@ -73,27 +86,41 @@ final class RecordComparison implements AutoCloseable {
     }
 
     private static final class Reader {
-        private final KafkaConsumer<byte[], byte[]> consumer;
+        private final Consumer<byte[], byte[]> consumer;
+        private final long patienceNanos;
+        private TopicPartition partition;
         private Iterator<ConsumerRecord<byte[], byte[]>> polled =
                 List.<ConsumerRecord<byte[], byte[]>>of().iterator();
 
-        Reader(KafkaConsumer<byte[], byte[]> consumer) {
+        Reader(Consumer<byte[], byte[]> consumer, long patienceNanos) {
             this.consumer = consumer;
+            this.patienceNanos = patienceNanos;
         }
 
-        void seek(TopicPartition partition, long offset) {
+        void seek(TopicPartition of, long offset) {
+            partition = of;
             consumer.assign(List.of(partition));
             consumer.seek(partition, offset);
             polled = List.<ConsumerRecord<byte[], byte[]>>of().iterator();
         }
 
-        /** Null if none comes. */
+        /** Null if the log has no further one now; that the cluster does not answer is no reason to think so. */
         ConsumerRecord<byte[], byte[]> nextOrNull() {
             long start = System.nanoTime();
-            while (!polled.hasNext() && System.nanoTime() - start < PATIENCE_NANOS) {
+            while (!polled.hasNext()) {
                 polled = consumer.poll(POLL).iterator();
+                if (polled.hasNext()) {
+                    break;
+                }
+                if (consumer.position(partition)
+                        >= consumer.endOffsets(List.of(partition)).get(partition)) {
+                    return null;
+                }
+                if (System.nanoTime() - start >= patienceNanos) {
+                    throw new TimeoutException("no records of " + partition + " came to compare");
+                }
             }
-            return polled.hasNext() ? polled.next() : null;
+            return polled.next();
         }
     }
 

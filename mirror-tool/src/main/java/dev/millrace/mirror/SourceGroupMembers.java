@@ -69,9 +69,8 @@ final class SourceGroupMembers implements MirrorMembers {
                 ResetPolicy.of(own.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
         SourceChanges changes = shared.changes();
         TargetPartitions targets = shared.partitions();
-        FormerNames former = new FormerNames(config, member.groupMetadata().groupId(), false);
-        SourcePositions positions = new SourcePositions(
-                member, partitions -> former.requireSame(member.committed(partitions)), policy, changes.identities());
+        SourcePositions positions =
+                new SourcePositions(member, new SourceProgress(mirror, member), policy, changes.identities());
         PartitionCopier copier;
         if (isFetching) {
             copier = new BatchCopier(
@@ -108,7 +107,7 @@ final class SourceGroupMembers implements MirrorMembers {
             return Optional.empty();
         }
         ExactResume.Clients clients = new ExactResume.Clients(
-                shared.source(), shared.copies(), shared.partitions()::onMissing, () -> new RecordComparison(config));
+                shared.source(), shared.copies(), shared.partitions()::onMissing, () -> RecordComparison.open(config));
         OwnNumbers numbers = careful.map(CarefulCopy.Context::newNumbers).orElseGet(() -> new OwnNumbers(raw));
         return Optional.of(new ExactResume(mode, clients, numbers, mirror::fail));
     }

@@ -38,6 +38,9 @@ final class SourcePositions {
     interface Committed {
         /** Null, or no entry, for a partition without; may block. */
         Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions);
+
+        /** Commits where new partitions begin; may block. */
+        void commit(Map<TopicPartition, Start> starts);
     }
 
     /**
@@ -124,9 +127,12 @@ final class SourcePositions {
             }
         }
         if (!asked.isEmpty()) {
+            Map<TopicPartition, Start> chosen = new HashMap<>();
             resets(asked)
                     .forEach((partition, offset) ->
-                            starts.put(partition, new Start(offset, Optional.empty(), ids.get(partition), true)));
+                            chosen.put(partition, new Start(offset, Optional.empty(), ids.get(partition), true)));
+            group.commit(chosen); // Else a process after this one would begin at a later end.
+            starts.putAll(chosen);
         }
         return starts;
     }

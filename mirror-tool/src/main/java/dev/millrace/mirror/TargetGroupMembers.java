@@ -59,7 +59,7 @@ final class TargetGroupMembers implements MirrorMembers {
                 new KafkaConsumer<>(DerivedConfigs.targetGroup(consumer, config.producer(), group));
         KafkaConsumer<byte[], byte[]> source = new KafkaConsumer<>(DerivedConfigs.withoutMember(consumer));
         SourceChanges changes = shared.changes();
-        TargetProgress progress = new TargetProgress(config, member, source);
+        TargetProgress progress = new TargetProgress(mirror, member, source);
         ResetPolicy policy = ResetPolicy.of(
                 consumer.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
         BatchCopier copier = new BatchCopier(

@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -24,7 +25,7 @@ final class TargetProgress implements SourcePositions.Committed {
     /** While the transaction of a former owner is not decided, there is no answer; the member must poll meanwhile. */
     private static final Duration ANSWER_TIMEOUT = Duration.ofMillis(500);
 
-    private final MirrorConfig config;
+    private final Mirror mirror;
     private final Consumer<?, ?> target;
     private final Consumer<?, ?> source;
     private boolean isWaiting;
@@ -33,8 +34,8 @@ final class TargetProgress implements SourcePositions.Committed {
      * @param target of the group on the target
      * @param source of the group on the source; no member of it
      */
-    TargetProgress(MirrorConfig config, Consumer<?, ?> target, Consumer<?, ?> source) {
-        this.config = config;
+    TargetProgress(Mirror mirror, Consumer<?, ?> target, Consumer<?, ?> source) {
+        this.mirror = mirror;
         this.target = target;
         this.source = source;
     }
@@ -48,9 +49,9 @@ final class TargetProgress implements SourcePositions.Committed {
     public Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions) {
         isWaiting = true;
         Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
-        TopicNames names = config.names();
+        TopicNames names = mirror.names();
         Map<TopicPartition, OffsetAndMetadata> found = target.committed(names.onTarget(partitions), ANSWER_TIMEOUT);
-        names.onSource(namesOf(target, true).requireSame(found)).forEach((partition, position) -> {
+        names.onSource(formerOf(target, true).requireSame(found)).forEach((partition, position) -> {
             if (position != null) {
                 committed.put(partition, CommitMetadata.sourcePosition(position));
             }
@@ -64,10 +65,21 @@ final class TargetProgress implements SourcePositions.Committed {
         return committed;
     }
 
+    @Override
+    public void commit(Map<TopicPartition, SourcePositions.Start> starts) {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        starts.forEach((partition, start) -> positions.put(
+                partition, mirror.onTarget(partition, new OffsetAndMetadata(start.offset()), start.topicId())));
+        for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions)) {
+            target.commitSync(mirror.names().onTarget(part), ANSWER_TIMEOUT);
+        }
+    }
+
     private void addFromSource(Set<TopicPartition> without, Map<TopicPartition, OffsetAndMetadata> committed) {
         Map<TopicPartition, OffsetAndMetadata> found =
-                new HashMap<>(namesOf(source, false).requireSame(source.committed(without)));
+                new HashMap<>(formerOf(source, false).requireSame(source.committed(without)));
         found.values().removeIf(position -> position == null);
+        found.keySet().removeAll(emptyOnTarget(found.keySet()));
         if (!found.isEmpty()) {
             LOG.info(
                     "Group {} on the target has no progress in {} of {} yet; they go on where group {} on the source is",
@@ -79,8 +91,24 @@ final class TargetProgress implements SourcePositions.Committed {
         }
     }
 
-    private FormerNames namesOf(Consumer<?, ?> member, boolean isOnTarget) {
-        return new FormerNames(config, member.groupMetadata().groupId(), isOnTarget);
+    /** Its topic was deleted from the target since the group on the source has copied it, so all is to be copied anew. */
+    private Set<TopicPartition> emptyOnTarget(Set<TopicPartition> partitions) {
+        Map<TopicPartition, Long> ends = target.endOffsets(mirror.names().onTarget(partitions), ANSWER_TIMEOUT);
+        Set<TopicPartition> empty = mirror.names().onSource(ends).entrySet().stream()
+                .filter(end -> end.getValue() == 0)
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
+        if (!empty.isEmpty()) {
+            LOG.warn(
+                    "The target has nothing of {}, of which group {} on the source has progress; they begin anew",
+                    empty,
+                    source.groupMetadata().groupId());
+        }
+        return empty;
+    }
+
+    private FormerProgress formerOf(Consumer<?, ?> member, boolean isOnTarget) {
+        return mirror.formerProgress(member.groupMetadata().groupId(), isOnTarget);
     }
 
     /** Whether the target has not answered the last question. */

@@ -51,7 +51,7 @@ class BatchCopierTest {
     private final Map<String, Uuid> sourceIds = new ConcurrentHashMap<>(Map.of("orders", ID));
     private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(sourceIds));
     private final SourcePositions positions =
-            new SourcePositions(consumer, consumer::committed, ResetPolicy.of("earliest"), identities);
+            new SourcePositions(consumer, new SourceProgress(mirror, consumer), ResetPolicy.of("earliest"), identities);
     private Fetcher fetcher;
     private final BatchCopier copier = copier(Optional.empty());
 

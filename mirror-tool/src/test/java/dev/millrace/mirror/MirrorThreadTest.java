@@ -618,7 +618,10 @@ class MirrorThreadTest {
         target = Targets.prepared(ensure, mirror::fail);
         InFlightMemory memory = new InFlightMemory(1 << 20);
         SourcePositions positions = new SourcePositions(
-                consumer, consumer::committed, ResetPolicy.of("earliest"), new TopicIdentities(names -> Map.of()));
+                consumer,
+                new SourceProgress(mirror, consumer),
+                ResetPolicy.of("earliest"),
+                new TopicIdentities(names -> Map.of()));
         PartitionCopier copier = new RecordCopier(
                 mirror,
                 consumer,

@@ -29,6 +29,19 @@ class SourcePositionsTest {
     private final Map<String, Uuid> source = new HashMap<>(Map.of("orders", ID));
     private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(source));
 
+    private final SourcePositions.Committed group = new SourcePositions.Committed() {
+        @Override
+        public Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions) {
+            return consumer.committed(partitions);
+        }
+
+        @Override
+        public void commit(Map<TopicPartition, Start> starts) {
+            starts.forEach((partition, start) ->
+                    SourcePositionsTest.this.commit(partition, new OffsetAndMetadata(start.offset())));
+        }
+    };
+
     SourcePositionsTest() {
         consumer.subscribe(Set.of("orders"));
         consumer.assign(TP, OTHER);
@@ -85,9 +98,14 @@ class SourcePositionsTest {
     void shouldBeginByThePolicyWhereNothingIsCommitted() {
         consumer.updateEndOffsets(Map.of(TP, 40L, OTHER, 50L));
 
+        assertThatThrownBy(() -> find("none")).isInstanceOf(NoOffsetForPartitionException.class);
         assertThat(find("earliest")).containsEntry(TP, new Start(0, Optional.empty(), ID, true));
         assertThat(find("latest")).containsEntry(TP, new Start(40, Optional.empty(), ID, true));
-        assertThatThrownBy(() -> find("none")).isInstanceOf(NoOffsetForPartitionException.class);
+
+        consumer.updateEndOffsets(Map.of(TP, 60L, OTHER, 60L));
+        assertThat(find("latest"))
+                .as("when it starts again")
+                .containsEntry(TP, new Start(40, Optional.empty(), ID, false));
     }
 
     private Map<TopicPartition, Start> find(String policy) {
@@ -95,7 +113,7 @@ class SourcePositionsTest {
     }
 
     private SourcePositions positions(String policy) {
-        return new SourcePositions(consumer, consumer::committed, ResetPolicy.of(policy), identities);
+        return new SourcePositions(consumer, group, ResetPolicy.of(policy), identities);
     }
 
     private void commit(TopicPartition partition, OffsetAndMetadata offset) {

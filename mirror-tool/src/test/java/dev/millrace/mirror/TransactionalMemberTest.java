@@ -105,7 +105,8 @@ class TransactionalMemberTest {
     }
 
     @Test
-    void shouldGoOnWhereTheGroupOnTheSourceIsWhenTheTargetHasNothing() {
+    void shouldGoOnWhereTheGroupOnTheSourceIsWhenThatOnTheTargetHasNothing() {
+        group.updateEndOffsets(Map.of(onTarget(TP), 40L));
         source.subscribe(Set.of("orders"));
         source.assign(TP); // or the mock would tell nothing of it
         source.commitSync(Map.of(TP, new OffsetAndMetadata(40)));
@@ -337,7 +338,7 @@ class TransactionalMemberTest {
         SubscribedTopics topics = new SubscribedTopics(
                 () -> Map.of("orders", 2), new ReadyTarget(), mirror::fail, Duration.ofSeconds(30));
         topics.refreshIfDue(0);
-        TargetProgress progress = new TargetProgress(CONFIG, group, source);
+        TargetProgress progress = new TargetProgress(mirror, group, source);
         TargetWatch watch = new TargetWatch(unused -> "", MirrorPolicies.FOREVER, mirror::fail);
         return new TransactionalMember(
                 mirror,

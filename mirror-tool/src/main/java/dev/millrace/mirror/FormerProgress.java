@@ -10,16 +10,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a mirror whose options have changed from going on under other names: it would copy into a topic that has nothing
- * of what was copied before, and the earlier records would be missing there. What a group has committed says which names
- * the topic had on both clusters.
+ * Keeps a mirror whose options have changed from going on where its group has stopped, if that was on the way to another
+ * target or to a topic of another name: that lacks what was copied before, and the earlier records would be missing
+ * there. What a group has committed says to which target, and which names the topic had on both clusters.
  *
  * <p><b>Threads:</b> any; stateless.
  *
+ * @param targetId the target's cluster id
  * @param isOnTarget whether the group is one of the target
  */
-record FormerNames(MirrorConfig config, String group, boolean isOnTarget) {
-    private static final Logger LOG = LoggerFactory.getLogger(FormerNames.class);
+record FormerProgress(MirrorConfig config, String targetId, String group, boolean isOnTarget) {
+    private static final Logger LOG = LoggerFactory.getLogger(FormerProgress.class);
 
     /** Checks all that the group has committed; what its cluster does not tell now is checked when it is used. */
     void check(Admin cluster) {
@@ -32,23 +33,34 @@ record FormerNames(MirrorConfig config, String group, boolean isOnTarget) {
     }
 
     /**
-     * Returns what the group has committed, if it has committed that under the names that the topics have now.
+     * Returns what the group has committed, if the target and the names of the topics were the same.
      *
      * @param committed by the partitions of the group's cluster; may have nulls
-     * @throws MirrorException naming the topic that had another name
+     * @throws MirrorException naming the topic, and the target or the name that it was copied to
      */
     Map<TopicPartition, OffsetAndMetadata> requireSame(Map<TopicPartition, OffsetAndMetadata> committed) {
         committed.forEach((partition, position) -> {
             if (position != null) {
-                CommitMetadata.of(position)
-                        .otherNameOf(partition.topic())
-                        .ifPresent(other -> requireSame(partition.topic(), other));
+                CommitMetadata metadata = CommitMetadata.of(position);
+                MirrorGroup.targetOf(metadata.mark()).ifPresent(id -> requireSameTarget(partition.topic(), id));
+                metadata.otherNameOf(partition.topic()).ifPresent(other -> requireSameName(partition.topic(), other));
             }
         });
         return committed;
     }
 
-    private void requireSame(String own, String other) {
+    private void requireSameTarget(String topic, String id) {
+        if (!id.equals(targetId) && isMirrored(topic)) {
+            throw MirrorException.failed("Group " + group + " has the progress of a mirror of topic " + topic
+                    + " to another target, cluster " + id + ", and cluster " + targetId
+                    + " would lack what was copied there. Choose another --group. If this target has all of it, because"
+                    + " it has taken over from the other, say so with \"kafka-consumer-groups.sh --reset-offsets"
+                    + " --to-current --execute --all-topics --group " + group
+                    + "\" on the source, while no mirror runs");
+        }
+    }
+
+    private void requireSameName(String own, String other) {
         String topic = isOnTarget ? other : own;
         String name = isOnTarget ? own : other;
         String nameNow = config.names().onTarget(topic);

@@ -11,7 +11,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
 
-class FormerNamesTest {
+class FormerProgressTest {
+    private static final String TARGET = "cluster-1";
     private static final TopicNames EU = TopicNames.of("eu.", Map.of());
     private static final TopicNames US = TopicNames.of("us.", Map.of());
 
@@ -36,6 +37,22 @@ class FormerNamesTest {
     }
 
     @Test
+    void shouldNotGoOnWhereAMirrorToAnotherTargetHasStopped() {
+        TopicNames kept = TopicNames.KEPT;
+        Map<TopicPartition, OffsetAndMetadata> committed = committed("orders", "orders");
+
+        assertThatThrownBy(() -> new FormerProgress(TopicNamesTest.config(".*", kept), "cluster-2", "g", false)
+                        .requireSame(committed))
+                .hasMessageStartingWith(
+                        "Group g has the progress of a mirror of topic orders to another target, cluster"
+                                + " cluster-1, and cluster cluster-2 would lack what was copied there. Choose another --group.");
+        assertThat(new FormerProgress(TopicNamesTest.config("invoices", kept), "cluster-2", "g", false)
+                        .requireSame(committed))
+                .as("of a topic that it does not mirror")
+                .hasSize(1);
+    }
+
+    @Test
     void shouldGoOnUnderTheFormerNameOfATopicIfItIsGiven() {
         TopicNames kept = TopicNames.of("us.", Map.of("orders", "eu.orders"));
 
@@ -46,7 +63,7 @@ class FormerNamesTest {
     void shouldNotTakeTheProgressOfAnotherTopicThatHadTheName() {
         TopicNames names = TopicNames.of("", Map.of("invoices", "all"));
 
-        assertThatThrownBy(() -> new FormerNames(TopicNamesTest.config("invoices", names), "g", true)
+        assertThatThrownBy(() -> new FormerProgress(TopicNamesTest.config("invoices", names), TARGET, "g", true)
                         .requireSame(committed("all", "orders")))
                 .hasMessageContaining("has copied topic orders to all on the target, and now topic invoices would have"
                         + " that name");
@@ -57,7 +74,7 @@ class FormerNamesTest {
         Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>(committed("orders", "eu.orders"));
         committed.put(new TopicPartition("none", 0), null);
 
-        assertThat(new FormerNames(TopicNamesTest.config("invoices", US), "g", false).requireSame(committed))
+        assertThat(new FormerProgress(TopicNamesTest.config("invoices", US), TARGET, "g", false).requireSame(committed))
                 .isEqualTo(committed);
         assertThat(onSource(
                         US, Map.of(new TopicPartition("orders", 0), new OffsetAndMetadata(7, "of another program"))))
@@ -66,16 +83,16 @@ class FormerNamesTest {
 
     private static Map<TopicPartition, OffsetAndMetadata> onSource(
             TopicNames names, Map<TopicPartition, OffsetAndMetadata> committed) {
-        return new FormerNames(TopicNamesTest.config(".*", names), "g", false).requireSame(committed);
+        return new FormerProgress(TopicNamesTest.config(".*", names), TARGET, "g", false).requireSame(committed);
     }
 
     private static Map<TopicPartition, OffsetAndMetadata> onTarget(
             TopicNames names, Map<TopicPartition, OffsetAndMetadata> committed) {
-        return new FormerNames(TopicNamesTest.config(".*", names), "g", true).requireSame(committed);
+        return new FormerProgress(TopicNamesTest.config(".*", names), TARGET, "g", true).requireSame(committed);
     }
 
     private static Map<TopicPartition, OffsetAndMetadata> committed(String own, String other) {
-        CommitMetadata metadata = new CommitMetadata(MirrorGroup.mark("cluster-1"), Uuid.ZERO_UUID, Optional.empty());
+        CommitMetadata metadata = new CommitMetadata(MirrorGroup.mark(TARGET), Uuid.ZERO_UUID, Optional.empty());
         return Map.of(new TopicPartition(own, 0), metadata.withNames(own, other).addTo(new OffsetAndMetadata(7)));
     }
 }

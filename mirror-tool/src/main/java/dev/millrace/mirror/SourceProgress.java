@@ -1,0 +1,46 @@
+package dev.millrace.mirror;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.CommitFailedException;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The progress in the group of the source.
+ *
+ * <p><b>Threads:</b> the member's.
+ *
+ * @param member of the group
+ */
+record SourceProgress(Mirror mirror, Consumer<?, ?> member) implements SourcePositions.Committed {
+    private static final Logger LOG = LoggerFactory.getLogger(SourceProgress.class);
+
+    /** @throws MirrorException if the group has made its progress as a mirror to another target, or under other names */
+    @Override
+    public Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions) {
+        return mirror.formerProgress(member.groupMetadata().groupId(), false).requireSame(member.committed(partitions));
+    }
+
+    @Override
+    public void commit(Map<TopicPartition, SourcePositions.Start> starts) {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        starts.forEach((partition, start) -> positions.put(
+                partition,
+                mirror.withMetadata(
+                        partition, new OffsetAndMetadata(start.offset()), start.topicId(), Optional.empty())));
+        for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions)) {
+            try {
+                member.commitSync(part);
+            } catch (RebalanceInProgressException | CommitFailedException e) {
+                LOG.debug("{} will be assigned anew, and begin there", part.keySet(), e);
+            }
+        }
+    }
+}
