@@ -15,6 +15,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsResult;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.IsolationLevel;
@@ -24,6 +25,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.slf4j.Logger;
@@ -33,6 +35,7 @@ import org.slf4j.LoggerFactory;
 public final class Clusters {
     private static final Logger LOG = LoggerFactory.getLogger(Clusters.class);
     private static final int ANSWER_TIMEOUT_MS = 7_000;
+    private static final int LEADER_TIMEOUT_MS = 2_000;
     private static final int TOPICS_PER_REQUEST = 200;
     /** How names of internal topics begin: Kafka's, and a mirror's own. */
     static final List<String> INTERNAL_BEGINNINGS = List.of("__", OffsetMapTopic.PREFIX);
@@ -125,6 +128,34 @@ public final class Clusters {
         awaitUnchecked(cluster.listOffsets(specs, new ListOffsetsOptions(isolation))
                         .all())
                 .forEach((partition, info) -> offsets.put(partition, info.offset()));
+        return offsets;
+    }
+
+    /**
+     * An offset of each of those partitions whose leader answers within 2 s.
+     *
+     * @throws RetriableException if none does
+     */
+    static Map<TopicPartition, Long> offsetsOfLed(
+            Admin cluster, Collection<TopicPartition> partitions, OffsetSpec which) {
+        Map<TopicPartition, OffsetSpec> specs = new HashMap<>();
+        partitions.forEach(partition -> specs.put(partition, which));
+        ListOffsetsResult answers = cluster.listOffsets(specs, new ListOffsetsOptions().timeoutMs(LEADER_TIMEOUT_MS));
+        Map<TopicPartition, Long> offsets = new HashMap<>();
+        RetriableException last = null;
+        for (TopicPartition partition : partitions) {
+            try {
+                offsets.put(
+                        partition,
+                        awaitUnchecked(answers.partitionResult(partition)).offset());
+            } catch (RetriableException e) {
+                LOG.debug("{} has no leader that answers", partition, e);
+                last = e;
+            }
+        }
+        if (offsets.isEmpty() && last != null) {
+            throw last;
+        }
         return offsets;
     }
 

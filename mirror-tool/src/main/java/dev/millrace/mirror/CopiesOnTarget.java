@@ -51,6 +51,11 @@ public record CopiesOnTarget(Admin target, TopicNames names) {
         return names.onSource(Clusters.offsets(target, names.onTarget(partitions), which, isolation));
     }
 
+    /** As {@link Clusters#offsetsOfLed}. */
+    Map<TopicPartition, Long> offsetsOfLed(Collection<TopicPartition> partitions, OffsetSpec which) {
+        return names.onSource(Clusters.offsetsOfLed(target, names.onTarget(partitions), which));
+    }
+
     private Set<String> onTarget(Collection<String> topics) {
         return topics.stream().map(names::onTarget).collect(Collectors.toSet());
     }

@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
  */
 final class GroupSync implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GroupSync.class);
-    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+    /** For partitions without a leader that are asked for just then, and the last writes. */
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(15);
 
     private final Pattern names;
     private final long intervalNanos;

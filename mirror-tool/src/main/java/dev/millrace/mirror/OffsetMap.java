@@ -99,14 +99,17 @@ final class OffsetMap implements CopiedOffsets {
         settled.values().removeIf(next -> nowNanos - next.sinceNanos() < LOAD_DELAY_NANOS);
         load(settled);
         load(left);
-        anchor();
         boolean isDue = nowNanos - writtenNanos >= WRITE_INTERVAL_NANOS;
-        if (isDue) {
-            writtenNanos = nowNanos;
-            dropDeleted();
-        }
-        if (isDue || !left.isEmpty()) {
-            write();
+        try {
+            anchor();
+            if (isDue) {
+                dropDeleted();
+            }
+        } finally { // what is known is kept, whatever else the clusters do not tell
+            if (isDue || !left.isEmpty()) {
+                writtenNanos = nowNanos;
+                write();
+            }
         }
     }
 
@@ -149,8 +152,8 @@ final class OffsetMap implements CopiedOffsets {
         positions.keySet().retainAll(copies.existing(positions.keySet()));
         positions.keySet().retainAll(Clusters.existing(source, positions.keySet()));
         if (!positions.isEmpty()) {
-            Map<TopicPartition, Long> ends = copies.offsets(positions.keySet(), OffsetSpec.latest());
-            Clusters.offsets(source, positions.keySet(), OffsetSpec.latest()).forEach((partition, end) -> {
+            Map<TopicPartition, Long> ends = copies.offsetsOfLed(positions.keySet(), OffsetSpec.latest());
+            Clusters.offsetsOfLed(source, ends.keySet(), OffsetSpec.latest()).forEach((partition, end) -> {
                 PartitionOffsets offsets = owned.get(partition);
                 if (offsets != null && end.equals(positions.get(partition))) {
                     offsets.anchor(end, ends.get(partition));
@@ -165,7 +168,7 @@ final class OffsetMap implements CopiedOffsets {
                 .map(Map.Entry::getKey)
                 .collect(Collectors.toSet());
         if (!full.isEmpty()) {
-            Clusters.offsets(source, full, OffsetSpec.earliest()).forEach((partition, start) -> {
+            Clusters.offsetsOfLed(source, full, OffsetSpec.earliest()).forEach((partition, start) -> {
                 PartitionOffsets offsets = owned.get(partition);
                 if (offsets != null) {
                     offsets.dropBefore(start);

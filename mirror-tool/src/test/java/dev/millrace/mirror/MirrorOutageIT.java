@@ -1,6 +1,7 @@
 package dev.millrace.mirror;
 
 import static dev.millrace.mirror.support.MirrorFixture.await;
+import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -15,6 +16,8 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -107,7 +110,8 @@ class MirrorOutageIT {
         clusters.target().createTopic(replicated, Map.of(0, List.of(1, 2), 1, List.of(1, 2)), Map.of());
         // What one partition gets meanwhile is more than this.
         Path small = Files.writeString(folder.resolve("p.properties"), "buffer.memory=400000\nbatch.size=16384\n");
-        try (Mirrors mirrors = new Mirrors(topics, "--producer.config=" + small);
+        String[] options = {"--producer.config=" + small, "--groups=readers", "--groups-interval=1s"};
+        try (Mirrors mirrors = new Mirrors(topics, options);
                 MirrorProcess inTransactions = clusters.mirror(exactlyOnce, 1, CopyMode.AUTO, "--resume=exactly-once");
                 MirrorProcess toLeaders = clusters.mirror(replicated, 1, CopyMode.BATCHES)) {
             mirrors.awaitCommitted(STEP);
@@ -128,6 +132,13 @@ class MirrorOutageIT {
                                     .offset()
                             == 3 * STEP / 2,
                     inTransactions);
+            for (String topic : topics.values()) {
+                TopicPartition led = new TopicPartition(topic, 0);
+                commit("readers", led, new TopicPartition(topic, 1));
+                await(
+                        "its group's offsets are kept",
+                        () -> clusters.positionsOnTarget("readers").containsKey(led));
+            }
             await("followers are missed by nobody", () -> clusters.committed(replicated) == 2 * STEP, toLeaders);
             mirrors.awaitPrinted(": 1 partition without a leader; the mirror waits, and goes on with all others");
             clusters.target().restart(2);
@@ -264,6 +275,15 @@ class MirrorOutageIT {
         clusters.source().createTopic(name, PARTITIONS, 1, Map.of());
         clusters.fill(name, PARTITIONS, STEP, seed);
         return name;
+    }
+
+    private static void commit(String group, TopicPartition... partitions) {
+        MirrorFixture.get(clusters.source()
+                .admin()
+                .alterConsumerGroupOffsets(
+                        group,
+                        Stream.of(partitions).collect(toMap(partition -> partition, at -> new OffsetAndMetadata(100))))
+                .all());
     }
 
     /** One mirror of one topic in each mode. */
