@@ -78,15 +78,22 @@ final class OpenBatch {
      * An empty batch.
      *
      * @param previous the result of the partition's previous batch, or null
-     * @param buffer as long as the batch may become, including its header
+     * @param buffer at least as long as the batch may become
+     * @param capacity bytes that the batch may become, including its header
      * @param createdMs on the monotonic clock; linger and delivery timeout count from it
      * @param baseTimestamp the first record's; the timestamps of others are written as deltas to it
      */
-    OpenBatch(PartitionQueue queue, BatchResult previous, byte[] buffer, long createdMs, long baseTimestamp) {
+    OpenBatch(
+            PartitionQueue queue,
+            BatchResult previous,
+            byte[] buffer,
+            int capacity,
+            long createdMs,
+            long baseTimestamp) {
         this.queue = queue;
         this.result = new BatchResult(queue.partition(), previous);
         this.end = false;
-        this.capacity = buffer.length;
+        this.capacity = capacity;
         this.buffer = buffer;
         this.createdMs = createdMs;
         this.baseTimestamp = baseTimestamp;

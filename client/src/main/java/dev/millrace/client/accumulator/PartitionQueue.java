@@ -160,7 +160,9 @@ public final class PartitionQueue {
         boolean linked = false;
         try {
             if (acceptsNext(last)) {
-                fresh = new OpenBatch(this, last.result(), buffer, accumulator.nowMs(), record.timestamp());
+                // A record larger than batch.size stays alone, also in a buffer that was made for a larger one.
+                int capacity = Math.max(size, Math.min(buffer.length, pool().batchSize()));
+                fresh = new OpenBatch(this, last.result(), buffer, capacity, accumulator.nowMs(), record.timestamp());
                 appended = record.tryAppendTo(fresh);
                 linked = last.casNext(fresh);
             }

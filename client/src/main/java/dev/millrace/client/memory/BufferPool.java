@@ -112,7 +112,7 @@ public final class BufferPool {
      * @throws org.apache.kafka.common.KafkaException the pool was closed
      */
     public byte[] acquire(int size, long maxBlockMs, BooleanSupplier stillNeeded) throws InterruptedException {
-        int wanted = size < batchSize ? freeBuffers.sizeAtLeast(size) : size;
+        int wanted = freeBuffers.sizeAtLeast(size);
         if (!tryReserveUnclaimed(wanted) && !waiters.await(wanted, maxBlockMs, stillNeeded)) {
             return null;
         }

@@ -58,6 +58,26 @@ class BatchSizingTest {
         assertThat(sealed(parts, 10_000, 100).count()).isEqualTo(100);
     }
 
+    @Test
+    void shouldLeaveARecordLargerThanBatchSizeAloneAndUseItsBufferAgain() throws InterruptedException {
+        TestAccumulator parts = new TestAccumulator(MEMORY, BATCH_SIZE);
+        byte[] kept = null;
+        for (int size : new int[] {100_000, 100_050, 99_000}) {
+            parts.append("t", 0, TestRecord.ofSize(size), 0);
+            parts.append("t", 0, TestRecord.ofSize(10), 0);
+
+            PartitionQueue queue = parts.ready.poll();
+            FinishedBatch large = oldest(queue);
+            assertThat(large.count()).isEqualTo(1);
+            byte[] buffer = large.buffer();
+            assertThat(buffer).isSameAs(kept == null ? buffer : kept);
+            kept = buffer;
+            release(List.of(large, oldest(queue)));
+            while (parts.ready.poll() != null) {}
+        }
+        assertThat(parts.pool.available()).isEqualTo(MEMORY);
+    }
+
     /** Also if each of them was in use before, while memory was plentiful. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -261,11 +281,15 @@ class BatchSizingTest {
 
     /** The first batch of the partition with records. */
     private static FinishedBatch taken(TestAccumulator parts) {
-        PartitionQueue queue = parts.ready.poll();
+        FinishedBatch batch = oldest(parts.ready.poll());
+        while (parts.ready.poll() != null) {}
+        return batch;
+    }
+
+    private static FinishedBatch oldest(PartitionQueue queue) {
         queue.sealOldest(SealCause.LINGER);
         FinishedBatch batch = queue.peek();
         queue.take();
-        while (parts.ready.poll() != null) {}
         batch.stamp(-1, (short) -1, -1);
         return batch;
     }

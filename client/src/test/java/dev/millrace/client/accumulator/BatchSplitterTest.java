@@ -254,6 +254,7 @@ class BatchSplitterTest {
                     parts.queue(0),
                     null,
                     buffer,
+                    buffer.length,
                     parts.clockMs.get(),
                     records.get(0).timestamp());
             for (TestRecord record : records) {

@@ -23,11 +23,19 @@ class BufferPoolTest {
     }
 
     @Test
-    void shouldGiveWhatIsAskedForWhenItIsMoreThanBatchSize() throws InterruptedException {
+    void shouldGiveTheSameBufferAgainWhenMoreThanBatchSizeIsAskedFor() throws InterruptedException {
         byte[] buffer = acquire(101);
+        assertThat(buffer).as("in quarters of batch.size").hasSize(125);
+        assertThat(pool.available()).isEqualTo(875);
+        pool.release(buffer);
 
-        assertThat(buffer).hasSize(101);
-        assertThat(pool.available()).isEqualTo(899);
+        assertThat(acquire(120)).isSameAs(buffer);
+    }
+
+    @Test
+    void shouldGiveAllMemoryIfThatIsAskedFor() throws InterruptedException {
+        assertThat(acquire(1_000)).hasSize(1_000);
+        assertThat(pool.available()).isZero();
     }
 
     @Test
