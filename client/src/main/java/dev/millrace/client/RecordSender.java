@@ -88,7 +88,9 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         ProducerRecord<K, V> record = interceptors.onSend(given);
         int partition = RecordMetadata.UNKNOWN_PARTITION;
         boolean isInTransaction = false;
-        ApiException failure;
+        ApiException failure = null;
+        Exception reason = null;
+        RuntimeException thrown = null;
         try {
             throwIfClosed();
             partition = record.partition() == null ? RecordMetadata.UNKNOWN_PARTITION : record.partition();
@@ -130,15 +132,20 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
                 transactions.onRecordFailed(e);
             }
         } catch (InterruptedException e) {
-            throw tellInterceptors(record, partition, e, new InterruptException(e));
+            reason = e;
+            thrown = new InterruptException(e);
         } catch (RuntimeException e) {
-            throw tellInterceptors(record, partition, e, e);
+            reason = e;
+            thrown = e;
         } finally {
             if (isInTransaction) {
                 transactions.exitSend();
             }
         }
-        // After exitSend(): the callback may abort the transaction, which waits for sends to leave it.
+        // After exitSend(): callback and interceptors may abort the transaction, which waits for sends to leave it.
+        if (thrown != null) {
+            throw tellInterceptors(record, partition, reason, thrown);
+        }
         return failRecord(record, partition, callback, failure);
     }
 
@@ -278,7 +285,15 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         if (RecordEncoder.isSmallerThan(record, sizeLimit)) {
             return;
         }
-        int size = RecordEncoder.batchSizeUpperBound(record);
+        requireAllowed(RecordEncoder.batchSizeUpperBound(record), maxRequestSize, totalMemory);
+    }
+
+    /** @param size of a batch with the record alone; {@code Integer.MAX_VALUE} stands for everything above it, too */
+    static void requireAllowed(int size, int maxRequestSize, long totalMemory) {
+        if (size == Integer.MAX_VALUE) {
+            throw new RecordTooLargeException(
+                    "The message is " + size + " bytes or more when serialized, which no batch can hold.");
+        }
         if (size > maxRequestSize) {
             throw new RecordTooLargeException("The message is " + size
                     + " bytes when serialized which is larger than " + maxRequestSize

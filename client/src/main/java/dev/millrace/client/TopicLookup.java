@@ -70,11 +70,14 @@ final class TopicLookup {
     /**
      * The error of a topic if waiting for the topic cannot help; else null.
      *
-     * @param version errors that this image may already have had do not count, except for an invalid name
+     * @param version errors that the image of this version may already have had do not count, except for an invalid
+     *     name
      */
     static ApiException permanentErrorOrNull(ClusterImage image, String topic, int version) {
-        ApiException error = permanentErrorOrNull(image.error(topic));
-        return image.version() > version || error instanceof InvalidTopicException ? error : null;
+        if (image.error(topic) instanceof InvalidTopicException invalid) {
+            return invalid;
+        }
+        return image.errorAfter(version, topic) instanceof TopicAuthorizationException refused ? refused : null;
     }
 
     /**
@@ -95,7 +98,8 @@ final class TopicLookup {
      * @throws InterruptedException interrupted while blocked
      */
     ClusterImage await(String topic, Integer partition, long maxBlockMs) throws InterruptedException {
-        ClusterImage image = images.current();
+        ClusterImage first = images.current();
+        ClusterImage image = first;
         if (has(image, topic, partition)) {
             registry.add(topic);
             return image;
@@ -111,8 +115,9 @@ final class TopicLookup {
                 throw timeoutException(image, topic, partition, maxBlockMs);
             }
             image = images.awaitNews(topic, image.version(), leftMs);
-            if (permanentErrorOrNull(image.error(topic)) != null) {
-                throw image.error(topic);
+            ApiException error = permanentErrorOrNull(image, topic, first.version());
+            if (error != null) {
+                throw error;
             }
             leftMs = maxBlockMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
         } while (!has(image, topic, partition));
@@ -126,10 +131,6 @@ final class TopicLookup {
 
     private static boolean has(ClusterImage image, String topic, Integer partition) {
         return known(image, topic, partition) != null;
-    }
-
-    private static ApiException permanentErrorOrNull(ApiException error) {
-        return error instanceof InvalidTopicException || error instanceof TopicAuthorizationException ? error : null;
     }
 
     private static TimeoutException timeoutException(

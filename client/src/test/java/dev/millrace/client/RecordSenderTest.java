@@ -114,6 +114,17 @@ class RecordSenderTest {
     }
 
     /** KAFKA-3648. */
+    /** An array has fewer bytes, so the size of such a record is not known exactly. */
+    @Test
+    void shouldRefuseARecordThatNoBatchCanHoldWhateverTheLimits() {
+        long content = 3L << 30;
+        int size = RecordEncoder.batchSizeUpperBound(content);
+
+        assertThatThrownBy(() -> RecordSender.requireAllowed(size, Integer.MAX_VALUE, Long.MAX_VALUE))
+                .isInstanceOf(RecordTooLargeException.class)
+                .hasMessage("The message is 2147483647 bytes or more when serialized, which no batch can hold.");
+    }
+
     @Test
     void shouldWaitForMetadataAndMemoryInOneBudgetOfMaxBlockMs() throws Exception {
         // given memory for two records of three

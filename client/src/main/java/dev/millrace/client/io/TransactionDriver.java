@@ -191,6 +191,7 @@ final class TransactionDriver implements IoTask {
     }
 
     private void commitOffsets(Node node, OffsetsCall head, long nowMs) {
+        partitions.markStartedIfImplicit(); // they may have been added after this round looked for them
         link.commitOffsets(
                 node,
                 ids.current(),

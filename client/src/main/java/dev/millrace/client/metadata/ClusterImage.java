@@ -92,6 +92,12 @@ public final class ClusterImage {
         return absent == null ? null : absent.error();
     }
 
+    /** As the other, if the response came after the image with this version. */
+    public ApiException errorAfter(int imageVersion, String topic) {
+        MissingTopic absent = missingTopic(topic);
+        return absent == null || absent.imageVersion() <= imageVersion ? null : absent.error();
+    }
+
     /** Null if unknown. */
     public Node node(int id) {
         return nodes.get(id);
@@ -104,10 +110,13 @@ public final class ClusterImage {
     /** The leader of a partition; null while the partition has none, or its broker is unknown. */
     public Node leader(String topic, int partition) {
         TopicImage image = topics.get(topic);
-        if (image == null || partition >= image.partitions() || image.leader(partition) == TopicImage.NO_LEADER) {
-            return null;
-        }
-        return nodes.get(image.leader(partition));
+        return image == null || partition >= image.partitions() ? null : leader(image, partition);
+    }
+
+    /** As the other, of a topic of this image. */
+    public Node leader(TopicImage topic, int partition) {
+        int leader = topic.leader(partition);
+        return leader == TopicImage.NO_LEADER ? null : nodes.get(leader); // a bootstrap server has the same number
     }
 
     /** The next image. Leaders of a known topic id never go back to an older epoch. */
@@ -187,7 +196,7 @@ public final class ClusterImage {
         }
         delta.errors().forEach((topic, error) -> {
             TopicImage known = topics.get(topic);
-            next.put(new MissingTopic(topic, error, known != null ? known : lastKnown(topic)));
+            next.put(new MissingTopic(topic, error, version + 1, known != null ? known : lastKnown(topic)));
         });
         return next.toTrie();
     }
@@ -243,7 +252,7 @@ public final class ClusterImage {
             infos.add(new PartitionInfo(
                     topic.name(),
                     p,
-                    nodes.get(topic.leader(p)),
+                    leader(topic, p),
                     nodesOf(topic.replicas().all(p)),
                     nodesOf(topic.replicas().inSync(p)),
                     nodesOf(topic.replicas().offline(p))));

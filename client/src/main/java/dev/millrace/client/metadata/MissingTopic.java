@@ -11,22 +11,29 @@ final class MissingTopic extends TopicImage {
     private static final int[] NO_PARTITIONS = {};
 
     private final ApiException error;
+    private final int imageVersion;
     private final TopicImage lastKnown;
 
     /**
      * A topic with this error.
      *
+     * @param imageVersion of the image that the response made
      * @param lastKnown the topic as last described, so that leader epochs do not go back when it is described again;
      *     null if it never was
      */
-    MissingTopic(String name, ApiException error, TopicImage lastKnown) {
+    MissingTopic(String name, ApiException error, int imageVersion, TopicImage lastKnown) {
         super(name, NO_INDEX, Uuid.ZERO_UUID, NO_PARTITIONS, null);
         this.error = error;
+        this.imageVersion = imageVersion;
         this.lastKnown = lastKnown;
     }
 
     ApiException error() {
         return error;
+    }
+
+    int imageVersion() {
+        return imageVersion;
     }
 
     /** Null if the topic was never described. */

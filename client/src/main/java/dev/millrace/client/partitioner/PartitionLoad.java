@@ -4,6 +4,7 @@ import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.StalledBrokers;
 import dev.millrace.client.metadata.TopicImage;
+import org.apache.kafka.common.Node;
 
 /**
  * Makes {@link PartitionShares} from the number of batches that wait in each partition: partitions with long queues,
@@ -36,7 +37,7 @@ public final class PartitionLoad {
         int candidates = 0;
         long nowMs = nowMs();
         for (int p = 0; p < partitions; p++) {
-            rank[p] = rank(image, topic.leader(p), nowMs);
+            rank[p] = rank(image.leader(topic, p), nowMs);
             candidates = rank[p] < bestRank ? 1 : candidates + (rank[p] == bestRank ? 1 : 0);
             bestRank = Math.min(bestRank, rank[p]);
         }
@@ -57,11 +58,11 @@ public final class PartitionLoad {
      * 0 if the partition can be sent to, 1 if its broker is stalled, 2 if it has no leader. Only the smallest rank is
      * used.
      */
-    private int rank(ClusterImage image, int leader, long nowMs) {
-        if (image.node(leader) == null) {
+    private int rank(Node leaderOrNull, long nowMs) {
+        if (leaderOrNull == null) {
             return 2;
         }
-        return adaptive && isStalled(leader, nowMs) ? 1 : 0;
+        return adaptive && isStalled(leaderOrNull.id(), nowMs) ? 1 : 0;
     }
 
     private boolean isStalled(int broker, long nowMs) {

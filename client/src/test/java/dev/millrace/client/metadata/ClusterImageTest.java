@@ -89,6 +89,10 @@ class ClusterImageTest {
         ClusterImage described = other.withDelta(partial(topic("t", 1, 0)));
 
         assertThat(other.error("t")).isSameAs(error);
+        assertThat(other.errorAfter(image.version() - 1, "t")).isSameAs(error);
+        assertThat(other.errorAfter(image.version(), "t"))
+                .as("the next answer is about another topic")
+                .isNull();
         assertThat(described.error("t")).isNull();
         assertThat(described.topic("t")).isNotNull();
     }
@@ -238,6 +242,9 @@ class ClusterImageTest {
                 .containsExactlyInAnyOrder(0, 2);
         assertThat(shown.nodes()).hasSize(3);
         assertThat(shown.topics()).containsExactly("t");
+        ClusterImage back = image.withNodesOf(bootstrap); // whose ids begin with that of no leader
+        assertThat(back.clusterOf(back.topic("t")).availablePartitionsForTopic("t"))
+                .isEmpty();
     }
 
     @Test

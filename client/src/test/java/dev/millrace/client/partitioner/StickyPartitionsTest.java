@@ -158,6 +158,17 @@ class StickyPartitionsTest {
         assertThat(none).containsExactly(50, 50);
     }
 
+    /** They have the ids −1, −2, …, and −1 also means that there is no leader. */
+    @Test
+    void shouldTakeAllPartitionsWhileNothingButBootstrapServersIsKnown() {
+        StickyPartitions sticky = sticky(1, 7);
+        turns(sticky, image(1, 2, TopicImage.NO_LEADER), 10);
+
+        images.rebootstrap();
+
+        assertThat(turns(sticky, images.current(), 90)).doesNotContain(0);
+    }
+
     @Test
     void shouldFollowTheImageWhenPartitionsComeAndGo() {
         StickyPartitions sticky = sticky(1, 7);

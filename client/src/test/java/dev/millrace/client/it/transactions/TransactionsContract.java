@@ -24,10 +24,12 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
@@ -42,6 +44,7 @@ import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TransactionAbortableException;
@@ -349,6 +352,49 @@ abstract class TransactionsContract {
             }
         }
         assertThat(committed(topic)).containsExactly("0:after 0", "0:after 1", "0:after 2");
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    @SuppressWarnings({"rawtypes", "unchecked"})
+    void shouldAbortInAnInterceptorThatIsToldOfARecordThatCannotBeSerialized(ProducerKind kind) {
+        String topic = topic("intercepted", kind, 1);
+        try (Producer<byte[], byte[]> producer =
+                transactional(kind, topic, "interceptor.classes", AbortingInterceptor.class.getName())) {
+            AbortingInterceptor.producer.set(producer);
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(record(topic, 0, "before"));
+
+            assertThatThrownBy(() -> ((Producer) producer).send(new ProducerRecord(topic, "no array")))
+                    .isInstanceOf(SerializationException.class);
+
+            commitOne(producer, topic, "after");
+        }
+        assertThat(committed(topic)).containsExactly("0:after");
+    }
+
+    /** Ends the transaction when it is told of a failure. */
+    public static final class AbortingInterceptor implements ProducerInterceptor<byte[], byte[]> {
+        private static final AtomicReference<Producer<byte[], byte[]>> producer = new AtomicReference<>();
+
+        @Override
+        public ProducerRecord<byte[], byte[]> onSend(ProducerRecord<byte[], byte[]> record) {
+            return record;
+        }
+
+        @Override
+        public void onAcknowledgement(RecordMetadata metadata, Exception failure) {
+            if (failure instanceof SerializationException) {
+                producer.get().abortTransaction();
+            }
+        }
+
+        @Override
+        public void close() {}
+
+        @Override
+        public void configure(Map<String, ?> configs) {}
     }
 
     @ParameterizedTest
