@@ -4,6 +4,7 @@ import dev.millrace.client.accumulator.Accumulator;
 import dev.millrace.client.accumulator.EncodableRecord;
 import dev.millrace.client.delivery.DeliveryFuture;
 import dev.millrace.client.io.IoTask;
+import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterImage;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -288,7 +289,8 @@ final class WaitingRecords<K, V> implements IoTask {
                 endWaitAndRemove(first, sink.append(first, image));
                 return true;
             } catch (BufferExhaustedException e) {
-                if (!tryRelease(Math.max(first.size(), accumulator.pool().batchSize()))) {
+                BufferPool pool = accumulator.pool();
+                if (!tryRelease(pool.reusableSize(Math.max(first.size(), pool.batchSize())))) {
                     return false;
                 }
             }

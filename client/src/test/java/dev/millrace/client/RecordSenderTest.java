@@ -113,7 +113,6 @@ class RecordSenderTest {
         kafka.close();
     }
 
-    /** KAFKA-3648. */
     /** An array has fewer bytes, so the size of such a record is not known exactly. */
     @Test
     void shouldRefuseARecordThatNoBatchCanHoldWhateverTheLimits() {
@@ -125,6 +124,7 @@ class RecordSenderTest {
                 .hasMessage("The message is 2147483647 bytes or more when serialized, which no batch can hold.");
     }
 
+    /** KAFKA-3648. */
     @Test
     void shouldWaitForMetadataAndMemoryInOneBudgetOfMaxBlockMs() throws Exception {
         // given memory for two records of three

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 final class GroupSync implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GroupSync.class);
     /** For partitions without a leader that are asked for just then, and the last writes. */
-    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(15);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
     private final Pattern names;
     private final long intervalNanos;

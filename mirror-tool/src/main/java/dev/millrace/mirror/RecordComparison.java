@@ -113,7 +113,7 @@ final class RecordComparison implements AutoCloseable {
                     break;
                 }
                 if (consumer.position(partition)
-                        >= consumer.endOffsets(List.of(partition)).get(partition)) {
+                        >= consumer.endOffsets(List.of(partition), PATIENCE).get(partition)) {
                     return null;
                 }
                 if (System.nanoTime() - start >= patienceNanos) {

@@ -39,7 +39,7 @@ record SourceProgress(Mirror mirror, Consumer<?, ?> member) implements SourcePos
             try {
                 member.commitSync(part);
             } catch (RebalanceInProgressException | CommitFailedException e) {
-                LOG.debug("{} will be assigned anew, and begin there", part.keySet(), e);
+                LOG.debug("{} are assigned anew, or committed with their first records", part.keySet(), e);
             }
         }
     }

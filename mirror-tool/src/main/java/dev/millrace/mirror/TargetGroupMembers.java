@@ -7,11 +7,15 @@ import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RetriableException;
 
 /** The {@link TransactionalMember} of this process: of a group on the target, for exactly once. */
 final class TargetGroupMembers implements MirrorMembers {
@@ -59,9 +63,9 @@ final class TargetGroupMembers implements MirrorMembers {
                 new KafkaConsumer<>(DerivedConfigs.targetGroup(consumer, config.producer(), group));
         KafkaConsumer<byte[], byte[]> source = new KafkaConsumer<>(DerivedConfigs.withoutMember(consumer));
         SourceChanges changes = shared.changes();
-        TargetProgress progress = new TargetProgress(mirror, member, source);
         ResetPolicy policy = ResetPolicy.of(
                 consumer.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
+        TargetProgress progress = new TargetProgress(mirror, member, source, policy, this::endsOnTarget);
         BatchCopier copier = new BatchCopier(
                 mirror,
                 consumer,
@@ -80,6 +84,15 @@ final class TargetGroupMembers implements MirrorMembers {
                 new SourcePositions(source, progress, policy, changes.identities()),
                 transactions,
                 copier);
+    }
+
+    /** Of no partition if no leader answers. */
+    private Map<TopicPartition, Long> endsOnTarget(Set<TopicPartition> partitions) {
+        try {
+            return shared.copies().offsetsOfLed(partitions, OffsetSpec.latest());
+        } catch (RetriableException e) {
+            return Map.of();
+        }
     }
 
     @Override

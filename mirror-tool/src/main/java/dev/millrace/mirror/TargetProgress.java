@@ -1,15 +1,19 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,16 +32,27 @@ final class TargetProgress implements SourcePositions.Committed {
     private final Mirror mirror;
     private final Consumer<?, ?> target;
     private final Consumer<?, ?> source;
+    private final ResetPolicy policy;
+    private final Function<Set<TopicPartition>, Map<TopicPartition, Long>> targetEnds;
     private boolean isWaiting;
 
     /**
      * @param target of the group on the target
      * @param source of the group on the source; no member of it
+     * @param policy where partitions begin without progress
+     * @param targetEnds tells where copies end, of those whose leader answers
      */
-    TargetProgress(Mirror mirror, Consumer<?, ?> target, Consumer<?, ?> source) {
+    TargetProgress(
+            Mirror mirror,
+            Consumer<?, ?> target,
+            Consumer<?, ?> source,
+            ResetPolicy policy,
+            Function<Set<TopicPartition>, Map<TopicPartition, Long>> targetEnds) {
         this.mirror = mirror;
         this.target = target;
         this.source = source;
+        this.policy = policy;
+        this.targetEnds = targetEnds;
     }
 
     /**
@@ -65,21 +80,30 @@ final class TargetProgress implements SourcePositions.Committed {
         return committed;
     }
 
+    /** @throws TimeoutException as the other, or the group is about to assign its partitions anew */
     @Override
     public void commit(Map<TopicPartition, SourcePositions.Start> starts) {
+        isWaiting = true;
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
                 partition, mirror.onTarget(partition, new OffsetAndMetadata(start.offset()), start.topicId())));
         for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions)) {
-            target.commitSync(mirror.names().onTarget(part), ANSWER_TIMEOUT);
+            try {
+                target.commitSync(mirror.names().onTarget(part), ANSWER_TIMEOUT);
+            } catch (RebalanceInProgressException | CommitFailedException e) {
+                throw new TimeoutException("The group takes no offsets while it assigns its partitions", e);
+            }
         }
+        isWaiting = false;
     }
 
     private void addFromSource(Set<TopicPartition> without, Map<TopicPartition, OffsetAndMetadata> committed) {
         Map<TopicPartition, OffsetAndMetadata> found =
                 new HashMap<>(formerOf(source, false).requireSame(source.committed(without)));
         found.values().removeIf(position -> position == null);
-        found.keySet().removeAll(emptyOnTarget(found.keySet()));
+        if (policy.isEarliest()) { // else it would begin at the end
+            found.keySet().removeAll(deletedOnTarget(found));
+        }
         if (!found.isEmpty()) {
             LOG.info(
                     "Group {} on the target has no progress in {} of {} yet; they go on where group {} on the source is",
@@ -91,13 +115,23 @@ final class TargetProgress implements SourcePositions.Committed {
         }
     }
 
-    /** Its topic was deleted from the target since the group on the source has copied it, so all is to be copied anew. */
-    private Set<TopicPartition> emptyOnTarget(Set<TopicPartition> partitions) {
-        Map<TopicPartition, Long> ends = target.endOffsets(mirror.names().onTarget(partitions), ANSWER_TIMEOUT);
-        Set<TopicPartition> empty = mirror.names().onSource(ends).entrySet().stream()
-                .filter(end -> end.getValue() == 0)
+    /** Those that a mirror has copied before their topic was deleted from the target, so that all is to be copied anew. */
+    private Set<TopicPartition> deletedOnTarget(Map<TopicPartition, OffsetAndMetadata> found) {
+        Set<TopicPartition> copied = found.entrySet().stream()
+                .filter(next -> next.getValue().offset() > 0
+                        && MirrorGroup.targetOf(
+                                        CommitMetadata.of(next.getValue()).mark())
+                                .isPresent())
                 .map(Map.Entry::getKey)
                 .collect(Collectors.toSet());
+        Set<TopicPartition> empty = new HashSet<>();
+        if (!copied.isEmpty()) {
+            targetEnds.apply(copied).forEach((partition, end) -> {
+                if (end == 0) {
+                    empty.add(partition);
+                }
+            });
+        }
         if (!empty.isEmpty()) {
             LOG.warn(
                     "The target has nothing of {}, of which group {} on the source has progress; they begin anew",

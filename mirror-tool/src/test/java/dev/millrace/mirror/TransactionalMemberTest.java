@@ -106,7 +106,6 @@ class TransactionalMemberTest {
 
     @Test
     void shouldGoOnWhereTheGroupOnTheSourceIsWhenThatOnTheTargetHasNothing() {
-        group.updateEndOffsets(Map.of(onTarget(TP), 40L));
         source.subscribe(Set.of("orders"));
         source.assign(TP); // or the mock would tell nothing of it
         source.commitSync(Map.of(TP, new OffsetAndMetadata(40)));
@@ -338,7 +337,8 @@ class TransactionalMemberTest {
         SubscribedTopics topics = new SubscribedTopics(
                 () -> Map.of("orders", 2), new ReadyTarget(), mirror::fail, Duration.ofSeconds(30));
         topics.refreshIfDue(0);
-        TargetProgress progress = new TargetProgress(mirror, group, source);
+        TargetProgress progress =
+                new TargetProgress(mirror, group, source, ResetPolicy.of("earliest"), partitions -> Map.of());
         TargetWatch watch = new TargetWatch(unused -> "", MirrorPolicies.FOREVER, mirror::fail);
         return new TransactionalMember(
                 mirror,
