@@ -88,9 +88,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         ProducerRecord<K, V> record = interceptors.onSend(given);
         int partition = RecordMetadata.UNKNOWN_PARTITION;
         boolean isInTransaction = false;
-        ApiException failure = null;
-        Exception reason = null;
-        RuntimeException thrown = null;
+        Exception failure;
         try {
             throwIfClosed();
             partition = record.partition() == null ? RecordMetadata.UNKNOWN_PARTITION : record.partition();
@@ -131,22 +129,18 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
             if (isInTransaction) {
                 transactions.onRecordFailed(e);
             }
-        } catch (InterruptedException e) {
-            reason = e;
-            thrown = new InterruptException(e);
-        } catch (RuntimeException e) {
-            reason = e;
-            thrown = e;
+        } catch (InterruptedException | RuntimeException e) {
+            failure = e;
         } finally {
             if (isInTransaction) {
                 transactions.exitSend();
             }
         }
         // After exitSend(): callback and interceptors may abort the transaction, which waits for sends to leave it.
-        if (thrown != null) {
-            throw tellInterceptors(record, partition, reason, thrown);
+        if (failure instanceof ApiException refusal) {
+            return failRecord(record, partition, callback, refusal);
         }
-        return failRecord(record, partition, callback, failure);
+        throw tellInterceptors(record, partition, failure);
     }
 
     /**
@@ -337,9 +331,11 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         }
     }
 
-    /** Tells interceptors, not the callback, what send() throws, and returns it. Counts it if it is Kafka's. */
-    private RuntimeException tellInterceptors(
-            ProducerRecord<K, V> record, int partition, Exception reason, RuntimeException toThrow) {
+    /** Tells interceptors, not the callback, of what send() throws, and returns that. Counts it if it is Kafka's. */
+    private RuntimeException tellInterceptors(ProducerRecord<K, V> record, int partition, Exception reason) {
+        RuntimeException toThrow = reason instanceof InterruptedException interrupt
+                ? new InterruptException(interrupt)
+                : (RuntimeException) reason;
         if (toThrow instanceof KafkaException) {
             sensors.onRefused();
         }

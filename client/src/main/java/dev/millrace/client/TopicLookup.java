@@ -98,8 +98,8 @@ final class TopicLookup {
      * @throws InterruptedException interrupted while blocked
      */
     ClusterImage await(String topic, Integer partition, long maxBlockMs) throws InterruptedException {
-        ClusterImage first = images.current();
-        ClusterImage image = first;
+        ClusterImage image = images.current();
+        int firstVersion = image.version();
         if (has(image, topic, partition)) {
             registry.add(topic);
             return image;
@@ -115,7 +115,7 @@ final class TopicLookup {
                 throw timeoutException(image, topic, partition, maxBlockMs);
             }
             image = images.awaitNews(topic, image.version(), leftMs);
-            ApiException error = permanentErrorOrNull(image, topic, first.version());
+            ApiException error = permanentErrorOrNull(image, topic, firstVersion);
             if (error != null) {
                 throw error;
             }

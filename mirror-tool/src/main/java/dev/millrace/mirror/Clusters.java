@@ -122,10 +122,8 @@ public final class Clusters {
     /** An offset of each partition as a consumer with this isolation level sees it; all of them must exist. */
     public static Map<TopicPartition, Long> offsets(
             Admin cluster, Collection<TopicPartition> partitions, OffsetSpec which, IsolationLevel isolation) {
-        Map<TopicPartition, OffsetSpec> specs = new HashMap<>();
-        partitions.forEach(partition -> specs.put(partition, which));
         Map<TopicPartition, Long> offsets = new HashMap<>();
-        awaitUnchecked(cluster.listOffsets(specs, new ListOffsetsOptions(isolation))
+        awaitUnchecked(cluster.listOffsets(specs(partitions, which), new ListOffsetsOptions(isolation))
                         .all())
                 .forEach((partition, info) -> offsets.put(partition, info.offset()));
         return offsets;
@@ -138,9 +136,8 @@ public final class Clusters {
      */
     static Map<TopicPartition, Long> offsetsOfLed(
             Admin cluster, Collection<TopicPartition> partitions, OffsetSpec which) {
-        Map<TopicPartition, OffsetSpec> specs = new HashMap<>();
-        partitions.forEach(partition -> specs.put(partition, which));
-        ListOffsetsResult answers = cluster.listOffsets(specs, new ListOffsetsOptions().timeoutMs(LEADER_TIMEOUT_MS));
+        ListOffsetsResult answers =
+                cluster.listOffsets(specs(partitions, which), new ListOffsetsOptions().timeoutMs(LEADER_TIMEOUT_MS));
         Map<TopicPartition, Long> offsets = new HashMap<>();
         RetriableException last = null;
         for (TopicPartition partition : partitions) {
@@ -157,6 +154,13 @@ public final class Clusters {
             throw last;
         }
         return offsets;
+    }
+
+    /** The same question of each partition. */
+    static Map<TopicPartition, OffsetSpec> specs(Collection<TopicPartition> partitions, OffsetSpec which) {
+        Map<TopicPartition, OffsetSpec> specs = new HashMap<>();
+        partitions.forEach(partition -> specs.put(partition, which));
+        return specs;
     }
 
     /** Those of the partitions that the cluster has. */

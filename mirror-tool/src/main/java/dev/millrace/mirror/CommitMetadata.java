@@ -90,9 +90,14 @@ record CommitMetadata(
         }
     }
 
+    /** The cluster id of the target of the mirror that has committed this; empty if no mirror has. */
+    Optional<String> targetId() {
+        return MirrorGroup.targetOf(mark);
+    }
+
     /** The topic's name on the other cluster, if this was committed by a mirror, or for one. */
     Optional<String> otherNameOf(String own) {
-        return otherName.or(() -> MirrorGroup.targetOf(mark).map(target -> own));
+        return otherName.or(() -> targetId().map(target -> own));
     }
 
     /** The position with this as its metadata. */

@@ -34,7 +34,7 @@ final class ConsumerPositions {
     void seek(Map<TopicPartition, SourcePositions.Start> starts) {
         List<TopicPartition> beginnings = new ArrayList<>();
         starts.forEach((partition, start) -> {
-            if (start.isNew() && start.offset() == 0) {
+            if (start.isWhereTheLogBegins()) {
                 beginnings.add(partition);
             } else {
                 consumer.seek(partition, new OffsetAndMetadata(start.offset(), start.leaderEpoch(), ""));

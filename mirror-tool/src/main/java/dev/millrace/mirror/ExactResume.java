@@ -95,14 +95,14 @@ final class ExactResume implements PartitionStarts.Finder {
      *
      * @param from the committed source position, or the one where a new group begins
      * @param committed with that position
-     * @param isNew nothing of it has been copied yet; then offset 0 means where its log begins
+     * @param isWhereTheLogBegins as {@link SourcePositions.Start} has it
      * @param differsSinceNanos when the target's records were first found to be others
      */
     record Search(
             TopicPartition partition,
             OffsetAndMetadata from,
             Optional<ResumePoint> committed,
-            boolean isNew,
+            boolean isWhereTheLogBegins,
             Consumer<Start> onFound,
             OptionalLong differsSinceNanos) {
         Search(TopicPartition partition, SourcePositions.Start from, Consumer<Start> onFound) {
@@ -110,26 +110,22 @@ final class ExactResume implements PartitionStarts.Finder {
                     partition,
                     new OffsetAndMetadata(from.offset(), from.leaderEpoch(), ""),
                     from.numbers().filter(numbers -> numbers.sourceOffset() == from.offset()),
-                    from.isNew(),
+                    from.isWhereTheLogBegins(),
                     onFound,
                     OptionalLong.empty());
         }
 
         Search with(Optional<ResumePoint> numbers) {
-            return new Search(partition, from, numbers, isNew, onFound, differsSinceNanos);
+            return new Search(partition, from, numbers, isWhereTheLogBegins, onFound, differsSinceNanos);
         }
 
         Search movedTo(OffsetAndMetadata position) {
-            return new Search(partition, position, committed, isNew, onFound, differsSinceNanos);
+            return new Search(partition, position, committed, false, onFound, differsSinceNanos);
         }
 
         private Search differing() {
             OptionalLong since = differsSinceNanos.isPresent() ? differsSinceNanos : OptionalLong.of(System.nanoTime());
-            return new Search(partition, from, committed, isNew, onFound, since);
-        }
-
-        private boolean isWhereTheLogBegins() {
-            return isNew && from.offset() == 0;
+            return new Search(partition, from, committed, isWhereTheLogBegins, onFound, since);
         }
     }
 
@@ -176,9 +172,8 @@ final class ExactResume implements PartitionStarts.Finder {
 
     /** So that no offset is committed before that, which would look like a gap at the next start. */
     private void startAtFirstRecord(Map<TopicPartition, Search> searches) {
-        Map<TopicPartition, OffsetSpec> earliest = new HashMap<>();
-        searches.keySet().forEach(partition -> earliest.put(partition, OffsetSpec.earliest()));
-        ListOffsetsResult answer = clients.source().listOffsets(earliest);
+        ListOffsetsResult answer =
+                clients.source().listOffsets(Clusters.specs(searches.keySet(), OffsetSpec.earliest()));
         searches.forEach((partition, search) -> answer.partitionResult(partition)
                 .whenComplete((first, failure) -> execute(
                         () -> startWithNewNumbers(

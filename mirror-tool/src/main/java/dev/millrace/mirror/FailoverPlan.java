@@ -28,8 +28,8 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
      * Where a group would go on in a partition.
      *
      * @param source what it has committed at the source
-     * @param target the offset at the target; -1 if it is not known, because the target lacks the partition, or has lost
-     *     records
+     * @param target the offset at the target; -1 if it is not known, because the target lacks the partition, has no
+     *     leader for it, or has lost records
      * @param twiceAtMost how many records it may see that it has seen before
      * @param left how many offsets the target has from there on
      */

@@ -42,7 +42,7 @@ record FormerProgress(MirrorConfig config, String targetId, String group, boolea
         committed.forEach((partition, position) -> {
             if (position != null) {
                 CommitMetadata metadata = CommitMetadata.of(position);
-                MirrorGroup.targetOf(metadata.mark()).ifPresent(id -> requireSameTarget(partition.topic(), id));
+                metadata.targetId().ifPresent(id -> requireSameTarget(partition.topic(), id));
                 metadata.otherNameOf(partition.topic()).ifPresent(other -> requireSameName(partition.topic(), other));
             }
         });

@@ -20,7 +20,7 @@ import org.apache.kafka.common.TopicPartition;
 record GroupTranslation(
         Map<TopicPartition, OffsetRuns> runs, Map<TopicPartition, Long> starts, Map<TopicPartition, Long> ends) {
     /**
-     * Asks the target about the copies of these partitions, of which it may lack some, or have no leader for the moment.
+     * Asks the target about the copies of these partitions. It may lack some of them, or have no leader for them now.
      *
      * @param runs is asked after the target has said where its logs end: if one loses records and gets new ones
      *     meanwhile, what is known of it tells
@@ -44,8 +44,8 @@ record GroupTranslation(
 
     /**
      * Where a group goes on. Of what was before all that is known, it sees again what the target has of it. There is no
-     * answer if the target lacks the partition, has no leader for it, or its log ends before: then it has lost records, and it will have
-     * others at the offsets of those.
+     * answer if the target lacks the partition, has no leader for it, or its log ends before: then it has lost records,
+     * and it will have others at the offsets of those.
      */
     Optional<Translation> translate(TopicPartition partition, long committed) {
         if (!ends.containsKey(partition) || !runs.containsKey(partition)) {

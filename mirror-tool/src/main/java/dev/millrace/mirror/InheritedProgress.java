@@ -150,7 +150,8 @@ final class InheritedProgress {
     }
 
     private boolean isOfOtherTarget(OffsetAndMetadata offset) {
-        return MirrorGroup.targetOf(CommitMetadata.of(offset).mark())
+        return CommitMetadata.of(offset)
+                .targetId()
                 .filter(id -> !id.equals(targetId))
                 .isPresent();
     }

@@ -51,7 +51,7 @@ final class MirrorGroup {
         return config;
     }
 
-    /** The cluster id of the target of the mirror that has committed this mark; empty if no mirror has. */
+    /** The cluster id in a {@link #mark}; empty if it is none. */
     static Optional<String> targetOf(String mark) {
         return mark.startsWith(MARK) ? Optional.of(mark.substring(MARK.length())) : Optional.empty();
     }

@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
@@ -38,8 +37,7 @@ final class PausedEnds {
             return;
         }
         ListOffsetsResult result = source.listOffsets(
-                paused.stream().collect(Collectors.toMap(partition -> partition, partition -> OffsetSpec.latest())),
-                new ListOffsetsOptions(isolation).timeoutMs(TIMEOUT_MS));
+                Clusters.specs(paused, OffsetSpec.latest()), new ListOffsetsOptions(isolation).timeoutMs(TIMEOUT_MS));
         for (TopicPartition partition : paused) {
             result.partitionResult(partition).whenComplete((end, failure) -> {
                 if (failure == null) { // else the last one grows old

@@ -32,8 +32,8 @@ final class RecordComparison implements AutoCloseable {
     /** Reads with these consumers, which are in no group; an answer may take so long. */
     RecordComparison(
             Consumer<byte[], byte[]> source, Consumer<byte[], byte[]> target, TopicNames names, Duration patience) {
-        this.source = new Reader(source, patience.toNanos());
-        this.target = new Reader(target, patience.toNanos());
+        this.source = new Reader(source, patience);
+        this.target = new Reader(target, patience);
         this.names = names;
     }
 
@@ -87,14 +87,14 @@ final class RecordComparison implements AutoCloseable {
 
     private static final class Reader {
         private final Consumer<byte[], byte[]> consumer;
-        private final long patienceNanos;
+        private final Duration patience;
         private TopicPartition partition;
         private Iterator<ConsumerRecord<byte[], byte[]>> polled =
                 List.<ConsumerRecord<byte[], byte[]>>of().iterator();
 
-        Reader(Consumer<byte[], byte[]> consumer, long patienceNanos) {
+        Reader(Consumer<byte[], byte[]> consumer, Duration patience) {
             this.consumer = consumer;
-            this.patienceNanos = patienceNanos;
+            this.patience = patience;
         }
 
         void seek(TopicPartition of, long offset) {
@@ -109,18 +109,19 @@ final class RecordComparison implements AutoCloseable {
             long start = System.nanoTime();
             while (!polled.hasNext()) {
                 polled = consumer.poll(POLL).iterator();
-                if (polled.hasNext()) {
-                    break;
-                }
-                if (consumer.position(partition)
-                        >= consumer.endOffsets(List.of(partition), PATIENCE).get(partition)) {
+                if (!polled.hasNext() && isAtEnd()) {
                     return null;
                 }
-                if (System.nanoTime() - start >= patienceNanos) {
+                if (!polled.hasNext() && System.nanoTime() - start >= patience.toNanos()) {
                     throw new TimeoutException("no records of " + partition + " came to compare");
                 }
             }
             return polled.next();
+        }
+
+        private boolean isAtEnd() {
+            return consumer.position(partition)
+                    >= consumer.endOffsets(List.of(partition), patience).get(partition);
         }
     }
 

@@ -58,6 +58,11 @@ final class SourcePositions {
             this(offset, leaderEpoch, topicId, isNew, Optional.empty());
         }
 
+        /** Its offset is 0, but the source may have deleted the first records already. */
+        boolean isWhereTheLogBegins() {
+            return isNew && offset == 0;
+        }
+
         /** Further on in the same topic. */
         Start movedTo(OffsetAndMetadata position) {
             return new Start(position.offset(), position.leaderEpoch(), topicId, isNew, numbers);

@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -115,30 +114,24 @@ final class TargetProgress implements SourcePositions.Committed {
         }
     }
 
-    /** Those that a mirror has copied before their topic was deleted from the target, so that all is to be copied anew. */
+    /** Those that a mirror had copied when their topic was deleted from the target: all is to be copied anew. */
     private Set<TopicPartition> deletedOnTarget(Map<TopicPartition, OffsetAndMetadata> found) {
-        Set<TopicPartition> copied = found.entrySet().stream()
-                .filter(next -> next.getValue().offset() > 0
-                        && MirrorGroup.targetOf(
-                                        CommitMetadata.of(next.getValue()).mark())
-                                .isPresent())
-                .map(Map.Entry::getKey)
-                .collect(Collectors.toSet());
-        Set<TopicPartition> empty = new HashSet<>();
-        if (!copied.isEmpty()) {
-            targetEnds.apply(copied).forEach((partition, end) -> {
-                if (end == 0) {
-                    empty.add(partition);
-                }
-            });
+        Map<TopicPartition, OffsetAndMetadata> copied = new HashMap<>(found);
+        copied.values()
+                .removeIf(position -> position.offset() == 0
+                        || CommitMetadata.of(position).targetId().isEmpty());
+        if (copied.isEmpty()) {
+            return Set.of();
         }
-        if (!empty.isEmpty()) {
+        Map<TopicPartition, Long> ends = targetEnds.apply(copied.keySet());
+        copied.keySet().removeIf(partition -> ends.getOrDefault(partition, 1L) > 0);
+        if (!copied.isEmpty()) {
             LOG.warn(
                     "The target has nothing of {}, of which group {} on the source has progress; they begin anew",
-                    empty,
+                    copied.keySet(),
                     source.groupMetadata().groupId());
         }
-        return empty;
+        return copied.keySet();
     }
 
     private FormerProgress formerOf(Consumer<?, ?> member, boolean isOnTarget) {

@@ -43,9 +43,9 @@ class FormerProgressTest {
 
         assertThatThrownBy(() -> new FormerProgress(TopicNamesTest.config(".*", kept), "cluster-2", "g", false)
                         .requireSame(committed))
-                .hasMessageStartingWith(
-                        "Group g has the progress of a mirror of topic orders to another target, cluster"
-                                + " cluster-1, and cluster cluster-2 would lack what was copied there. Choose another --group.");
+                .hasMessageStartingWith("Group g has the progress of a mirror of topic orders to another target,"
+                        + " cluster cluster-1, and cluster cluster-2 would lack what was copied there. Choose another"
+                        + " --group.");
         assertThat(new FormerProgress(TopicNamesTest.config("invoices", kept), "cluster-2", "g", false)
                         .requireSame(committed))
                 .as("of a topic that it does not mirror")

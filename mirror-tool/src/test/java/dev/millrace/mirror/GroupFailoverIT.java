@@ -307,10 +307,7 @@ class GroupFailoverIT {
                 plain.put(partition, offset);
             });
             String group = topic + "-g" + i;
-            get(clusters.source()
-                    .admin()
-                    .alterConsumerGroupOffsets(group, offsets)
-                    .all());
+            clusters.commit(group, offsets);
             all.put(group, plain);
         }
         return all;

@@ -94,10 +94,7 @@ class MirrorCreatedAgainIT {
         List<String> recent = Numbered.values("new", 0, OLD + 200);
         Numbered.write(clusters.source(), partition, recent);
         // Brokers forget the offsets of a topic that they delete, but only if the group's coordinator learns of it.
-        MirrorFixture.get(clusters.source()
-                .admin()
-                .alterConsumerGroupOffsets(topic, progress)
-                .all());
+        clusters.commit(topic, progress);
         try (MirrorProcess mirror = clusters.mirror(topic, 1, mode)) {
             await("the new one is committed", () -> isCommitted(partition, recent.size()), mirror);
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();

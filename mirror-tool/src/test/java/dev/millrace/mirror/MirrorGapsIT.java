@@ -14,7 +14,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -49,7 +48,7 @@ class MirrorGapsIT {
         writeToBoth(first, second, 0, 40);
         mirrorUntilCommitted(mode, 40, first, second);
         writeToBoth(first, second, 40, 100);
-        deleteBefore(first, 60);
+        clusters.deleteBefore(first, 60);
         String gap = "Gap in topic " + topic + " partition 0: the source no longer has offsets 40 to 59, 20 records";
 
         String stopped = mirrorUntilCommitted(mode, 100, second, "--on-gap=stop-partition");
@@ -94,13 +93,6 @@ class MirrorGapsIT {
     private static void writeToBoth(TopicPartition first, TopicPartition second, int from, int to) {
         Numbered.write(clusters.source(), first, Numbered.values("r", from, to));
         Numbered.write(clusters.source(), second, Numbered.values("r", from, to));
-    }
-
-    private static void deleteBefore(TopicPartition partition, long offset) {
-        MirrorFixture.get(clusters.source()
-                .admin()
-                .deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(offset)))
-                .all());
     }
 
     /** Crashes the source's broker, after which its log has only about the first two thirds. Returns where it ends. */

@@ -100,11 +100,7 @@ class MirrorGroupsIT {
     void shouldNotGuessWhoseProgressItIsWhenTheTargetHasOtherRecords() throws Exception {
         String topic = topic("ambiguous");
         clusters.fill(topic, PARTITIONS, RECORDS, seed);
-        MirrorFixture.get(clusters.source()
-                .admin()
-                .alterConsumerGroupOffsets(
-                        "millrace-mirror", Map.of(new TopicPartition(topic, 1), new OffsetAndMetadata(100)))
-                .all());
+        clusters.commit("millrace-mirror", Map.of(new TopicPartition(topic, 1), new OffsetAndMetadata(100)));
         clusters.target().createTopic(topic, PARTITIONS, 1, Map.of());
         try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
                 clusters.target().clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {

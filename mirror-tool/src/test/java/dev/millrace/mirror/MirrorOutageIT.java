@@ -1,7 +1,6 @@
 package dev.millrace.mirror;
 
 import static dev.millrace.mirror.support.MirrorFixture.await;
-import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -16,7 +15,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
@@ -134,7 +132,8 @@ class MirrorOutageIT {
                     inTransactions);
             for (String topic : topics.values()) {
                 TopicPartition led = new TopicPartition(topic, 0);
-                commit("readers", led, new TopicPartition(topic, 1));
+                OffsetAndMetadata position = new OffsetAndMetadata(100);
+                clusters.commit("readers", Map.of(led, position, new TopicPartition(topic, 1), position));
                 await(
                         "its group's offsets are kept",
                         () -> clusters.positionsOnTarget("readers").containsKey(led));
@@ -275,15 +274,6 @@ class MirrorOutageIT {
         clusters.source().createTopic(name, PARTITIONS, 1, Map.of());
         clusters.fill(name, PARTITIONS, STEP, seed);
         return name;
-    }
-
-    private static void commit(String group, TopicPartition... partitions) {
-        MirrorFixture.get(clusters.source()
-                .admin()
-                .alterConsumerGroupOffsets(
-                        group,
-                        Stream.of(partitions).collect(toMap(partition -> partition, at -> new OffsetAndMetadata(100))))
-                .all());
     }
 
     /** One mirror of one topic in each mode. */

@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
@@ -70,10 +69,7 @@ class MirrorStartIT {
         TopicPartition partition = create("by-hand");
         Numbered.write(clusters.source(), partition, Numbered.values("r", 0, 100));
         commit(partition, new OffsetAndMetadata(40));
-        get(clusters.source()
-                .admin()
-                .deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(60)))
-                .all());
+        clusters.deleteBefore(partition, 60);
 
         String output = mirrorUntilCommitted(Way.EXACT, partition, 100);
 
@@ -146,10 +142,7 @@ class MirrorStartIT {
     }
 
     private static void commit(TopicPartition partition, OffsetAndMetadata position) {
-        get(clusters.source()
-                .admin()
-                .alterConsumerGroupOffsets(partition.topic(), Map.of(partition, position))
-                .all());
+        clusters.commit(partition.topic(), Map.of(partition, position));
     }
 
     private static MirrorProcess mirror(Way way, TopicPartition partition, String... more) {

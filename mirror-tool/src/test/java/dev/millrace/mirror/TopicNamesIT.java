@@ -96,10 +96,7 @@ class TopicNamesIT {
         clusters.target().createTopic("eu." + Way.CONSUMER.prefixed(), 1, 1, Map.of()); // it is to grow
         TopicPartition read = new TopicPartition(Way.RECORDS.prefixed(), 0);
         TopicPartition copy = new TopicPartition("eu." + Way.RECORDS.prefixed(), 0);
-        get(clusters.source()
-                .admin()
-                .alterConsumerGroupOffsets("readers", Map.of(read, new OffsetAndMetadata(400)))
-                .all());
+        clusters.commit("readers", Map.of(read, new OffsetAndMetadata(400)));
         String[] groups = {"--groups=readers", "--groups-interval=1s", "--mm2-checkpoints=old"};
 
         Map<Way, MirrorProcess> mirrors = new HashMap<>();

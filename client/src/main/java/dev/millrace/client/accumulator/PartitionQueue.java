@@ -205,8 +205,7 @@ public final class PartitionQueue {
      */
     public BatchResult pass(ByteBuffer batch, List<? extends BatchCodec> codecs, long maxBlockMs)
             throws InterruptedException {
-        int size = pool().reusableSize(batch.remaining());
-        byte[] buffer = pool().acquire(size, maxBlockMs, () -> !newest().isEnd());
+        byte[] buffer = pool().acquire(batch.remaining(), maxBlockMs, () -> !newest().isEnd());
         if (buffer == null) {
             return null;
         }

@@ -59,8 +59,9 @@ public final class BufferPool {
     }
 
     /**
-     * The size of the next batch's buffer. If the partition's fair share of the free memory allows it, the largest that
-     * the batch may become, or else {@code batch.size}; otherwise what the partition's last batches needed.
+     * How many bytes to {@link #acquire} for the next batch. If the partition's fair share of the free memory allows it,
+     * the largest that the batch may become, or else {@code batch.size}; otherwise what the partition's last batches
+     * needed.
      *
      * @param usual bytes that the partition's last batches needed
      * @param most the largest that the batch may become, bytes
@@ -78,10 +79,13 @@ public final class BufferPool {
         if (wanted > batchSize && wanted <= available.get() / LARGE_BATCH_DIVISOR) {
             return Math.max(needed, freeBuffers.sizeAtMost(wanted));
         }
-        return Math.max(needed, freeBuffers.sizeAtLeast(Math.min(wanted, batchSize)));
+        return Math.max(needed, Math.min(wanted, batchSize));
     }
 
-    /** The size of the smallest buffers that are used again and hold so many bytes; {@code size} if there are none. */
+    /**
+     * How many bytes {@link #acquire} takes: the size of the smallest buffers that are used again and hold {@code size}
+     * bytes, or just these if there are none.
+     */
     public int reusableSize(int size) {
         return freeBuffers.sizeAtLeast(size);
     }
@@ -112,7 +116,7 @@ public final class BufferPool {
      * @throws org.apache.kafka.common.KafkaException the pool was closed
      */
     public byte[] acquire(int size, long maxBlockMs, BooleanSupplier stillNeeded) throws InterruptedException {
-        int wanted = freeBuffers.sizeAtLeast(size);
+        int wanted = reusableSize(size);
         if (!tryReserveUnclaimed(wanted) && !waiters.await(wanted, maxBlockMs, stillNeeded)) {
             return null;
         }

@@ -88,9 +88,9 @@ final class FailoverCommand implements Callable<Integer> {
                         Words.number(position.twiceAtMost()),
                         Words.number(position.left())));
         if (plan.positions().stream().anyMatch(position -> position.target() < 0)) {
-            out.println(
-                    UNKNOWN
-                            + ": the target lacks the partition, has no leader for it, or has lost records; no offset is written there");
+            out.println(UNKNOWN
+                    + ": the target lacks the partition, has no leader for it, or has lost records; no offset is"
+                    + " written there");
         }
         plan.active()
                 .forEach(group ->

@@ -321,7 +321,7 @@ class MirrorAclsIT {
         Map<TopicPartition, OffsetAndMetadata> offsets = Map.of(
                 new TopicPartition(topic, 0), new OffsetAndMetadata(10),
                 new TopicPartition(topic, 1), new OffsetAndMetadata(20));
-        get(clusters.source().admin().alterConsumerGroupOffsets(group, offsets).all());
+        clusters.commit(group, offsets);
     }
 
     private static boolean hasOffsetSyncs(String alias) {

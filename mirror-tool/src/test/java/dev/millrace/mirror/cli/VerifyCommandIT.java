@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -80,10 +79,7 @@ class VerifyCommandIT {
             assertThat(mirror.terminate().awaitExit(PATIENCE)).isZero();
         }
         clusters.fill("kept-older", 1, 20, 3);
-        MirrorFixture.get(clusters.source()
-                .admin()
-                .deleteRecords(Map.of(new TopicPartition("kept-older", 0), RecordsToDelete.beforeOffset(300)))
-                .all());
+        clusters.deleteBefore(new TopicPartition("kept-older", 0), 300);
 
         try (MirrorProcess verify = verify("kept-.*")) {
             assertThat(verify.awaitExit(PATIENCE)).as(verify.output()).isZero();

@@ -23,6 +23,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
@@ -224,6 +225,18 @@ public final class MirrorFixture implements AutoCloseable {
 
     private static Map<TopicPartition, OffsetAndMetadata> positions(KafkaCluster cluster, String topic) {
         return get(cluster.admin().listConsumerGroupOffsets(topic).partitionsToOffsetAndMetadata());
+    }
+
+    /** Sets offsets of a group on the source, which must have no members. */
+    public void commit(String group, Map<TopicPartition, OffsetAndMetadata> offsets) {
+        get(source.admin().alterConsumerGroupOffsets(group, offsets).all());
+    }
+
+    /** Deletes the first records of a partition of the source. */
+    public void deleteBefore(TopicPartition partition, long offset) {
+        get(source.admin()
+                .deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(offset)))
+                .all());
     }
 
     public static int partitions(KafkaCluster cluster, String topic) {
