@@ -8,16 +8,16 @@ import java.util.function.Consumer;
  * A persistent map from names to entries that know their names: a changed map shares with the one before it all that
  * did not change. It is a hash trie (Bagwell, "Ideal Hash Trees", 2001), changed by copying the path to an entry
  * (Driscoll, Sarnak, Sleator and Tarjan, "Making Data Structures Persistent", 1989). For the look-up in {@code send} it
- * differs from both. Its leaves are tables with open addressing, so sparse that the first slot nearly always decides.
- * Up to {@link #FEW} entries there is a single leaf, and nothing above it; from then on there are always two levels of
- * 64 references above the leaves. So a look-up takes one or three steps, and reads no bitmaps.
+ * differs from both. It has one level, of 1,024 leaves, because a look-up waits for each level and happens for every
+ * record, and a change only now and then. Its leaves are tables with open addressing, so sparse that the first slot
+ * mostly decides. Up to {@link #FEW} entries there is a single leaf, and nothing above it.
  *
- * <p>A change of one entry copies two nodes of 64 references and the slots of one leaf, 128 with 100,000 entries; with
- * few entries the slots of the single leaf, at most 8,192.
+ * <p>A change of one entry copies 1,024 references and the slots of one leaf, 256 with 100,000 entries; with few
+ * entries the slots of the single leaf, at most 8,192.
  *
  * <p><b>Threads:</b> immutable; nothing writes to its arrays after construction. An {@link Editor} belongs to one
  * thread.
- * <p><b>Bounds:</b> 17 KB, and at most 32 bytes per entry, without the entry itself. Removed entries leave their slots
+ * <p><b>Bounds:</b> 22 KB, and at most 32 bytes per entry, without the entry itself. Removed entries leave their slots
  * empty; a trie made by {@link #of} has none in excess. Beyond four million entries look-ups become slower, because
  * there are no more bits of the hash to choose a slot by.
  */
@@ -25,18 +25,21 @@ final class NameTrie {
     /** The largest number of entries in a single leaf. */
     static final int FEW = 1_024;
 
-    /** The first 6 bits of a hash choose a node, the next 6 one of its leaves. */
-    private static final int NODE_SHIFT = 26;
+    private static final int LEAVES = 1_024;
 
-    private static final int LEAF_SHIFT = 20;
-    private static final int NODE_SIZE = 64;
-    private static final int LEAVES = NODE_SIZE * NODE_SIZE;
+    /** The first 10 bits of a hash choose a leaf. */
+    private static final int LEAF_SHIFT = 22;
 
     /** The last of the bits that choose the first slot in a leaf. */
-    private static final int SLOT_SHIFT = 10;
+    private static final int SLOT_SHIFT = 8;
 
-    /** The least number of slots per entry; a power of two. */
-    private static final int SPARSITY = 4;
+    /**
+     * The least number of slots per entry, powers of two. More of them make look-ups among a thousand names a fourth
+     * faster, but not among many, where the slots no longer fit into the cache.
+     */
+    private static final int SLOTS_IN_SINGLE_LEAF = 4;
+
+    private static final int SLOTS_IN_LEAF = 2;
 
     /** The slots of a leaf without entries. As all leaves it has two or more: an int cannot be shifted by 32 bits. */
     private static final TopicImage[] NO_SLOTS = new TopicImage[2];
@@ -45,11 +48,11 @@ final class NameTrie {
 
     private final int size;
 
-    /** The slots of the single leaf; null if there are nodes. */
+    /** The slots of the single leaf; null if there are many. */
     private final TopicImage[] single;
 
-    /** The slots of each leaf, by node; null if there is a single leaf. */
-    private final TopicImage[][][] nodes;
+    /** The slots of each leaf; null if there is a single one. */
+    private final TopicImage[][] leaves;
 
     /**
      * By leaf, the number of leading zeros in its slots' mask; null if there is a single leaf. A look-up that asks the
@@ -57,10 +60,10 @@ final class NameTrie {
      */
     private final byte[] maskZeros;
 
-    private NameTrie(int size, TopicImage[] single, TopicImage[][][] nodes, byte[] maskZeros) {
+    private NameTrie(int size, TopicImage[] single, TopicImage[][] leaves, byte[] maskZeros) {
         this.size = size;
         this.single = single;
-        this.nodes = nodes;
+        this.leaves = leaves;
         this.maskZeros = maskZeros;
     }
 
@@ -75,22 +78,22 @@ final class NameTrie {
         }
         if (entries.length <= FEW) {
             int size = 0;
-            TopicImage[] single = new TopicImage[slotsFor(entries.length)];
+            TopicImage[] single = new TopicImage[slotsFor(entries.length, SLOTS_IN_SINGLE_LEAF)];
             for (TopicImage entry : entries) {
                 size += insert(single, entry) ? 1 : 0;
             }
             return new NameTrie(size, single, null, null);
         }
-        Leaves leaves = Leaves.of(entries);
-        return new NameTrie(leaves.size, null, leaves.nodes, leaves.maskZeros);
+        Leaves made = Leaves.of(entries);
+        return new NameTrie(made.size, null, made.slots, made.maskZeros);
     }
 
-    /** The upper levels of a trie, and what is below them. */
-    private record Leaves(int size, TopicImage[][][] nodes, byte[] maskZeros) {
+    /** The leaves of a trie of many entries. */
+    private record Leaves(int size, TopicImage[][] slots, byte[] maskZeros) {
         /** Fills one leaf after the other, so that each is in the cache while it is filled. */
         static Leaves of(TopicImage[] entries) {
             long[] sorted = sortedByLeaf(entries);
-            TopicImage[][][] nodes = new TopicImage[NODE_SIZE][NODE_SIZE][];
+            TopicImage[][] leaves = new TopicImage[LEAVES][];
             byte[] maskZeros = new byte[LEAVES];
             int size = 0;
             int from = 0;
@@ -99,15 +102,15 @@ final class NameTrie {
                 while (to < sorted.length && (int) (sorted[to] >>> (Integer.SIZE + LEAF_SHIFT)) == leaf) {
                     to++;
                 }
-                TopicImage[] slots = from == to ? NO_SLOTS : new TopicImage[slotsFor(to - from)];
+                TopicImage[] slots = from == to ? NO_SLOTS : new TopicImage[slotsFor(to - from, SLOTS_IN_LEAF)];
                 for (; from < to; from++) {
                     TopicImage entry = entries[(int) sorted[from]];
                     size += insert(slots, entry, (int) (sorted[from] >>> Integer.SIZE)) ? 1 : 0;
                 }
-                nodes[leaf / NODE_SIZE][leaf % NODE_SIZE] = slots;
+                leaves[leaf] = slots;
                 maskZeros[leaf] = leadingZeros(slots);
             }
-            return new Leaves(size, nodes, maskZeros);
+            return new Leaves(size, leaves, maskZeros);
         }
 
         /** The hash of each entry in the upper half, and where it is in {@code entries} in the lower. */
@@ -163,7 +166,7 @@ final class NameTrie {
         if (slots != null) {
             mask = slots.length - 1;
         } else {
-            slots = leaf(null, nodes, hash);
+            slots = leaves[hash >>> LEAF_SHIFT];
             mask = -1 >>> maskZeros[hash >>> LEAF_SHIFT];
         }
         int slot = hash >>> SLOT_SHIFT;
@@ -178,12 +181,10 @@ final class NameTrie {
 
     /** Calls {@code action} with each entry, in no particular order. */
     void forEach(Consumer<TopicImage> action) {
-        for (TopicImage[][] node : single != null ? new TopicImage[][][] {{single}} : nodes) {
-            for (TopicImage[] slots : node) {
-                for (TopicImage entry : slots) {
-                    if (entry != null) {
-                        action.accept(entry);
-                    }
+        for (TopicImage[] slots : single != null ? new TopicImage[][] {single} : leaves) {
+            for (TopicImage entry : slots) {
+                if (entry != null) {
+                    action.accept(entry);
                 }
             }
         }
@@ -193,12 +194,8 @@ final class NameTrie {
         return new Editor();
     }
 
-    private static TopicImage[] leaf(TopicImage[] single, TopicImage[][][] nodes, int hash) {
-        return single != null ? single : nodes[hash >>> NODE_SHIFT][leafInNode(hash)];
-    }
-
-    private static int leafInNode(int hash) {
-        return (hash >>> LEAF_SHIFT) & (NODE_SIZE - 1);
+    private static TopicImage[] leaf(TopicImage[] single, TopicImage[][] leaves, int hash) {
+        return single != null ? single : leaves[hash >>> LEAF_SHIFT];
     }
 
     /** The slot of this name, or the free one that it would get. */
@@ -222,9 +219,9 @@ final class NameTrie {
         return isNew;
     }
 
-    /** The power of two that leaves {@code entries} sparse. */
-    private static int slotsFor(int entries) {
-        return entries == 0 ? NO_SLOTS.length : Integer.highestOneBit(2 * SPARSITY * entries - 1);
+    /** The power of two that has at least {@code perEntry} slots for each of one or more entries. */
+    private static int slotsFor(int entries, int perEntry) {
+        return Integer.highestOneBit(2 * perEntry * entries - 1);
     }
 
     /**
@@ -235,7 +232,7 @@ final class NameTrie {
     final class Editor {
         private int size = NameTrie.this.size;
         private TopicImage[] single = NameTrie.this.single;
-        private TopicImage[][][] nodes = NameTrie.this.nodes;
+        private TopicImage[][] leaves = NameTrie.this.leaves;
         private byte[] maskZeros = NameTrie.this.maskZeros;
 
         private Editor() {}
@@ -247,13 +244,13 @@ final class NameTrie {
         /** As {@link NameTrie#get}, with the changes so far. */
         TopicImage get(String name) {
             int hash = TopicImage.hash(name);
-            TopicImage[] slots = leaf(single, nodes, hash);
+            TopicImage[] slots = leaf(single, leaves, hash);
             return slots[slotOf(slots, name, hash)];
         }
 
         /** Adds an entry, or replaces that of the same name. */
         void put(TopicImage entry) {
-            TopicImage[] slots = leaf(single, nodes, entry.hash);
+            TopicImage[] slots = leaf(single, leaves, entry.hash);
             int slot = slotOf(slots, entry.name, entry.hash);
             if (slots[slot] == null) {
                 add(entry);
@@ -267,28 +264,29 @@ final class NameTrie {
             if (single != null && size > FEW) {
                 spread();
             }
-            TopicImage[] slots = leaf(single, nodes, entry.hash);
-            int needed = slotsFor(single != null ? size : count(slots) + 1);
+            TopicImage[] slots = leaf(single, leaves, entry.hash);
+            int needed =
+                    single != null ? slotsFor(size, SLOTS_IN_SINGLE_LEAF) : slotsFor(count(slots) + 1, SLOTS_IN_LEAF);
             if (needed > slots.length) {
                 setLeaf(entry.hash, copyOf(slots, needed));
             }
             insert(ownLeaf(entry.hash), entry);
         }
 
-        /** Moves the entries of the single leaf to leaves below nodes. */
+        /** Spreads the entries of the single leaf over many. */
         private void spread() {
             TopicImage[] entries =
                     Arrays.stream(single).filter(Objects::nonNull).toArray(TopicImage[]::new);
-            Leaves leaves = Leaves.of(entries);
-            nodes = leaves.nodes;
-            maskZeros = leaves.maskZeros;
+            Leaves made = Leaves.of(entries);
+            leaves = made.slots;
+            maskZeros = made.maskZeros;
             single = null;
         }
 
         /** Removes the entry of this name, and returns it; null if there is none. */
         TopicImage remove(String name) {
             int hash = TopicImage.hash(name);
-            TopicImage[] slots = leaf(single, nodes, hash);
+            TopicImage[] slots = leaf(single, leaves, hash);
             int slot = slotOf(slots, name, hash);
             TopicImage entry = slots[slot];
             if (entry != null) {
@@ -298,10 +296,10 @@ final class NameTrie {
             return entry;
         }
 
-        /** This editor's own slots of the leaf of these entries. */
+        /** This editor's own slots of the leaf of these entries; {@link #NO_SLOTS} are nobody's. */
         private TopicImage[] ownLeaf(int hash) {
-            TopicImage[] slots = leaf(single, nodes, hash);
-            if (slots == leaf(NameTrie.this.single, NameTrie.this.nodes, hash)) {
+            TopicImage[] slots = leaf(single, leaves, hash);
+            if (slots == NO_SLOTS || slots == leaf(NameTrie.this.single, NameTrie.this.leaves, hash)) {
                 slots = slots.clone();
                 setLeaf(hash, slots);
             }
@@ -313,15 +311,10 @@ final class NameTrie {
                 single = slots;
                 return;
             }
-            TopicImage[][][] before = NameTrie.this.nodes;
-            int node = hash >>> NODE_SHIFT;
-            if (nodes == before) {
-                nodes = nodes.clone();
+            if (leaves == NameTrie.this.leaves) {
+                leaves = leaves.clone();
             }
-            if (before != null && nodes[node] == before[node]) {
-                nodes[node] = nodes[node].clone();
-            }
-            nodes[node][leafInNode(hash)] = slots;
+            leaves[hash >>> LEAF_SHIFT] = slots;
             setMaskZeros(hash >>> LEAF_SHIFT, leadingZeros(slots));
         }
 
@@ -340,8 +333,8 @@ final class NameTrie {
             if (size == 0) {
                 return empty();
             }
-            boolean isSame = single == NameTrie.this.single && nodes == NameTrie.this.nodes;
-            return isSame ? NameTrie.this : new NameTrie(size, single, nodes, maskZeros);
+            boolean isSame = single == NameTrie.this.single && leaves == NameTrie.this.leaves;
+            return isSame ? NameTrie.this : new NameTrie(size, single, leaves, maskZeros);
         }
     }
 

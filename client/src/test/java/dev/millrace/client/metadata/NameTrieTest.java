@@ -122,6 +122,20 @@ class NameTrieTest {
         new Version(none.toTrie(), Map.of()).check();
     }
 
+    /** Many of the leaves that the growth makes are empty, and all empty ones are the same array at first. */
+    @Test
+    void shouldGrowToManyLeavesWithoutAChangeOfAnotherTrie() {
+        Version few = Version.ofFirst(NameTrie.FEW);
+        List<Integer> others =
+                IntStream.range(NameTrie.FEW, NameTrie.FEW + 200).boxed().toList();
+
+        Version grown = few.with(others);
+
+        Version.ofFirst(NameTrie.FEW + 1).check();
+        few.check();
+        grown.check();
+    }
+
     @Test
     void shouldStayTheSameObjectWhenNothingChanges() {
         for (int size : List.of(0, 1, NAMES - 1)) {
