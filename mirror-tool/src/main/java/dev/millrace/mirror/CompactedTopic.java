@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.CloseOptions;
@@ -84,10 +85,10 @@ final class CompactedTopic implements AutoCloseable {
      */
     Optional<Map<ByteBuffer, byte[]>> read(Predicate<byte[]> isWanted) {
         var description = Clusters.describe(home.admin, Set.of(name)).get(name);
-        if (description == null) {
+        exists = description != null;
+        if (!exists) {
             return Optional.empty();
         }
-        exists = true;
         List<TopicPartition> partitions =
                 Clusters.partitions(name, description.partitions().size());
         KafkaConsumer<byte[], byte[]> reader = CopyCheck.createReader(home.client);
@@ -134,8 +135,19 @@ final class CompactedTopic implements AutoCloseable {
         }
         ensureExists(partitions);
         Map<ByteBuffer, Future<?>> sent = new HashMap<>();
-        values.forEach((key, value) ->
-                sent.put(key, producer().send(new ProducerRecord<>(name, Utils.toArray(key), value))));
+        AtomicBoolean hasFailed = new AtomicBoolean();
+        for (Map.Entry<ByteBuffer, byte[]> next : values.entrySet()) {
+            if (hasFailed.get()) {
+                break; // if the topic is gone, each would block for max.block.ms
+            }
+            ProducerRecord<byte[], byte[]> record =
+                    new ProducerRecord<>(name, Utils.toArray(next.getKey()), next.getValue());
+            sent.put(next.getKey(), producer().send(record, (metadata, failure) -> {
+                if (failure != null) {
+                    hasFailed.set(true);
+                }
+            }));
+        }
         Set<ByteBuffer> written = new HashSet<>();
         sent.forEach((key, result) -> {
             try {
@@ -144,6 +156,7 @@ final class CompactedTopic implements AutoCloseable {
             } catch (InterruptedException e) {
                 throw new InterruptException(e);
             } catch (ExecutionException e) {
+                exists = false; // somebody may have deleted it
                 LOG.warn(
                         "Could not write to topic {} on the {}: {}",
                         name,

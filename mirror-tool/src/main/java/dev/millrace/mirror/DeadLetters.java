@@ -123,6 +123,11 @@ final class DeadLetters implements AutoCloseable {
         return done;
     }
 
+    /** Creates the topic again if somebody has deleted it. Blocks while the target answers. */
+    void prepareAgain(TopicPartition from) {
+        prepare(topicFor(from), from);
+    }
+
     private synchronized Producer<byte[], byte[]> producer() {
         if (producer == null) {
             producer = open.get();

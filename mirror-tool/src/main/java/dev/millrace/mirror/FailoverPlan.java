@@ -91,7 +91,8 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
                             group,
                             partition,
                             of.get(partition).offset(),
-                            there.get(group).get(config.names().onTarget(partition)),
+                            there.getOrDefault(group, Map.of())
+                                    .get(config.names().onTarget(partition)),
                             translation))));
             return new FailoverPlan(
                     OffsetMapTopic.name(own), List.copyOf(positions), GroupOffsets.active(target, committed.keySet()));

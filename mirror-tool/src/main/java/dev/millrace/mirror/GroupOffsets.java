@@ -43,21 +43,26 @@ final class GroupOffsets {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** What groups have committed; those that do not exist, or may not be asked about, have nothing. */
+    /**
+     * What groups have committed; nothing for those that do not exist. Groups of which the cluster does not tell are left
+     * out, after a warning: nobody knows what they have.
+     */
     static Map<String, Map<TopicPartition, OffsetAndMetadata>> committed(Admin cluster, Collection<String> groups) {
         Map<String, ListConsumerGroupOffsetsSpec> specs = new HashMap<>();
         groups.forEach(group -> specs.put(group, new ListConsumerGroupOffsetsSpec()));
         var answer = cluster.listConsumerGroupOffsets(specs);
         Map<String, Map<TopicPartition, OffsetAndMetadata>> all = new HashMap<>();
         for (String group : groups) {
-            Map<TopicPartition, OffsetAndMetadata> of = new HashMap<>();
             try {
-                of.putAll(Clusters.await(answer.partitionsToOffsetAndMetadata(group)));
+                Map<TopicPartition, OffsetAndMetadata> of =
+                        new HashMap<>(Clusters.await(answer.partitionsToOffsetAndMetadata(group)));
+                of.values().removeIf(offset -> offset == null);
+                all.put(group, of);
             } catch (ExecutionException e) {
-                tellUnlessMissing(group, e.getCause());
+                if (!tellUnlessMissing(group, e.getCause())) {
+                    all.put(group, new HashMap<>());
+                }
             }
-            of.values().removeIf(offset -> offset == null);
-            all.put(group, of);
         }
         return all;
     }
@@ -96,10 +101,12 @@ final class GroupOffsets {
         return !isMissing;
     }
 
-    /** Commits for a group; returns why that was not possible, if so. */
+    /** Commits for a group, in parts if there are many offsets; returns why that was not possible, if so. */
     static Optional<Throwable> commit(Admin cluster, String group, Map<TopicPartition, OffsetAndMetadata> offsets) {
         try {
-            Clusters.await(cluster.alterConsumerGroupOffsets(group, offsets).all());
+            for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(offsets)) {
+                Clusters.await(cluster.alterConsumerGroupOffsets(group, part).all());
+            }
             return Optional.empty();
         } catch (ExecutionException e) {
             return Optional.of(e.getCause());

@@ -119,8 +119,8 @@ final class GroupSync implements AutoCloseable {
     private void commit(Map<String, Map<TopicPartition, OffsetAndMetadata>> committed, GroupTranslation translation) {
         Map<String, Map<TopicPartition, OffsetAndMetadata>> there = GroupOffsets.committed(target, committed.keySet());
         Map<String, Map<TopicPartition, OffsetAndMetadata>> wanted = new HashMap<>();
-        committed.forEach((group, of) -> {
-            Map<TopicPartition, OffsetAndMetadata> newer = newer(of, there.get(group), translation);
+        there.forEach((group, offsets) -> {
+            Map<TopicPartition, OffsetAndMetadata> newer = newer(committed.get(group), offsets, translation);
             if (!newer.isEmpty()) {
                 wanted.put(group, newer);
             }

@@ -5,6 +5,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Collectors;
@@ -115,8 +116,8 @@ final class InheritedProgress {
         if (offsets.isEmpty()) {
             return;
         }
-        try {
-            Clusters.await(source.alterConsumerGroupOffsets(group, offsets).all());
+        Optional<Throwable> failure = GroupOffsets.commit(source, group, offsets);
+        if (failure.isEmpty()) {
             LOG.info(
                     "Group {} continues where group {} of an earlier version stopped, in {} of {}",
                     group,
@@ -127,10 +128,9 @@ final class InheritedProgress {
                             .distinct()
                             .sorted()
                             .toList());
-        } catch (ExecutionException e) {
-            if (!(e.getCause() instanceof UnknownMemberIdException)) {
-                throw MirrorException.failed("Cannot continue where group " + OLD_GROUP + " stopped", e.getCause());
-            }
+        } else if (!(failure.get() instanceof UnknownMemberIdException)) {
+            throw MirrorException.failed("Cannot continue where group " + OLD_GROUP + " stopped", failure.get());
+        } else {
             throw MirrorException.failed("Group " + group + " has to continue where group " + OLD_GROUP
                     + " of an earlier version stopped, in topics " + new TreeSet<>(Clusters.topics(offsets.keySet()))
                     + ", but it already has members; stop them and start again");

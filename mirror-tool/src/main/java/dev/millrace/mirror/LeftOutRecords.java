@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -22,6 +24,9 @@ import org.slf4j.LoggerFactory;
  */
 final class LeftOutRecords {
     private static final Logger LOG = LoggerFactory.getLogger(LeftOutRecords.class);
+
+    /** A letter that takes longer may have lost its topic. */
+    private static final long PATIENCE_MS = 2_000;
 
     private final TopicPartition partition;
     private final RefusedRecords refused;
@@ -83,10 +88,30 @@ final class LeftOutRecords {
                 if (!sent.isCompletedExceptionally() || !isRetriable(sent)) {
                     return sent;
                 }
+                deadLetters.prepareAgain(partition);
             } catch (RetriableException e) {
                 LOG.debug("No dead letter of {} can be written yet", partition, e);
             }
             pause.run();
+        }
+    }
+
+    private static boolean isDoneSoon(CompletableFuture<Void> letter) throws InterruptedException {
+        try {
+            letter.get(PATIENCE_MS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            return true;
+        }
+        return true;
+    }
+
+    private void prepareAgain() {
+        try {
+            deadLetters.prepareAgain(partition);
+        } catch (RetriableException e) {
+            LOG.debug("The topic for dead letters of {} cannot be looked at now", partition, e);
         }
     }
 
@@ -101,6 +126,10 @@ final class LeftOutRecords {
 
     private void await(CompletableFuture<Void> letter) {
         try {
+            while (!isDoneSoon(letter)) {
+                prepareAgain();
+                pause.run();
+            }
             letter.get();
         } catch (InterruptedException e) {
             throw new InterruptException(e);

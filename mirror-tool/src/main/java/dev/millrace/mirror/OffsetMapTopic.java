@@ -28,6 +28,9 @@ final class OffsetMapTopic implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(OffsetMapTopic.class);
     private static final String SUFFIX = ".internal";
+    /** Of what is between them; 249 characters are the most that Kafka allows. */
+    private static final int LONGEST = 249 - PREFIX.length() - SUFFIX.length();
+
     private static final int PARTITIONS = 4;
     private static final int UUID_BYTES = 16;
 
@@ -73,10 +76,14 @@ final class OffsetMapTopic implements AutoCloseable {
         this.topic = new CompactedTopic(name(group), CompactedTopic.Home.target(target, config));
     }
 
-    /** Names of topics have fewer characters to choose from than those of groups. */
+    /** Names of topics have fewer characters to choose from than those of groups, and are shorter. */
     static String name(String group) {
         String legal = group.replaceAll("[^a-zA-Z0-9._-]", "_");
-        return PREFIX + (legal.equals(group) ? group : legal + "-" + Integer.toHexString(group.hashCode())) + SUFFIX;
+        if (legal.equals(group) && legal.length() <= LONGEST) {
+            return PREFIX + group + SUFFIX;
+        }
+        String hash = "-" + Integer.toHexString(group.hashCode());
+        return PREFIX + legal.substring(0, Math.min(legal.length(), LONGEST - hash.length())) + hash + SUFFIX;
     }
 
     /** Reads what is kept of these partitions. Blocks while the target answers. */

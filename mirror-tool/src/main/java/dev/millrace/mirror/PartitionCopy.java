@@ -276,8 +276,14 @@ final class PartitionCopy {
         }
     }
 
-    /** What is fetched next begins at this offset, even if that is before what was copied. */
+    /**
+     * What is fetched next begins at this offset, even if that is before what was copied. Of no effect once the copy has
+     * been stopped: what was fetched before may not have been sent, and must not be committed as if it had.
+     */
     void resetTo(long offset) {
+        if (stopped) {
+            return;
+        }
         position = offset;
         synchronized (acked) {
             acked.resetTo(offset);

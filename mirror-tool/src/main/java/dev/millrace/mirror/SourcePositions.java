@@ -97,9 +97,9 @@ final class SourcePositions {
         Map<TopicPartition, Uuid> replaced = new HashMap<>();
         Set<TopicPartition> uncommitted = new HashSet<>();
         for (TopicPartition partition : partitions) {
-            Uuid id = current.getOrDefault(partition.topic(), Uuid.ZERO_UUID);
-            ids.put(partition, id);
             OffsetAndMetadata offset = committed.get(partition);
+            Uuid id = current.getOrDefault(partition.topic(), committedId(offset));
+            ids.put(partition, id);
             if (offset == null) {
                 uncommitted.add(partition);
             } else if (TopicIdentities.differ(CommitMetadata.of(offset).topicId(), id)) {
@@ -119,6 +119,13 @@ final class SourcePositions {
         tellOfReplaced(replaced);
         starts.putAll(starts(uncommitted, gone));
         return starts;
+    }
+
+    /** Of a topic that the source does not describe now: when it comes back, it is known whether it is the same. */
+    private static Uuid committedId(OffsetAndMetadata offsetOrNull) {
+        return offsetOrNull == null
+                ? Uuid.ZERO_UUID
+                : CommitMetadata.of(offsetOrNull).topicId();
     }
 
     private Map<TopicPartition, Start> starts(Collection<TopicPartition> uncommitted, Set<TopicPartition> gone) {
@@ -178,10 +185,14 @@ final class SourcePositions {
 
     /** Those of the partitions whose topic has another id than at their start, as far as the source has told. */
     Set<TopicPartition> replaced(Collection<TopicPartition> partitions) {
-        return partitions.stream()
-                .filter(partition -> ids.containsKey(partition)
-                        && TopicIdentities.differ(ids.get(partition), identities.of(partition.topic())))
-                .collect(Collectors.toSet());
+        return partitions.stream().filter(this::isReplaced).collect(Collectors.toSet());
+    }
+
+    private boolean isReplaced(TopicPartition partition) {
+        Uuid now = identities.of(partition.topic());
+        // The first id that is known is that of the topic that is read, as for the fetcher.
+        Uuid known = ids.computeIfPresent(partition, (same, id) -> id.equals(Uuid.ZERO_UUID) ? now : id);
+        return known != null && TopicIdentities.differ(known, now);
     }
 
     /** As the other, after the source has been asked. */

@@ -10,6 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.apache.kafka.common.KafkaException;
@@ -30,6 +31,10 @@ final class TopicIdentities implements AutoCloseable {
 
     private final Function<Collection<String>, Map<String, Uuid>> source;
     private final Map<String, Uuid> known = new ConcurrentHashMap<>();
+    /** Of topics that were deleted; a broker that lags may still name them. */
+    private final Set<Uuid> former = ConcurrentHashMap.newKeySet();
+
+    private final AtomicBoolean isAskingSoon = new AtomicBoolean();
     private final AtomicLong replaced = new AtomicLong();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
         Thread thread = new Thread(task, "mirror-topic-ids");
@@ -49,8 +54,14 @@ final class TopicIdentities implements AutoCloseable {
 
     /** Has the known topics asked for soon, by the other thread; once closed, does nothing. */
     void askSoon() {
+        if (!isAskingSoon.compareAndSet(false, true)) {
+            return; // all of a topic's partitions ask at once
+        }
         try {
-            timer.execute(this::askAgain);
+            timer.execute(() -> {
+                isAskingSoon.set(false);
+                askAgain();
+            });
         } catch (RejectedExecutionException e) {
             LOG.debug("The mirror ends, and asks for no topic ids any more");
         }
@@ -72,8 +83,20 @@ final class TopicIdentities implements AutoCloseable {
      */
     Map<String, Uuid> ask(Collection<String> topics) {
         Map<String, Uuid> answer = new HashMap<>(source.apply(topics));
-        known.putAll(answer);
+        answer.replaceAll(this::newest);
         return answer;
+    }
+
+    private Uuid newest(String topic, Uuid answered) {
+        return known.compute(topic, (same, before) -> {
+            if (before != null && former.contains(answered)) {
+                return before;
+            }
+            if (before != null && differ(before, answered)) {
+                former.add(before);
+            }
+            return answered;
+        });
     }
 
     /** Notes that so many partitions begin anew, because another topic has the name. */

@@ -40,7 +40,8 @@ final class WaitingBatches {
         }
     }
 
-    private void doPossible() {
+    /** By the partition's worker: does what may be done now, also if nothing was known to wait. */
+    void doPossible() {
         try {
             while (!steps.isEmpty() && tryPass.test(steps.element().bytes)) {
                 isWaiting = false;

@@ -219,6 +219,23 @@ class MirrorRefusedIT {
         assertDeadLetters(topic);
     }
 
+    @Test
+    void shouldCreateTheTopicOfDeadLettersAgainThatWasDeleted() throws Exception {
+        String topic = topics("deleted-letter", Map.of("max.message.bytes", "2000"));
+        String letters = topic + ".dead-letter";
+        write(topic, 0, 0, REFUSED::contains, false);
+        try (MirrorProcess mirror = mirrorOfPolicies(topic, CopyMode.AUTO, ResumeMode.EXACT)) {
+            awaitCommitted(mirror, topic, 0, RECORDS);
+            clusters.target().admin().deleteTopics(List.of(letters)).all().get();
+
+            write(topic, 0, RECORDS, number -> REFUSED.contains(number - RECORDS), false);
+
+            awaitCommitted(mirror, topic, 0, 2 * RECORDS);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+        assertThat(records(clusters.target(), letters, 0)).hasSameSizeAs(REFUSED);
+    }
+
     /** By the end of the topic's name. */
     private static MirrorProcess mirrorOfPolicies(String topics, CopyMode mode, ResumeMode resume) {
         return mirror(

@@ -311,6 +311,20 @@ class PartitionCopyTest {
     }
 
     @Test
+    void shouldNotCommitAResetOnceItIsStopped() {
+        copy(0, batch(0, 3));
+        copy.stop();
+        copy(3, batch(3, 4)); // is not sent
+
+        copy.resetTo(5);
+
+        target.acknowledgeAll();
+        copy.advance(IGNORED);
+        assertThat(copy.ackedOrNull()).isEqualTo(committed(3));
+        assertThat(copy.sentOrNull()).isEqualTo(committed(3));
+    }
+
+    @Test
     void shouldLeaveTheChecksumOfPassedBatchesToTheTargetWhenToldSo() {
         copy = copy(PassMode.BATCHES, 0, false);
         ByteBuffer corrupt = batch(0, 1);

@@ -95,6 +95,47 @@ class SourcePositionsTest {
     }
 
     @Test
+    void shouldNoticeThatATopicIsAnotherThanTheCommittedOneWhichWasNotThereAtTheStart() {
+        commit(TP, new OffsetAndMetadata(70, Optional.of(5), metadata(ID)));
+        source.clear();
+        SourcePositions positions = positions("earliest");
+        assertThat(positions.find(List.of(TP), Set.of())).containsEntry(TP, new Start(70, Optional.of(5), ID, false));
+
+        source.put("orders", NEW_ID);
+
+        assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
+    }
+
+    @Test
+    void shouldNoticeThatATopicIsReplacedOfWhichTheIdWasUnknownAtTheStart() {
+        source.clear();
+        SourcePositions positions = positions("earliest");
+        Map<TopicPartition, Start> unused = positions.find(List.of(TP), Set.of());
+
+        source.put("orders", ID);
+        assertThat(positions.askForReplaced(List.of(TP))).isEmpty();
+        source.put("orders", NEW_ID);
+
+        assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
+    }
+
+    @Test
+    void shouldNotTakeALaggingBrokersAnswerForTheNextTopic() {
+        SourcePositions positions = positions("earliest");
+        Map<TopicPartition, Start> unused = positions.find(List.of(TP), Set.of());
+        source.put("orders", NEW_ID);
+        assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
+        Map<TopicPartition, Start> anew = positions.beginAnew(List.of(TP));
+
+        source.put("orders", ID);
+
+        assertThat(positions.askForReplaced(List.of(TP))).isEmpty();
+        assertThat(positions.find(List.of(TP), Set.of()))
+                .isEqualTo(Map.of(TP, new Start(0, Optional.empty(), NEW_ID, true)));
+        assertThat(anew).containsEntry(TP, new Start(0, Optional.empty(), NEW_ID, false));
+    }
+
+    @Test
     void shouldBeginByThePolicyWhereNothingIsCommitted() {
         consumer.updateEndOffsets(Map.of(TP, 40L, OTHER, 50L));
 

@@ -8,7 +8,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.ApiException;
@@ -30,10 +30,13 @@ public interface BrokerLink extends AutoCloseable {
     long pollDelayMs(Node node, long nowMs);
 
     /**
-     * Sets the listener of lost connections. It gets the reason if the broker refused the login, else null, and runs
-     * within {@link #poll} or {@link #ready}.
+     * Sets the listener of lost connections. It gets the reason if the broker refused the login, else null, and the id of
+     * the broker, or {@link #ALL}; it runs within {@link #poll} or {@link #ready}.
      */
-    void onDisconnect(Consumer<AuthenticationException> listener);
+    void onDisconnect(ObjIntConsumer<AuthenticationException> listener);
+
+    /** In place of a broker's id: all connections are lost. */
+    int ALL = Integer.MIN_VALUE;
 
     /** The broker for requests that any broker can answer, or null while none can be reached. */
     Node leastLoadedNode(long nowMs);

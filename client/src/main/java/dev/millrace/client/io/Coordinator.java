@@ -22,6 +22,9 @@ final class Coordinator {
     private final MonotonicClock clock;
     private final BiConsumer<Coordinator, KafkaException> onRefusal;
     private Node node;
+    /** The last broker that was to be asked where it is. */
+    private Node asked;
+
     private boolean connecting;
     private boolean finding;
     private int failures;
@@ -54,6 +57,12 @@ final class Coordinator {
     /** Only after {@link #connect} has returned 0. */
     Node node() {
         return node;
+    }
+
+    /** Whether this broker is the coordinator or, while that is not known, the one that is asked for it. */
+    boolean isReachedThrough(int broker) {
+        Node next = node == null ? asked : node;
+        return next != null && next.id() == broker;
     }
 
     /** It has moved, or cannot be reached: find it again before the next request. */
@@ -96,6 +105,7 @@ final class Coordinator {
         if (any == null) {
             return MetadataRefresh.NO_BROKER_WAIT_MS;
         }
+        asked = any;
         if (!link.ready(any, nowMs)) {
             return waitMs(any, nowMs);
         }

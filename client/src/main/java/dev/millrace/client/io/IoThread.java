@@ -40,7 +40,7 @@ final class IoThread {
         this.context = context;
         this.tasks = new ArrayList<>(List.of(tasks));
         this.drainer = new Drainer(context, settings, ids, metadata, transactions);
-        context.link().onDisconnect(metadata::onDisconnect);
+        context.link().onDisconnect((refusal, node) -> metadata.onDisconnect(refusal));
         context.ready().onWake(context.link()::wakeup);
     }
 

@@ -63,9 +63,9 @@ public final class IoThreads {
             IoTask[] tasks = workers.isEmpty() ? new IoTask[] {metadata, idTask} : new IoTask[0];
             workers.add(new IoThread(context, settings, ids, metadata, share, tasks));
         }
-        driver.ifPresent(transactional -> first.link().onDisconnect(refusal -> {
+        driver.ifPresent(transactional -> first.link().onDisconnect((refusal, node) -> {
             metadata.onDisconnect(refusal);
-            transactional.onDisconnect(refusal);
+            transactional.onDisconnect(refusal, node);
         }));
         first.images().setChangeListener(ready::wake);
         others = new CountDownLatch(workers.size() - 1);

@@ -399,13 +399,19 @@ final class TransactionDriver implements IoTask {
         }
     }
 
-    /** If a broker refused our login, calls that wait for a coordinator would wait forever. */
-    void onDisconnect(AuthenticationException refusal) {
+    /**
+     * If a coordinator refused our login, or the broker that was to name it, calls that wait for it would wait forever.
+     * Any other broker is one that has lost its connection.
+     */
+    void onDisconnect(AuthenticationException refusal, int node) {
+        if (refusal == null) {
+            return;
+        }
         TransactionPhase phase = state.view().phase();
-        boolean isAwaited = phase == TransactionPhase.INITIALIZING
-                || phase.isCompleting()
-                || state.offsets().peek() != null;
-        if (refusal != null && isAwaited) {
+        boolean areOffsetsSent = state.offsets().peek() != null;
+        boolean isAwaited = phase == TransactionPhase.INITIALIZING || phase.isCompleting() || areOffsetsSent;
+        boolean isOfGroup = areOffsetsSent && groupCoordinator != null && groupCoordinator.isReachedThrough(node);
+        if (isAwaited && (isOfGroup || coordinator.isReachedThrough(node))) {
             state.failFatally(refusal);
         }
     }

@@ -1,5 +1,6 @@
 package dev.millrace.client.kafka;
 
+import dev.millrace.client.io.BrokerLink;
 import dev.millrace.client.io.BrokerLink.MetadataHandler;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImages;
@@ -21,8 +22,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.ObjIntConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
@@ -44,7 +45,7 @@ public final class BrokerConnections implements AutoCloseable {
     private final NetworkClient client;
     private final ClusterImages images;
     private final int requestTimeoutMs;
-    private Consumer<AuthenticationException> onDisconnect = refusal -> {};
+    private ObjIntConsumer<AuthenticationException> onDisconnect = (refusal, node) -> {};
     /** The nodes that the network client knows; it throws if told to disconnect another. */
     private final Set<String> contacted = new HashSet<>();
 
@@ -66,8 +67,8 @@ public final class BrokerConnections implements AutoCloseable {
         return client;
     }
 
-    /** Sets the listener of lost connections; it gets the reason if the broker refused the login, else null. */
-    public void onDisconnect(Consumer<AuthenticationException> listener) {
+    /** As {@link BrokerLink#onDisconnect}. */
+    public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {
         onDisconnect = listener;
     }
 
@@ -188,7 +189,7 @@ public final class BrokerConnections implements AutoCloseable {
      */
     private void startOver(long nowMs) {
         disconnectAll();
-        onDisconnect.accept(null);
+        onDisconnect.accept(null, BrokerLink.ALL);
         new LinkedHashMap<>(unanswered).forEach((answer, request) -> answer.onComplete(lost(request, nowMs)));
     }
 
@@ -258,7 +259,7 @@ public final class BrokerConnections implements AutoCloseable {
 
         @Override
         public void handleServerDisconnect(long now, String nodeId, Optional<AuthenticationException> refusal) {
-            onDisconnect.accept(refusal.orElse(null));
+            onDisconnect.accept(refusal.orElse(null), Integer.parseInt(nodeId));
         }
 
         @Override

@@ -37,7 +37,9 @@ final class MetadataResponses {
         Map<Replicas, Replicas> assignments = new HashMap<>();
         for (MetadataResponseTopic topic : response.data().topics()) {
             Errors error = Errors.forCode(topic.errorCode());
-            if (error == Errors.NONE) {
+            if (error == Errors.NONE && topic.partitions().isEmpty()) { // a topic that is being made or deleted
+                errors.put(topic.name(), Errors.LEADER_NOT_AVAILABLE.exception());
+            } else if (error == Errors.NONE) {
                 topics.add(image(topic, assignments));
             } else {
                 errors.put(topic.name(), exception(error, topic.name()));

@@ -20,8 +20,8 @@ import dev.millrace.kafka.common.utils.LogContext;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.function.IntSupplier;
+import java.util.function.ObjIntConsumer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
@@ -81,7 +81,7 @@ final class NetworkBrokerLink implements BrokerLink {
     }
 
     @Override
-    public void onDisconnect(Consumer<AuthenticationException> listener) {
+    public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {
         connections.onDisconnect(listener);
     }
 

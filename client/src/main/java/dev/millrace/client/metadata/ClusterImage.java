@@ -9,6 +9,7 @@ import java.util.Set;
 import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
 
 /**
@@ -77,7 +78,9 @@ public final class ClusterImage {
     /** The names of all known topics. */
     List<String> topicNames() {
         List<String> names = new ArrayList<>(topics.size());
-        topics.forEach(topic -> names.add(topic.name));
+        for (TopicImage topic : topics.entries()) {
+            names.add(topic.name);
+        }
         return names;
     }
 
@@ -146,7 +149,7 @@ public final class ClusterImage {
             TopicImage answer = delta.topics().get(i);
             TopicImage known = topics.isEmpty() ? null : topics.get(answer.name, answer.hash);
             stillThere += known == null ? 0 : 1;
-            described[i] = withAnswer(known != null ? known : lastKnown(answer.name), answer);
+            described[i] = withAnswer(known != null ? known : lastKnownAs(answer), answer);
         }
         boolean areSomeGone = delta.complete() && stillThere < topics.size();
         if (areSomeGone || topics.isEmpty()) {
@@ -168,15 +171,20 @@ public final class ClusterImage {
     }
 
     private void keepNumbersOfThoseGone(NameTrie next) {
-        topics.forEach(topic -> {
+        for (TopicImage topic : topics.entries()) {
             if (next.get(topic.name, topic.hash) == null) {
                 indexes.keep(topic);
             }
-        });
+        }
     }
 
     private TopicImage withAnswer(TopicImage known, TopicImage answer) {
         return known == null ? answer.withIndex(indexes.getOrAssign(answer.name)) : known.withAnswer(answer);
+    }
+
+    /** Null without ids: the topic may have been created anew, with epochs that look older. */
+    private TopicImage lastKnownAs(TopicImage answer) {
+        return answer.id().equals(Uuid.ZERO_UUID) ? null : lastKnown(answer.name);
     }
 
     private TopicImage lastKnown(String topic) {
@@ -260,9 +268,13 @@ public final class ClusterImage {
         return infos;
     }
 
-    /** What a {@code Partitioner} gets to see of this image: all brokers, and one topic. */
-    public Cluster clusterOf(TopicImage topic) {
-        return new Cluster(clusterId, nodes.values(), partitionInfos(topic), Set.of(), Set.of());
+    /** What a {@code Partitioner} gets to see: all brokers and topics. Takes time for each partition. */
+    public Cluster toCluster() {
+        List<PartitionInfo> partitions = new ArrayList<>();
+        for (TopicImage topic : topics.entries()) {
+            partitions.addAll(partitionInfos(topic));
+        }
+        return new Cluster(clusterId, nodes.values(), partitions, Set.of(), Set.of());
     }
 
     private Node[] nodesOf(int[] ids) {

@@ -1,8 +1,9 @@
 package dev.millrace.client.metadata;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
-import java.util.function.Consumer;
 
 /**
  * A persistent map from names to entries that know their names: a changed map shares with the one before it all that
@@ -179,15 +180,17 @@ final class NameTrie {
         }
     }
 
-    /** Calls {@code action} with each entry, in no particular order. */
-    void forEach(Consumer<TopicImage> action) {
+    /** All entries, in no particular order. */
+    List<TopicImage> entries() {
+        List<TopicImage> entries = new ArrayList<>(size);
         for (TopicImage[] slots : single != null ? new TopicImage[][] {single} : leaves) {
             for (TopicImage entry : slots) {
                 if (entry != null) {
-                    action.accept(entry);
+                    entries.add(entry);
                 }
             }
         }
+        return entries;
     }
 
     Editor edit() {

@@ -30,8 +30,10 @@ public final class PartitionChooser {
     private final int bytesPerTurn;
     private final long lingerMs;
     private final PartitionLoad load;
-    private final Map<String, CachedCluster> clusterByTopic = new ConcurrentHashMap<>();
     private final Map<String, StickyPartitions> stickyByTopic = new ConcurrentHashMap<>();
+
+    /** Null before the first record for the application's partitioner. */
+    private volatile CachedCluster shown;
 
     /**
      * Makes a chooser with the settings of {@code config}.
@@ -85,12 +87,12 @@ public final class PartitionChooser {
 
     private int chooseByCustom(
             ProducerRecord<?, ?> record, byte[] key, byte[] value, ClusterImage image, TopicImage topic) {
-        CachedCluster cached = clusterByTopic.get(record.topic());
-        if (cached == null || cached.version() != image.version()) {
-            cached = new CachedCluster(image.version(), image.clusterOf(topic));
-            clusterByTopic.put(record.topic(), cached);
+        CachedCluster latest = shown;
+        if (latest == null || latest.version() != image.version()) {
+            latest = new CachedCluster(image.version(), image.toCluster());
+            shown = latest;
         }
-        int chosen = custom.partition(record.topic(), record.key(), key, record.value(), value, cached.cluster());
+        int chosen = custom.partition(record.topic(), record.key(), key, record.value(), value, latest.cluster());
         if (chosen < 0 || chosen >= topic.partitions()) {
             throw new IllegalArgumentException(
                     "The partitioner " + custom.getClass().getName() + " chose partition "
@@ -100,6 +102,6 @@ public final class PartitionChooser {
         return chosen;
     }
 
-    /** What the application's partitioner gets to see of a topic; made once per image and topic. */
+    /** What the application's partitioner gets to see: all topics, for it may look at others; made once per image. */
     private record CachedCluster(int version, Cluster cluster) {}
 }

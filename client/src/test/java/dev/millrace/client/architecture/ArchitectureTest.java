@@ -88,8 +88,6 @@ class ArchitectureTest {
             Map.entry("MemoryWaiters.wakeNoLongerNeeding", "only while someone waits for memory"),
             Map.entry("PartitionChooser.choose -> Map.computeIfAbsent", "once a topic, after a get found nothing"),
             Map.entry(
-                    "PartitionChooser.chooseByCustom -> Map.put", "once a topic and image, for the user's partitioner"),
-            Map.entry(
                     "ReadyQueue.wakeIfAsleepPast -> Runnable.run",
                     "wakes the selector, only when the I/O thread sleeps"),
             Map.entry("Accumulator.nowMs -> LongSupplier.getAsLong", "KafkaBridge.nowMs, which is walked as well"));

@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.common.Node;
@@ -435,7 +435,7 @@ class MetadataRefreshTest {
         }
 
         @Override
-        public void onDisconnect(Consumer<AuthenticationException> listener) {}
+        public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {}
 
         @Override
         public void produce(

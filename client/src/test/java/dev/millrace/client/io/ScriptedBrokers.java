@@ -17,7 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.Uuid;
@@ -223,7 +223,7 @@ final class ScriptedBrokers implements BrokerLink {
     }
 
     @Override
-    public void onDisconnect(Consumer<AuthenticationException> listener) {}
+    public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {}
 
     @Override
     public void disconnectAll() {}

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -31,6 +31,7 @@ import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
+import org.apache.kafka.common.errors.SaslAuthenticationException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
 /**
@@ -61,7 +62,7 @@ final class SimulatedCluster implements BrokerLink {
     private boolean silent;
     private boolean faultsOver;
     private SimulatedCoordinator coordinator;
-    private Consumer<AuthenticationException> onDisconnect = refusal -> {};
+    private ObjIntConsumer<AuthenticationException> onDisconnect = (refusal, node) -> {};
     private List<String> traceOrNull;
 
     SimulatedCluster(Random random, int partitionCount, double faultRate, boolean checksSequences) {
@@ -205,12 +206,17 @@ final class SimulatedCluster implements BrokerLink {
         }
     }
 
+    /** A broker refuses the next login. */
+    void refuseLogin(int node) {
+        onDisconnect.accept(new SaslAuthenticationException("no such user"), node);
+    }
+
     private void disconnect(int node) {
         note("disconnect", node);
         ArrayDeque<Request> lost = connections.get(node);
         List<Request> requests = new ArrayList<>(lost);
         lost.clear();
-        onDisconnect.accept(null);
+        onDisconnect.accept(null, node);
         for (Request request : requests) {
             if (lateRequests && request.results == null && random.nextBoolean()) {
                 request.batches.forEach(b -> late.add(
@@ -263,7 +269,7 @@ final class SimulatedCluster implements BrokerLink {
     }
 
     @Override
-    public void onDisconnect(Consumer<AuthenticationException> listener) {
+    public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {
         onDisconnect = listener;
     }
 

@@ -166,6 +166,11 @@ final class SimulatedCoordinator implements TransactionLink {
         return explicit;
     }
 
+    /** The broker that it is now. */
+    int node() {
+        return leader.id();
+    }
+
     @Override
     public boolean isUnreachable(Node node) {
         return fault.getAsBoolean();

@@ -28,6 +28,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.SaslAuthenticationException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.junit.jupiter.api.Test;
@@ -280,6 +281,27 @@ class TransactionSimulationTest {
         run.assertCommitted();
     }
 
+    /** Only what the coordinator refuses ends a commit: another broker may take the login again. */
+    @Test
+    void shouldFailACommitOnlyWhenItsCoordinatorRefusesTheLogin() throws Exception {
+        for (boolean isCoordinator : new boolean[] {false, true}) {
+            Run run = Run.ofTwoThreads(true);
+            assertThat(run.await(run.state.initTransactions())).isNull();
+            run.state.beginTransaction();
+            run.append(0);
+            TransactionCall commit = run.state.commitTransaction();
+
+            run.cluster.refuseLogin(run.coordinator.node() + (isCoordinator ? 0 : 1));
+
+            RuntimeException error = run.await(commit);
+            if (isCoordinator) {
+                assertThat(error).isInstanceOf(SaslAuthenticationException.class);
+            } else {
+                assertThat(error).isNull();
+            }
+        }
+    }
+
     private static Drainer drainerOf(IoThread thread) throws ReflectiveOperationException {
         Field drainer = IoThread.class.getDeclaredField("drainer");
         drainer.setAccessible(true);
@@ -380,6 +402,10 @@ class TransactionSimulationTest {
                 IoTask[] tasks = ioThreads.isEmpty() ? new IoTask[] {metadata, driver} : new IoTask[0];
                 ioThreads.add(new IoThread(context, settings, ids, metadata, shares.get(shares.size() - 1), tasks));
             }
+            cluster.onDisconnect((refusal, node) -> {
+                metadata.onDisconnect(refusal);
+                driver.onDisconnect(refusal, node);
+            });
             for (int p = 0; p < PARTITIONS; p++) {
                 committed.put(p, new ArrayList<>());
                 inTransaction.put(p, new ArrayList<>());

@@ -22,6 +22,7 @@ import org.apache.kafka.common.Node;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
+import org.apache.kafka.common.errors.LeaderNotAvailableException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownServerException;
@@ -342,6 +343,22 @@ class NetworkBrokerLinkTest {
         }
     }
 
+    /** As for the stock client, it is not there yet. */
+    @Test
+    void shouldTakeATopicWithoutPartitionsForOneThatIsMissing() {
+        try (LinkFixture fixture = fixture()) {
+            MetadataResponseData answer = new MetadataResponseData();
+            answer.topics().add(new MetadataResponseTopic().setName("t"));
+            fixture.on(ApiMessageType.METADATA, request -> answer);
+
+            assertThat(metadata(fixture, true)).singleElement().satisfies(told -> {
+                ClusterDelta delta = (ClusterDelta) told;
+                assertThat(delta.topics()).isEmpty();
+                assertThat(delta.errors().get("t")).isInstanceOf(LeaderNotAvailableException.class);
+            });
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {-1, Integer.MAX_VALUE - 1})
     void shouldTellAnErrorWhenMetadataMakeNoSense(int partition) {
@@ -368,7 +385,7 @@ class NetworkBrokerLinkTest {
 
     private LinkFixture fixture(Object... configs) {
         LinkFixture fixture = new LinkFixture(0, configs);
-        fixture.link.onDisconnect(disconnects::add);
+        fixture.link.onDisconnect((refusal, node) -> disconnects.add(refusal));
         return fixture;
     }
 

@@ -19,6 +19,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.junit.jupiter.api.Test;
@@ -49,8 +50,7 @@ class ClusterImageTest {
         ClusterImage next = brokers.withDelta(partial(topic("t", 1, 0)));
 
         assertThat(next.nodes()).hasSize(3);
-        assertThat(next.clusterOf(next.topic("t")).clusterResource().clusterId())
-                .isEqualTo("cluster");
+        assertThat(next.toCluster().clusterResource().clusterId()).isEqualTo("cluster");
     }
 
     @Test
@@ -234,17 +234,17 @@ class ClusterImageTest {
         TopicImage topic = topic("t", ID, new int[] {1, TopicImage.NO_LEADER, 2}, new int[] {0, 0, 0});
         ClusterImage image = brokers.withDelta(partial(topic, topic("u", 1, 0)));
 
-        Cluster shown = image.clusterOf(image.topic("t"));
+        Cluster shown = image.toCluster();
 
         assertThat(shown.partitionsForTopic("t")).hasSize(3);
         assertThat(shown.availablePartitionsForTopic("t"))
                 .extracting(PartitionInfo::partition)
                 .containsExactlyInAnyOrder(0, 2);
         assertThat(shown.nodes()).hasSize(3);
-        assertThat(shown.topics()).containsExactly("t");
+        assertThat(shown.topics()).containsExactlyInAnyOrder("t", "u");
+        assertThat(shown.partitionCountForTopic("u")).isEqualTo(1);
         ClusterImage back = image.withNodesOf(bootstrap); // whose ids begin with that of no leader
-        assertThat(back.clusterOf(back.topic("t")).availablePartitionsForTopic("t"))
-                .isEmpty();
+        assertThat(back.toCluster().availablePartitionsForTopic("t")).isEmpty();
     }
 
     @Test
@@ -270,6 +270,20 @@ class ClusterImageTest {
                 known.withDelta(unknown).withDelta(complete(topic("t", OTHER_ID, new int[] {2}, new int[] {0})));
 
         assertThat(anew.leader("t", 0)).isEqualTo(node(2));
+    }
+
+    /** Brokers before 2.8 give no ids, and a topic that was missing may have been created anew. */
+    @Test
+    void shouldTakeAnyEpochOfATopicWithoutIdAfterItWasMissing() {
+        ClusterImage known = brokers.withDelta(complete(topic("t", Uuid.ZERO_UUID, new int[] {1}, new int[] {5})));
+        ClusterDelta unknown = new ClusterDelta(
+                null, List.of(), List.of(), Map.of("t", new UnknownTopicOrPartitionException("deleted")), true);
+
+        ClusterImage anew =
+                known.withDelta(unknown).withDelta(complete(topic("t", Uuid.ZERO_UUID, new int[] {2}, new int[] {0})));
+
+        assertThat(anew.leader("t", 0)).isEqualTo(node(2));
+        assertThat(anew.topic("t").index()).isEqualTo(known.topic("t").index());
     }
 
     @Test

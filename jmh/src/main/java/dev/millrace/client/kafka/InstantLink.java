@@ -21,8 +21,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.ObjIntConsumer;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
 
@@ -158,7 +158,7 @@ public final class InstantLink implements BrokerLink {
     }
 
     @Override
-    public void onDisconnect(Consumer<AuthenticationException> listener) {
+    public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {
         Objects.requireNonNull(listener); // a connection is never lost
     }
 

@@ -71,7 +71,9 @@ public final class MirrorOptions {
             paramLabel = "N",
             defaultValue = "1",
             order = 4,
-            description = "Consumer threads; they share one producer. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Threads that copy; they share one producer. With --mode consumer each has a consumer of its own,"
+                            + " else one fetcher reads for all. Default: ${DEFAULT-VALUE}.")
     private int threads;
 
     @Option(
@@ -80,7 +82,8 @@ public final class MirrorOptions {
             order = 5,
             description =
                     "Consumer group. Default: group.id of --consumer.config, or millrace-mirror-ID, where ID is the"
-                            + " cluster id of the target.")
+                            + " cluster id of the target; with --resume exactly-once it is a group of the target, by"
+                            + " default millrace-mirror-from-ID with the cluster id of the source.")
     private String group;
 
     @Option(
@@ -150,8 +153,8 @@ public final class MirrorOptions {
             converter = DurationParser.class,
             defaultValue = "forever",
             order = 12,
-            description = "How long the target may take nothing of a partition (90s, 5m, 2h) before the mirror ends. It"
-                    + " reads nothing more of it meanwhile. Default: ${DEFAULT-VALUE}.")
+            description = "How long a partition may go without an acknowledgement (90s, 5m, 2h) before the mirror ends,"
+                    + " while records wait for one. Default: ${DEFAULT-VALUE}.")
     private Duration waitForTarget;
 
     @Option(

@@ -33,8 +33,10 @@ import picocli.CommandLine.Option;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:stopped by SIGTERM or SIGINT, all that was read is written and committed",
-            "1:a cluster does not answer, no topic matches, or a record could not be written",
-            "2:the command line or a file it names is wrong: an option, a setting, a port, a host that does not exist"
+            "1:a cluster does not answer, no topic matches, the port of --http is taken, or a record could not be"
+                    + " written",
+            "2:the command line or a file it names is wrong: an option, a setting, a port, a host that does not exist",
+            "130:ended at once by a second Ctrl-C"
         })
 final class RunCommand implements Callable<Integer> {
     private static final Logger LOG = LoggerFactory.getLogger(RunCommand.class);

@@ -127,7 +127,7 @@ final class StatusCommand implements Callable<Integer> {
                 "partition".length(),
                 rows.stream().mapToInt(row -> text(row, "name").length()).max().orElse(0));
         String line = "%-" + width + "s  %14s  %12s  %12s  %8s  %10s  %s%n";
-        out.printf(line, "partition", "records", "records/s", "lag", "lag, s", "in flight", "stalls");
+        out.printf(line, "partition", "records", "records/s", "lag", "lag, s", "in flight", "state");
         double seconds = (number(now, "atMs") - number(before, "atMs")) / 1e3;
         for (Map<String, Object> row : rows.subList(0, Math.min(rows.size(), SHOWN_PARTITIONS))) {
             double more = number(row, "records") - recordsBefore.getOrDefault(text(row, "name"), 0.0);

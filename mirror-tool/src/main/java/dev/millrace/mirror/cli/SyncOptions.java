@@ -35,8 +35,8 @@ final class SyncOptions {
             paramLabel = "NAME[,NAME]",
             split = ",",
             order = 16,
-            description = "Settings of topics that the target keeps as they are there, and that new topics do not get,"
-                    + " besides those that cannot be the same in two clusters. Default: none.")
+            description = "Settings of topics that are never copied, besides those that cannot be the same in two"
+                    + " clusters. Default: none.")
     private Set<String> excludedSettings = Set.of();
 
     @Option(

@@ -14,9 +14,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "throttle",
         description = {
-            "Limits how many bytes per second a running mirror copies, which was started with --http: with --topics of each"
-                    + " of these topics, else of all together. A mirror that is started again has the limits of its"
-                    + " --throttle."
+            "Limits how many bytes per second a running mirror copies: of each topic that --topics matches, or without it"
+                    + " of all together. The mirror must have been started with --http; when it is started again, it has"
+                    + " the limits of its --throttle."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:done", "1:a mirror does not answer, or refuses", "2:the command line is wrong"})

@@ -23,7 +23,8 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:the same, as far as the mirror has copied",
-            "1:it cannot be told, for a cluster does not answer, no topic matches, or something cannot be read",
+            "1:it cannot be told, because a cluster does not answer, no topic matches, something cannot be read, or a"
+                    + " partition is unclear",
             "2:the command line or a file it names is wrong",
             "3:the target differs from the source"
         })

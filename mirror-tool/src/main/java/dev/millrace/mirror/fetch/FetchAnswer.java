@@ -18,4 +18,13 @@ public record FetchAnswer(
         long latencyMs,
         List<PartitionAnswer> partitions,
         List<LeaderHint> leaders,
-        List<Node> endpoints) {}
+        List<Node> endpoints) {
+    /** The number of partitions of which there are records. */
+    int partitionsWithBytes() {
+        int count = 0;
+        for (PartitionAnswer partition : partitions) {
+            count += partition.bytes().hasRemaining() ? 1 : 0;
+        }
+        return count;
+    }
+}

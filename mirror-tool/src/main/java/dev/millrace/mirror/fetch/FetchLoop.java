@@ -208,7 +208,8 @@ public final class FetchLoop {
             return Math.max(1, link.pollDelayMs(connection, nowMs));
         }
         int share = memory.shareOfRequest(2 * places.brokers().size());
-        int maxBytes = memory.awaitRoomForRequest(Math.min(settings.request().maxBytes(), share));
+        int maxBytes = memory.awaitRoomForRequest(
+                Math.min(Math.max(1, settings.request().maxBytes()), share));
         if (maxBytes == 0) {
             return Long.MAX_VALUE;
         }
@@ -257,7 +258,7 @@ public final class FetchLoop {
         public void onAnswer(FetchAnswer answer) {
             side.onAnswer(memory);
             side.onSuccess(clock.nowMs());
-            side.session().onAnswer(answer.sessionId(), answer.partitions().size());
+            side.session().onAnswer(answer.sessionId(), answer.partitionsWithBytes());
             if (!answer.leaders().isEmpty()) {
                 images.applyLeaderHints(answer.leaders(), answer.endpoints());
             }

@@ -195,14 +195,14 @@ public final class FetchSession {
     /**
      * The broker has answered.
      *
-     * @param newSessionId 0 if it has no room for the session; then each request names all partitions
-     * @param answered the number of partitions that the answer has
+     * @param newSessionId 0 if it has no room for the session; then each request, and each answer, names all partitions
+     * @param withBytes the number of partitions of which the answer has records; the next request begins after them
      */
-    public void onAnswer(int newSessionId, int answered) {
+    public void onAnswer(int newSessionId, int withBytes) {
         sessionId = newSessionId;
         if (newSessionId == 0) {
             begins = true;
-            rotation += answered;
+            rotation += withBytes;
         }
     }
 

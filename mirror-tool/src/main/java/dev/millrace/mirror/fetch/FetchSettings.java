@@ -1,6 +1,7 @@
 package dev.millrace.mirror.fetch;
 
 import dev.millrace.client.io.Backoff;
+import java.time.Duration;
 import java.util.Locale;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.IsolationLevel;
@@ -43,7 +44,15 @@ public record FetchSettings(
     public record Cold(int afterMs, int minPartitions, int maxWaitMs) {}
 
     /** How metadata is kept fresh; {@code rebootstrap} if the bootstrap servers are asked when no broker answers. */
-    public record Metadata(long maxAgeMs, boolean rebootstrap, long rebootstrapTriggerMs) {}
+    public record Metadata(long maxAgeMs, boolean rebootstrap, long rebootstrapTriggerMs) {
+        private static final long LEAST_AGE_MS = 1_000;
+        private static final long GREATEST_AGE_MS = Duration.ofDays(365).toMillis();
+
+        /** With an age of 0 no follower would be asked before it is forgotten, and the greatest exceeds the clock. */
+        public Metadata {
+            maxAgeMs = Math.min(Math.max(LEAST_AGE_MS, maxAgeMs), GREATEST_AGE_MS);
+        }
+    }
 
     public static FetchSettings of(ConsumerConfig config) {
         int requestTimeoutMs = config.getInt(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG);

@@ -80,7 +80,7 @@ final class MirrorMetrics {
         rows.values().removeIf(row -> !row.isOwned());
         gauge("lag_records", "Offsets of the source that the target has not acknowledged, as far as they are known.");
         add(rows, row -> row.lagRecords() < 0 ? Double.NaN : (double) row.lagRecords());
-        gauge("lag_seconds", "How old the oldest record at most is that the target lacks.");
+        gauge("lag_seconds", "Upper bound on the age of the oldest record that the target lacks.");
         add(rows, PartitionStatus::lagSeconds);
         gauge("lag_known", "1 if the lag in records is current for all partitions, 0 if there may be more.")
                 .add(status.totals().isLagKnown() ? 1 : 0);

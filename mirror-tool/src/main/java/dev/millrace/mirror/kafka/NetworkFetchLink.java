@@ -47,7 +47,7 @@ final class NetworkFetchLink implements FetchLink {
 
     @Override
     public void onDisconnect(Consumer<AuthenticationException> listener) {
-        connections.onDisconnect(listener);
+        connections.onDisconnect((refusal, node) -> listener.accept(refusal));
     }
 
     @Override
