@@ -48,7 +48,7 @@ class PackageFilesTest {
     void shouldSayInThePageWhatTheHelpSays() throws IOException {
         assertThat(page("mirror-plan"))
                 .contains("\nPrints what \\(aqmirror run\\(aq with the same options would create, change and mirror.\n")
-                .contains(".B \\-\\-threads=N\nConsumer threads; they share one producer. Default: 1.\n")
+                .contains(".B \\-\\-consumer.config=FILE\nProperties file for the consumers.\n")
                 .contains(".B \\-h, \\-\\-help\nShow this help message and exit.\n")
                 .contains(".SH EXIT STATUS\n.TP\n.B 0\nthe mirror could do all of it\n.TP\n.B 1\n")
                 .doesNotContain("${", "%n");
