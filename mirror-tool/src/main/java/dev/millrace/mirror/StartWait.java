@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,17 +49,21 @@ final class StartWait {
     <T> T repeat(Supplier<T> step) {
         boolean isTold = false;
         while (true) {
+            MirrorException problem;
             try {
                 return step.get();
+            } catch (RetriableException e) {
+                problem = MirrorException.failed("A cluster does not answer", e);
             } catch (MirrorException e) {
-                if (!e.isTemporary() || nanoTime.getAsLong() - startNanos >= limit.toNanos()) {
-                    throw e;
-                }
-                onWaiting.accept(e.getMessage());
-                if (!isTold) {
-                    LOG.warn("The mirror waits {}: {}", limit(), e.getMessage());
-                    isTold = true;
-                }
+                problem = e;
+            }
+            if (!problem.isTemporary() || nanoTime.getAsLong() - startNanos >= limit.toNanos()) {
+                throw problem;
+            }
+            onWaiting.accept(problem.getMessage());
+            if (!isTold) {
+                LOG.warn("The mirror waits {}: {}", limit(), problem.getMessage());
+                isTold = true;
             }
             if (isStopping()) {
                 return null;

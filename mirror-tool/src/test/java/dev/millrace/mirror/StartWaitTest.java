@@ -51,6 +51,19 @@ class StartWaitTest {
     }
 
     @Test
+    void shouldRepeatWhatAClusterDoesNotAnswer() {
+        StartWait wait = wait(Duration.ofSeconds(5));
+
+        assertThat(wait.<String>repeat(() -> {
+                    if (attempts++ == 0) {
+                        throw new TimeoutException("no answer");
+                    }
+                    return "answer";
+                }))
+                .isEqualTo("answer");
+    }
+
+    @Test
     void shouldEndWhenTheMirrorIsStopped() {
         StartWait wait = wait(MirrorPolicies.FOREVER);
 
