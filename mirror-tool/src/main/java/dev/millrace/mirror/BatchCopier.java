@@ -490,8 +490,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             Owned gone = owned.remove(partition);
             if (gone != null) {
                 givenUp.add(gone);
-                gone.worker.execute(
-                        gone.waiting::doPossible); // drops what it holds, even if it begins to wait just now
+                // Drops what it holds, even if it begins to wait just now.
+                gone.worker.execute(gone.waiting::doPossible);
             }
         }
     }

@@ -10,7 +10,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.CloseOptions;
@@ -49,7 +48,8 @@ final class CompactedTopic implements AutoCloseable {
     private final String name;
     private final Home home;
     private Producer<byte[], byte[]> producerOrNull;
-    private boolean exists;
+    /** As far as is known: somebody may have deleted it when a write fails. */
+    private volatile boolean exists;
 
     /**
      * The cluster that has the topic.
@@ -135,16 +135,15 @@ final class CompactedTopic implements AutoCloseable {
         }
         ensureExists(partitions);
         Map<ByteBuffer, Future<?>> sent = new HashMap<>();
-        AtomicBoolean hasFailed = new AtomicBoolean();
         for (Map.Entry<ByteBuffer, byte[]> next : values.entrySet()) {
-            if (hasFailed.get()) {
-                break; // if the topic is gone, each would block for max.block.ms
+            if (!exists) {
+                break; // each further one would block for max.block.ms
             }
             ProducerRecord<byte[], byte[]> record =
                     new ProducerRecord<>(name, Utils.toArray(next.getKey()), next.getValue());
             sent.put(next.getKey(), producer().send(record, (metadata, failure) -> {
                 if (failure != null) {
-                    hasFailed.set(true);
+                    exists = false;
                 }
             }));
         }
@@ -156,7 +155,6 @@ final class CompactedTopic implements AutoCloseable {
             } catch (InterruptedException e) {
                 throw new InterruptException(e);
             } catch (ExecutionException e) {
-                exists = false; // somebody may have deleted it
                 LOG.warn(
                         "Could not write to topic {} on the {}: {}",
                         name,

@@ -96,17 +96,7 @@ final class LeftOutRecords {
         }
     }
 
-    private static boolean isDoneSoon(CompletableFuture<Void> letter) throws InterruptedException {
-        try {
-            letter.get(PATIENCE_MS, TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-            return false;
-        } catch (ExecutionException e) {
-            return true;
-        }
-        return true;
-    }
-
+    /** Somebody may have deleted the topic. */
     private void prepareAgain() {
         try {
             deadLetters.prepareAgain(partition);
@@ -125,19 +115,20 @@ final class LeftOutRecords {
     }
 
     private void await(CompletableFuture<Void> letter) {
-        try {
-            while (!isDoneSoon(letter)) {
-                prepareAgain();
-                pause.run();
+        while (true) {
+            try {
+                letter.get(PATIENCE_MS, TimeUnit.MILLISECONDS);
+                return;
+            } catch (TimeoutException e) {
+                prepareAgain(); // but it is waited for, also while the mirror stops, or it might be written again
+            } catch (InterruptedException e) {
+                throw new InterruptException(e);
+            } catch (ExecutionException e) {
+                throw MirrorException.failed(
+                        "Could not write a dead letter of " + partition.topic() + " partition " + partition.partition()
+                                + " to " + deadLetters.topicFor(partition) + "; nothing from there on is committed",
+                        e.getCause());
             }
-            letter.get();
-        } catch (InterruptedException e) {
-            throw new InterruptException(e);
-        } catch (ExecutionException e) {
-            throw MirrorException.failed(
-                    "Could not write a dead letter of " + partition.topic() + " partition " + partition.partition()
-                            + " to " + deadLetters.topicFor(partition) + "; nothing from there on is committed",
-                    e.getCause());
         }
     }
 }

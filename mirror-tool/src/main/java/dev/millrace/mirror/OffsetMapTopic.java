@@ -28,8 +28,8 @@ final class OffsetMapTopic implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(OffsetMapTopic.class);
     private static final String SUFFIX = ".internal";
-    /** Of what is between them; 249 characters are the most that Kafka allows. */
-    private static final int LONGEST = 249 - PREFIX.length() - SUFFIX.length();
+    /** Of what is between them. */
+    private static final int LONGEST = TopicNames.MAX_LENGTH - PREFIX.length() - SUFFIX.length();
 
     private static final int PARTITIONS = 4;
     private static final int UUID_BYTES = 16;

@@ -98,34 +98,25 @@ final class SourcePositions {
         Set<TopicPartition> uncommitted = new HashSet<>();
         for (TopicPartition partition : partitions) {
             OffsetAndMetadata offset = committed.get(partition);
-            Uuid id = current.getOrDefault(partition.topic(), committedId(offset));
-            ids.put(partition, id);
             if (offset == null) {
+                ids.put(partition, current.getOrDefault(partition.topic(), Uuid.ZERO_UUID));
                 uncommitted.add(partition);
-            } else if (TopicIdentities.differ(CommitMetadata.of(offset).topicId(), id)) {
-                replaced.put(partition, CommitMetadata.of(offset).topicId());
+                continue;
+            }
+            CommitMetadata metadata = CommitMetadata.of(offset);
+            // Of a topic that is not described now, so that it is known whether the same comes back.
+            Uuid id = current.getOrDefault(partition.topic(), metadata.topicId());
+            ids.put(partition, id);
+            if (TopicIdentities.differ(metadata.topicId(), id)) {
+                replaced.put(partition, metadata.topicId());
                 starts.put(partition, new Start(0, Optional.empty(), id, false));
             } else {
-                starts.put(
-                        partition,
-                        new Start(
-                                offset.offset(),
-                                offset.leaderEpoch(),
-                                id,
-                                false,
-                                CommitMetadata.of(offset).resume()));
+                starts.put(partition, new Start(offset.offset(), offset.leaderEpoch(), id, false, metadata.resume()));
             }
         }
         tellOfReplaced(replaced);
         starts.putAll(starts(uncommitted, gone));
         return starts;
-    }
-
-    /** Of a topic that the source does not describe now: when it comes back, it is known whether it is the same. */
-    private static Uuid committedId(OffsetAndMetadata offsetOrNull) {
-        return offsetOrNull == null
-                ? Uuid.ZERO_UUID
-                : CommitMetadata.of(offsetOrNull).topicId();
     }
 
     private Map<TopicPartition, Start> starts(Collection<TopicPartition> uncommitted, Set<TopicPartition> gone) {
@@ -185,14 +176,18 @@ final class SourcePositions {
 
     /** Those of the partitions whose topic has another id than at their start, as far as the source has told. */
     Set<TopicPartition> replaced(Collection<TopicPartition> partitions) {
-        return partitions.stream().filter(this::isReplaced).collect(Collectors.toSet());
+        learnIds(partitions);
+        return partitions.stream()
+                .filter(partition -> ids.containsKey(partition)
+                        && TopicIdentities.differ(ids.get(partition), identities.of(partition.topic())))
+                .collect(Collectors.toSet());
     }
 
-    private boolean isReplaced(TopicPartition partition) {
-        Uuid now = identities.of(partition.topic());
-        // The first id that is known is that of the topic that is read, as for the fetcher.
-        Uuid known = ids.computeIfPresent(partition, (same, id) -> id.equals(Uuid.ZERO_UUID) ? now : id);
-        return known != null && TopicIdentities.differ(known, now);
+    /** The first id that becomes known of a topic is that of the topic that is read, as for the fetcher. */
+    private void learnIds(Collection<TopicPartition> partitions) {
+        for (TopicPartition partition : partitions) {
+            ids.replace(partition, Uuid.ZERO_UUID, identities.of(partition.topic()));
+        }
     }
 
     /** As the other, after the source has been asked. */

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Uuid;
 import org.slf4j.Logger;
@@ -26,13 +27,18 @@ import org.slf4j.LoggerFactory;
  */
 final class TopicIdentities implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TopicIdentities.class);
+    /** A former id that is named after so long is believed again: then it was the other that was out of date. */
+    private static final long LAG_NANOS = Duration.ofMinutes(1).toNanos();
     /** Where fetching itself does not tell, records of a new topic are read at the old position for so long. */
     private static final Duration INTERVAL = Duration.ofSeconds(15);
 
     private final Function<Collection<String>, Map<String, Uuid>> source;
+    private final LongSupplier nanoTime;
     private final Map<String, Uuid> known = new ConcurrentHashMap<>();
-    /** Of topics that were deleted; a broker that lags may still name them. */
-    private final Set<Uuid> former = ConcurrentHashMap.newKeySet();
+    /** Names that were asked for, also those of topics that were not there. */
+    private final Set<String> asked = ConcurrentHashMap.newKeySet();
+    /** Ids that others have replaced, and when: a broker that lags may still name them for a while. */
+    private final Map<Uuid, Long> former = new ConcurrentHashMap<>();
 
     private final AtomicBoolean isAskingSoon = new AtomicBoolean();
     private final AtomicLong replaced = new AtomicLong();
@@ -44,15 +50,21 @@ final class TopicIdentities implements AutoCloseable {
 
     /** @param source asks for the ids of topics, and leaves out those that do not exist */
     TopicIdentities(Function<Collection<String>, Map<String, Uuid>> source) {
-        this.source = source;
+        this(source, System::nanoTime);
     }
 
-    /** Asks for the known topics again at intervals, until closed. */
+    /** As the other; {@code nanoTime} as {@link System#nanoTime}. */
+    TopicIdentities(Function<Collection<String>, Map<String, Uuid>> source, LongSupplier nanoTime) {
+        this.source = source;
+        this.nanoTime = nanoTime;
+    }
+
+    /** Asks for the same topics again at intervals, until closed. */
     void watch() {
         timer.scheduleWithFixedDelay(this::askAgain, INTERVAL.toMillis(), INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** Has the known topics asked for soon, by the other thread; once closed, does nothing. */
+    /** Has the same topics asked for soon, by the other thread; once closed, does nothing. */
     void askSoon() {
         if (!isAskingSoon.compareAndSet(false, true)) {
             return; // all of a topic's partitions ask at once
@@ -69,7 +81,7 @@ final class TopicIdentities implements AutoCloseable {
 
     private void askAgain() {
         try {
-            ask(Set.copyOf(known.keySet()));
+            ask(Set.copyOf(asked));
         } catch (KafkaException e) {
             LOG.debug("Could not ask the source for topic ids, will try again: {}", MirrorException.reason(e));
         }
@@ -82,6 +94,7 @@ final class TopicIdentities implements AutoCloseable {
      * @throws KafkaException if the source refuses or does not answer
      */
     Map<String, Uuid> ask(Collection<String> topics) {
+        asked.addAll(topics);
         Map<String, Uuid> answer = new HashMap<>(source.apply(topics));
         answer.replaceAll(this::newest);
         return answer;
@@ -89,12 +102,14 @@ final class TopicIdentities implements AutoCloseable {
 
     private Uuid newest(String topic, Uuid answered) {
         return known.compute(topic, (same, before) -> {
-            if (before != null && former.contains(answered)) {
+            if (before == null || !differ(before, answered)) {
+                return answered;
+            }
+            Long replacedNanos = former.get(answered);
+            if (replacedNanos != null && nanoTime.getAsLong() - replacedNanos < LAG_NANOS) {
                 return before;
             }
-            if (before != null && differ(before, answered)) {
-                former.add(before);
-            }
+            former.put(before, nanoTime.getAsLong());
             return answered;
         });
     }

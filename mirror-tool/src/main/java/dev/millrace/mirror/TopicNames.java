@@ -28,7 +28,7 @@ public final class TopicNames {
     /** As on the source. */
     public static final TopicNames KEPT = new TopicNames("", Map.of());
 
-    private static final int MAX_LENGTH = 249;
+    static final int MAX_LENGTH = 249;
     private static final Pattern LEGAL = Pattern.compile("[a-zA-Z0-9._-]+");
     private static final Set<String> ILLEGAL = Set.of(".", "..");
 

@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.millrace.mirror.SourcePositions.Start;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.support.FakeSourceConsumer;
-import java.util.HashMap;
+import dev.millrace.testkit.Await;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -26,8 +29,9 @@ class SourcePositionsTest {
     private static final Uuid NEW_ID = new Uuid(0, 8);
 
     private final FakeSourceConsumer consumer = new FakeSourceConsumer(new AtomicBoolean(), "orders");
-    private final Map<String, Uuid> source = new HashMap<>(Map.of("orders", ID));
-    private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(source));
+    private final Map<String, Uuid> source = new ConcurrentHashMap<>(Map.of("orders", ID));
+    private final AtomicLong nanos = new AtomicLong(7);
+    private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(source), nanos::get);
 
     private final SourcePositions.Committed group = new SourcePositions.Committed() {
         @Override
@@ -104,6 +108,40 @@ class SourcePositionsTest {
         source.put("orders", NEW_ID);
 
         assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
+    }
+
+    /** As the fetcher does, which has no other way to have it asked for. */
+    @Test
+    void shouldAskSoonForATopicThatWasNotThereAtTheStart() {
+        commit(TP, new OffsetAndMetadata(70, Optional.of(5), metadata(ID)));
+        source.clear();
+        SourcePositions positions = positions("earliest");
+        Map<TopicPartition, Start> unused = positions.find(List.of(TP), Set.of());
+        source.put("orders", NEW_ID);
+
+        identities.askSoon();
+
+        Await.until(
+                "it is known to be another",
+                Duration.ofSeconds(30),
+                () -> positions.replaced(List.of(TP)).equals(Set.of(TP)));
+    }
+
+    @Test
+    void shouldBelieveAFormerIdAgainWhenItIsNamedForLong() {
+        SourcePositions positions = positions("earliest");
+        source.put("orders", NEW_ID);
+        Map<TopicPartition, Start> unused = positions.find(List.of(TP), Set.of());
+        source.put("orders", ID); // by a broker that is cut off
+        assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
+        Map<TopicPartition, Start> former = positions.beginAnew(List.of(TP));
+        source.put("orders", NEW_ID);
+        assertThat(positions.askForReplaced(List.of(TP))).isEmpty();
+
+        nanos.addAndGet(Duration.ofMinutes(2).toNanos());
+
+        assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
+        assertThat(former).containsEntry(TP, new Start(0, Optional.empty(), ID, false));
     }
 
     @Test

@@ -22,8 +22,8 @@ final class Coordinator {
     private final MonotonicClock clock;
     private final BiConsumer<Coordinator, KafkaException> onRefusal;
     private Node node;
-    /** The last broker that was to be asked where it is. */
-    private Node asked;
+    /** The broker that was to be connected last: this one, or one that is to be asked where it is. */
+    private Node wanted;
 
     private boolean connecting;
     private boolean finding;
@@ -59,10 +59,9 @@ final class Coordinator {
         return node;
     }
 
-    /** Whether this broker is the coordinator or, while that is not known, the one that is asked for it. */
+    /** Whether the next request waits for a connection to this broker. */
     boolean isReachedThrough(int broker) {
-        Node next = node == null ? asked : node;
-        return next != null && next.id() == broker;
+        return wanted != null && wanted.id() == broker;
     }
 
     /** It has moved, or cannot be reached: find it again before the next request. */
@@ -78,6 +77,7 @@ final class Coordinator {
         if (node == null) {
             return find(nowMs);
         }
+        wanted = node;
         // Before ready(): without a reconnect backoff it would start the next attempt, and hide that the last one
         // failed.
         boolean hasFailed = connecting && transactions.isUnreachable(node);
@@ -105,7 +105,7 @@ final class Coordinator {
         if (any == null) {
             return MetadataRefresh.NO_BROKER_WAIT_MS;
         }
-        asked = any;
+        wanted = any;
         if (!link.ready(any, nowMs)) {
             return waitMs(any, nowMs);
         }

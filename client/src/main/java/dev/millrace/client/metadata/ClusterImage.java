@@ -214,11 +214,15 @@ public final class ClusterImage {
      * version.
      */
     boolean isDifferentFrom(ClusterImage older, ClusterDelta delta) {
-        boolean isSame = nodes == older.nodes
-                && topics == older.topics
+        boolean isSame = hasSameTopicsAs(older)
                 && missing.size() == older.missing.size()
                 && delta.errors().keySet().stream().allMatch(topic -> older.missing.get(topic) != null);
         return !isSame;
+    }
+
+    /** Whether brokers and topics are the very same: images share what did not change. */
+    public boolean hasSameTopicsAs(ClusterImage other) {
+        return nodes == other.nodes && topics == other.topics;
     }
 
     /**

@@ -88,8 +88,8 @@ public final class PartitionChooser {
     private int chooseByCustom(
             ProducerRecord<?, ?> record, byte[] key, byte[] value, ClusterImage image, TopicImage topic) {
         CachedCluster latest = shown;
-        if (latest == null || latest.version() != image.version()) {
-            latest = new CachedCluster(image.version(), image.toCluster());
+        if (latest == null || !latest.image().hasSameTopicsAs(image)) {
+            latest = new CachedCluster(image, image.toCluster());
             shown = latest;
         }
         int chosen = custom.partition(record.topic(), record.key(), key, record.value(), value, latest.cluster());
@@ -102,6 +102,6 @@ public final class PartitionChooser {
         return chosen;
     }
 
-    /** What the application's partitioner gets to see: all topics, for it may look at others; made once per image. */
-    private record CachedCluster(int version, Cluster cluster) {}
+    /** What the application's partitioner gets to see: all topics, for it may look at others; made when they change. */
+    private record CachedCluster(ClusterImage image, Cluster cluster) {}
 }

@@ -286,6 +286,20 @@ class ClusterImageTest {
         assertThat(anew.topic("t").index()).isEqualTo(known.topic("t").index());
     }
 
+    /** What is made of all topics need not be made again after each answer. */
+    @Test
+    void shouldTellWhetherTopicsAndBrokersAreTheSame() {
+        ClusterImage image = brokers.withDelta(complete(topic("t", 1, 5)));
+
+        ClusterImage withoutNews = image.withDelta(complete(topic("t", 1, 5)));
+
+        assertThat(withoutNews.version()).isGreaterThan(image.version());
+        assertThat(withoutNews.hasSameTopicsAs(image)).isTrue();
+        assertThat(image.withDelta(complete(topic("t", 2, 6))).hasSameTopicsAs(image))
+                .isFalse();
+        assertThat(image.withNodesOf(bootstrap).hasSameTopicsAs(image)).isFalse();
+    }
+
     @Test
     void shouldKeepTopicsButNoLeadersWhenItGoesBackToBootstrapServers() {
         ClusterImage known = brokers.withDelta(complete(topic("t", 1, 5)));

@@ -208,8 +208,7 @@ public final class FetchLoop {
             return Math.max(1, link.pollDelayMs(connection, nowMs));
         }
         int share = memory.shareOfRequest(2 * places.brokers().size());
-        int maxBytes = memory.awaitRoomForRequest(
-                Math.min(Math.max(1, settings.request().maxBytes()), share));
+        int maxBytes = memory.awaitRoomForRequest(Math.min(settings.request().maxBytes(), share));
         if (maxBytes == 0) {
             return Long.MAX_VALUE;
         }

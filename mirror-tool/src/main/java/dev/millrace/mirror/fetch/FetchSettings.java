@@ -31,7 +31,12 @@ public record FetchSettings(
     private static final int COLD_MIN_PARTITIONS = 32;
 
     /** {@code fetch.min.bytes}, {@code fetch.max.bytes}, {@code fetch.max.wait.ms}, {@code isolation.level}. */
-    public record Request(int minBytes, int maxBytes, int maxWaitMs, IsolationLevel isolation) {}
+    public record Request(int minBytes, int maxBytes, int maxWaitMs, IsolationLevel isolation) {
+        /** A broker that is asked for 0 bytes answers with one batch, as if it were asked for one byte. */
+        public Request {
+            maxBytes = Math.max(1, maxBytes);
+        }
+    }
 
     /**
      * When a partition counts as cold. The broker's cost of a request grows with the partitions of the session, so those
