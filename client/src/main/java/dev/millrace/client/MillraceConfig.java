@@ -13,7 +13,7 @@ import org.apache.kafka.common.config.ConfigException;
 
 /**
  * The configuration keys that Millrace has beyond those of {@link org.apache.kafka.clients.producer.ProducerConfig}.
- * With their defaults, the producer behaves as the stock producer.
+ * None of them needs to be set.
  *
  * <p><b>Threads:</b> immutable.
  */
@@ -60,6 +60,14 @@ public final class MillraceConfig extends AbstractConfig {
      */
     public static final String METADATA_CACHE_CONFIG = "millrace.metadata.cache";
 
+    /**
+     * Whether asking for a topic lets brokers create it, by default true, as with the stock producer; they do if {@code
+     * auto.create.topics.enable} is set there. If false, a topic that is deleted stays deleted: {@code send} waits for
+     * it, at most {@code max.block.ms} milliseconds, and records that were buffered expire. The consumer's setting of
+     * this name does the same.
+     */
+    public static final String ALLOW_AUTO_CREATE_TOPICS_CONFIG = "millrace.allow.auto.create.topics";
+
     private static final String PREFIX = "millrace.";
 
     private static final ConfigDef KEYS = new ConfigDef()
@@ -82,7 +90,13 @@ public final class MillraceConfig extends AbstractConfig {
                     null,
                     new FolderName(),
                     ConfigDef.Importance.LOW,
-                    "Folder in which the names of known topics are kept for the next run. By default none.");
+                    "Folder in which the names of known topics are kept for the next run. By default none.")
+            .define(
+                    ALLOW_AUTO_CREATE_TOPICS_CONFIG,
+                    ConfigDef.Type.BOOLEAN,
+                    true,
+                    ConfigDef.Importance.LOW,
+                    "Whether asking for a topic lets brokers create it, if auto.create.topics.enable is set there.");
 
     /** Text that can be the path of a folder. */
     private static final class FolderName implements ConfigDef.Validator {
@@ -128,19 +142,23 @@ public final class MillraceConfig extends AbstractConfig {
             }
         }
         MillraceConfig parsed = new MillraceConfig(own);
-        if (!parsed.metadataBlocks() && configs.get(ProducerConfig.TRANSACTIONAL_ID_CONFIG) != null) {
+        if (!parsed.isMetadataBlocking() && configs.get(ProducerConfig.TRANSACTIONAL_ID_CONFIG) != null) {
             throw new ConfigException(
                     METADATA_BLOCK_CONFIG, false, "must be true with transactional.id: leave out one of the two.");
         }
         return parsed;
     }
 
-    boolean metadataBlocks() {
+    boolean isMetadataBlocking() {
         return getBoolean(METADATA_BLOCK_CONFIG);
     }
 
     int ioThreads() {
         return getInt(IO_THREADS_CONFIG);
+    }
+
+    boolean mayCreateTopics() {
+        return getBoolean(ALLOW_AUTO_CREATE_TOPICS_CONFIG);
     }
 
     /** Empty if no file is kept. */

@@ -150,7 +150,8 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      * @throws InterruptException interrupted while blocked; the thread's interrupt flag is set again
      * @throws IllegalStateException the producer is closed, or it has a {@code transactional.id} and no transaction is
      *     open
-     * @throws KafkaException the producer was closed during the call
+     * @throws KafkaException the producer was closed during the call, the transaction has failed and must be aborted, or
+     *     asking the cluster has failed for good
      * @throws IllegalArgumentException the application's partitioner chose a partition that the topic does not have
      */
     @Override
@@ -219,13 +220,15 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
 
     /**
      * Stops accepting records, sends the buffered ones, and blocks until each has an outcome or {@code timeout} is
-     * over; then fails those that have none. A transaction that is open is aborted. In a callback it does not block,
-     * and fails the records at once. May be called again.
+     * over; then fails those that have none, and waits, without a limit, until the I/O threads have ended: for a
+     * callback that still runs, for the application's objects to close, and at most two seconds for the file of {@code
+     * millrace.metadata.cache}. A transaction that is open is aborted. In a callback it does not block, and fails the
+     * records at once. May be called again.
      *
      * @throws IllegalArgumentException the timeout is negative
      * @throws InterruptException interrupted while blocked; the I/O threads go on closing, and fail what has no outcome
-     * @throws KafkaException a serializer, the partitioner or a metrics reporter threw when it was closed; the rest is
-     *     closed
+     * @throws KafkaException a serializer or the partitioner threw when it was closed, or an interceptor or a metrics reporter
+     *     threw an {@code Error}; the rest is closed. Not thrown in a callback
      */
     @Override
     public void close(Duration timeout) {
@@ -320,7 +323,9 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      *     abort the transaction
      * @throws InterruptException interrupted while blocked; call it again, or abort the transaction
      * @throws IllegalStateException no transaction is open, or the producer is closed
-     * @throws IllegalArgumentException {@code groupMetadata} is null, or has a generation but no member id
+     * @throws IllegalArgumentException {@code groupMetadata} is null, has a generation but no member id, or an id that
+     *     is too long; or an offset is null, as the consumer's {@code committed()} has it for a partition without a commit
+     * @throws org.apache.kafka.common.errors.OffsetMetadataTooLarge an offset's metadata does not fit a request
      * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has the same
      *     {@code transactional.id}
      * @throws KafkaException an earlier error prevents it; call {@link #abortTransaction}, and if that throws, close

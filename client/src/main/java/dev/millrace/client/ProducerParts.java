@@ -85,7 +85,7 @@ final class ProducerParts<K, V> {
                     io,
                     kafka.sensors(),
                     state.orElse(null));
-            sender = new RecordSender<>(config, context, own.metadataBlocks());
+            sender = new RecordSender<>(config, context, own.isMetadataBlocking());
             cache = own.metadataCache()
                     .map(folder -> new TopicCache(
                             folder,

@@ -153,7 +153,8 @@ final class ProducerSettings {
                 config.getLong(ProducerConfig.METADATA_MAX_AGE_CONFIG),
                 config.getLong(ProducerConfig.METADATA_MAX_IDLE_CONFIG),
                 "rebootstrap".equalsIgnoreCase(config.getString(METADATA_RECOVERY_STRATEGY)),
-                config.getLong(METADATA_RECOVERY_TRIGGER_MS));
+                config.getLong(METADATA_RECOVERY_TRIGGER_MS),
+                MillraceConfig.parse(config.originals()).mayCreateTopics());
     }
 
     /**

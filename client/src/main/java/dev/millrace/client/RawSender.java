@@ -9,12 +9,14 @@ import dev.millrace.client.io.IoThreads;
 import dev.millrace.client.io.ProducerId;
 import dev.millrace.client.kafka.KafkaBridge;
 import dev.millrace.client.kafka.ProducerSensors;
+import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.raw.RawPartition;
 import dev.millrace.client.raw.RawProducer;
 import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
 import java.nio.ByteBuffer;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -73,6 +75,12 @@ final class RawSender extends RawProducer {
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         }
+    }
+
+    @Override
+    public void requestTopics(Collection<String> names) {
+        ClusterImage image = topics.image();
+        names.stream().filter(name -> image.topic(name) == null).forEach(name -> topics.requestMetadata(name, null));
     }
 
     @Override

@@ -21,6 +21,8 @@ import org.apache.kafka.common.errors.TopicAuthorizationException;
  * marks the topic of each batch as in use, so that its metadata is kept.
  */
 final class TopicLookup {
+    private static final int MAX_NAME_LENGTH = 249;
+
     private final ClusterImages images;
     private final TopicRegistry registry;
     private final MetadataRefresh refresh;
@@ -55,6 +57,14 @@ final class TopicLookup {
             refresh.request();
         }
         refresh.requestNewTopic(topic, isNew);
+    }
+
+    /** @throws InvalidTopicException no broker takes so long a name, and a much longer one fits no request */
+    static void requireShort(String topic) {
+        if (topic.length() > MAX_NAME_LENGTH) {
+            throw new InvalidTopicException("The name of a topic has at most " + MAX_NAME_LENGTH
+                    + " characters; this has " + topic.length() + ": " + topic.substring(0, MAX_NAME_LENGTH) + "...");
+        }
     }
 
     /** The current image: take it once, to look several times at the same. */
@@ -104,6 +114,7 @@ final class TopicLookup {
             registry.add(topic);
             return image;
         }
+        requireShort(topic);
         if (image.error(topic) instanceof InvalidTopicException known) {
             throw known; // a further request will not make it valid
         }

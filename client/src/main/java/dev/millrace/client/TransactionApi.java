@@ -2,12 +2,14 @@ package dev.millrace.client;
 
 import dev.millrace.client.io.TransactionState;
 import dev.millrace.client.kafka.ProducerSensors;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.OffsetMetadataTooLarge;
 
 /**
  * The methods of {@code Producer} about transactions, after {@link MillraceProducer} has made its own checks. They
@@ -45,6 +47,7 @@ final class TransactionApi {
     void sendOffsets(Map<TopicPartition, OffsetAndMetadata> offsets, ConsumerGroupMetadata group) {
         TransactionState state = state();
         if (!offsets.isEmpty()) {
+            offsets.forEach(TransactionApi::checkOffset);
             long startNs = System.nanoTime();
             state.sendOffsetsToTransaction(offsets, group).await(maxBlockMs);
             sensors.onSendOffsets(System.nanoTime() - startNs);
@@ -92,12 +95,38 @@ final class TransactionApi {
                 "This producer has no transactions: set " + ProducerConfig.TRANSACTIONAL_ID_CONFIG + " to have them"));
     }
 
+    /** In the caller's thread: what cannot be put into a request would end the I/O thread. */
+    private static void checkOffset(TopicPartition partition, OffsetAndMetadata offset) {
+        if (partition == null || partition.topic() == null) {
+            throw new IllegalArgumentException("The offsets name no partition for " + offset);
+        }
+        TopicLookup.requireShort(partition.topic());
+        if (offset == null) {
+            throw new IllegalArgumentException("There is no offset for " + partition
+                    + "; the consumer's committed() has null for a partition without a commit");
+        }
+        if (isTooLong(offset.metadata())) {
+            throw new OffsetMetadataTooLarge("The metadata of the offset of " + partition + " has more than "
+                    + Short.MAX_VALUE + " bytes, which no request takes");
+        }
+    }
+
+    private static boolean isTooLong(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length > Short.MAX_VALUE;
+    }
+
     static void checkGroup(ConsumerGroupMetadata group) {
         if (group == null) {
             throw new IllegalArgumentException("The metadata of the consumer group must not be null");
         }
         if (group.generationId() > 0 && group.memberId().equals(UNKNOWN_MEMBER)) {
             throw new IllegalArgumentException(group + " has a generation, but no member id");
+        }
+        if (isTooLong(group.groupId())
+                || isTooLong(group.memberId())
+                || isTooLong(group.groupInstanceId().orElse(""))) {
+            throw new IllegalArgumentException("The ids of a group and its member have up to " + Short.MAX_VALUE
+                    + " bytes each, which is not so of " + group);
         }
     }
 }

@@ -6,8 +6,9 @@ import dev.millrace.client.delivery.DeliveryFuture;
 import dev.millrace.client.io.IoTask;
 import dev.millrace.client.memory.BufferPool;
 import dev.millrace.client.metadata.ClusterImage;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -70,7 +71,13 @@ final class WaitingRecords<K, V> implements IoTask {
      * The records of a topic. Those in {@code skipped} were sent before those in {@code pending}; they are skipped
      * because the image does not have their partition, until there is a new image. Guarded by the lock.
      */
-    private record TopicQueue<K, V>(ArrayDeque<WaitingRecord<K, V>> skipped, ArrayDeque<WaitingRecord<K, V>> pending) {
+    private record TopicQueue<K, V>(Deque<WaitingRecord<K, V>> skipped, Deque<WaitingRecord<K, V>> pending) {
+        /** Of lists, which get their memory before they change: an ArrayDeque that cannot grow looks empty after that. */
+        @SuppressWarnings("JdkObsolete")
+        TopicQueue() {
+            this(new LinkedList<>(), new LinkedList<>());
+        }
+
         private boolean isEmpty() {
             return skipped.isEmpty() && pending.isEmpty();
         }
@@ -113,9 +120,11 @@ final class WaitingRecords<K, V> implements IoTask {
      * Adds a record to its topic's queue, and asks the cluster for the topic.
      *
      * @return null if the I/O thread has ended
+     * @throws InvalidTopicException its topic's name is too long
      * @throws BufferExhaustedException there is no memory for it
      */
     WaitingRecord<K, V> add(ProducerRecord<K, V> record, EncodableRecord encoded, Callback callback) {
+        TopicLookup.requireShort(record.topic());
         WaitingRecord<K, V> waiting = new WaitingRecord<>(
                 record, encoded, callback, deadlineMs(), topics.image().version());
         if (!accumulator.pool().tryReserve(waiting.size())) {
@@ -126,8 +135,7 @@ final class WaitingRecords<K, V> implements IoTask {
         lock.lock();
         try {
             if (!ended) {
-                queues.computeIfAbsent(
-                                record.topic(), topic -> new TopicQueue<>(new ArrayDeque<>(), new ArrayDeque<>()))
+                queues.computeIfAbsent(record.topic(), topic -> new TopicQueue<>())
                         .pending()
                         .addLast(waiting);
                 waitingBytes += waiting.size();
@@ -218,7 +226,8 @@ final class WaitingRecords<K, V> implements IoTask {
         try {
             TopicQueue<K, V> queue = queues.get(topic);
             while (!queue.skipped().isEmpty()) {
-                queue.pending().addFirst(queue.skipped().removeLast());
+                queue.pending().addFirst(queue.skipped().getLast()); // which may lack memory
+                queue.skipped().removeLast();
             }
         } finally {
             lock.unlock();
@@ -331,7 +340,7 @@ final class WaitingRecords<K, V> implements IoTask {
         return skipped != null ? skipped : first(topic, TopicQueue::pending);
     }
 
-    private WaitingRecord<K, V> first(String topic, Function<TopicQueue<K, V>, ArrayDeque<WaitingRecord<K, V>>> part) {
+    private WaitingRecord<K, V> first(String topic, Function<TopicQueue<K, V>, Deque<WaitingRecord<K, V>>> part) {
         lock.lock();
         try {
             TopicQueue<K, V> queue = queues.get(topic);
@@ -345,7 +354,8 @@ final class WaitingRecords<K, V> implements IoTask {
         lock.lock();
         try {
             TopicQueue<K, V> queue = queues.get(first.record().topic());
-            queue.skipped().addLast(queue.pending().removeFirst());
+            queue.skipped().addLast(queue.pending().getFirst()); // which may lack memory
+            queue.pending().removeFirst();
         } finally {
             lock.unlock();
         }

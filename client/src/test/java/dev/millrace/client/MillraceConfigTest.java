@@ -17,7 +17,7 @@ class MillraceConfigTest {
         MillraceConfig config = MillraceConfig.parse(Map.of("acks", "all"));
 
         assertThat(config.ioThreads()).isEqualTo(1);
-        assertThat(config.metadataBlocks()).isTrue();
+        assertThat(config.isMetadataBlocking()).isTrue();
         assertThat(config.metadataCache()).isEmpty();
     }
 

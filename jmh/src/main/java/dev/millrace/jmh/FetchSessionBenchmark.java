@@ -114,7 +114,7 @@ public class FetchSessionBenchmark {
         }
 
         private Object request() {
-            FetchCall call = new FetchCall(node, session.next(), 500, 1, 50 * MAX_BYTES);
+            FetchCall call = new FetchCall(node, session.next(), 500, 1, 50 * MAX_BYTES, false);
             return requests.request(call).build(VERSION);
         }
 

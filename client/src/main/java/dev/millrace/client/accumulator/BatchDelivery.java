@@ -78,7 +78,7 @@ final class BatchDelivery {
 
     /** Once it is decided: why the batch failed, or null if it was accepted. */
     RuntimeException error() {
-        return result.outcome().error();
+        return result.outcome().errorOfBatch();
     }
 
     void deliver(int count) {

@@ -13,7 +13,7 @@ final class BrokerWrites {
     private boolean inFlight;
 
     /** An attempt ended without telling whether it wrote the batch. */
-    private boolean mayBeWritten;
+    private boolean isPossiblyWritten;
 
     /** Null unless the batch is a part of one that may have been written. */
     private WholeMayBeWritten doubt;
@@ -21,7 +21,7 @@ final class BrokerWrites {
     /** For a part of the batch: what may be written of the whole may be written of the part. */
     BrokerWrites forPart() {
         BrokerWrites part = new BrokerWrites();
-        part.mayBeWritten = mayBeWritten;
+        part.isPossiblyWritten = isPossiblyWritten;
         part.doubt = doubt;
         return part;
     }
@@ -33,13 +33,13 @@ final class BrokerWrites {
     }
 
     void onRequestEnded(boolean nothingWritten) {
-        mayBeWritten |= inFlight && !nothingWritten;
+        isPossiblyWritten |= inFlight && !nothingWritten;
         inFlight = false;
     }
 
     /** Call before {@link #forPart}. */
     void beforeSplit() {
-        doubt = mayBeWritten ? new WholeMayBeWritten(doubt) : doubt;
+        doubt = isPossiblyWritten ? new WholeMayBeWritten(doubt) : doubt;
     }
 
     boolean isDoubtful() {
@@ -66,7 +66,7 @@ final class BrokerWrites {
 
     /** What can be said of the records if the batch fails now. */
     DeliveryCertainty certaintyOfFailure() {
-        return mayBeWritten || inFlight ? DeliveryCertainty.POSSIBLY_PERSISTED : DeliveryCertainty.NOT_PERSISTED;
+        return isPossiblyWritten || inFlight ? DeliveryCertainty.POSSIBLY_PERSISTED : DeliveryCertainty.NOT_PERSISTED;
     }
 
     /**

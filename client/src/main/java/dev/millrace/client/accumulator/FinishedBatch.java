@@ -29,6 +29,7 @@ public final class FinishedBatch {
     private final BatchCodec ownCodec;
 
     private final boolean passed;
+    private boolean isCounted = true;
     private int count;
     private int maxRecordSize;
     private Throwable unwritableCause;
@@ -279,7 +280,7 @@ public final class FinishedBatch {
     }
 
     /** If the batch has failed: whether it may be written nevertheless. */
-    public boolean mayBeWritten() {
+    public boolean isPossiblyWritten() {
         return writes.certaintyOfFailure() == DeliveryCertainty.POSSIBLY_PERSISTED;
     }
 
@@ -304,9 +305,23 @@ public final class FinishedBatch {
         delivery.decide(new BatchOutcome(-1, -1, null, Map.of(), DeliveryCertainty.POSSIBLY_PERSISTED));
     }
 
-    /** As {@link #decide}, for a failure with its own reason for some records, by index in the batch (KIP-467). */
+    /**
+     * As {@link #decide}, for a failure with its own reason for some records, by index in the batch (KIP-467).
+     *
+     * @param error of the other records; its cause is that of the batch
+     */
     public void decideFailed(RuntimeException error, Map<Integer, ? extends RuntimeException> recordErrors) {
         delivery.decide(new BatchOutcome(-1, -1, error, recordErrors, writes.certaintyOfFailure()));
+    }
+
+    /** Its records were given up; the metrics do not count them as failed. */
+    public void leaveUncounted() {
+        isCounted = false;
+    }
+
+    /** Whether its failure counts in the metrics. */
+    public boolean isCounted() {
+        return isCounted;
     }
 
     /** Once it {@link #isDecided}: why the batch failed, or null if it was accepted. */

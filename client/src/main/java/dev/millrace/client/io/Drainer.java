@@ -437,13 +437,15 @@ final class Drainer {
 
     /** Fails every record without an outcome whose batch was opened before {@code createdBeforeMs}. */
     void failAll(long createdBeforeMs, RuntimeException reason) {
-        accumulator.forEachQueue(ready, queue -> stateOf(queue).failOpenedBefore(createdBeforeMs, batch -> reason));
+        PartitionState.Abort abort = new PartitionState.Abort(reason);
+        accumulator.forEachQueue(ready, queue -> stateOf(queue).failOpenedBefore(createdBeforeMs, abort));
         deliverDecided();
     }
 
     /** Fails every record that has not been sent yet. */
     void failUnsent(RuntimeException reason) {
-        accumulator.forEachQueue(ready, queue -> stateOf(queue).failUnsent(Long.MAX_VALUE, batch -> reason));
+        PartitionState.Abort abort = new PartitionState.Abort(reason);
+        accumulator.forEachQueue(ready, queue -> stateOf(queue).failUnsent(Long.MAX_VALUE, abort));
         deliverDecided();
     }
 

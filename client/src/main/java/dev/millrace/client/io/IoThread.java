@@ -22,6 +22,7 @@ final class IoThread {
     private static final int MAX_ATTEMPTS = 1_000;
 
     private static final long RETRY_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long LONGEST_WRITE_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final IoContext context;
     private final List<IoTask> tasks;
@@ -92,7 +93,12 @@ final class IoThread {
     private void failRest(RuntimeException reason) {
         drainer.abandonInFlight();
         drainer.failAll(Long.MAX_VALUE, reason);
+        long startNs = System.nanoTime();
         while (!drainer.isIdle()) { // some writer is between claim and commit, and about to finish
+            if (System.nanoTime() - startNs > LONGEST_WRITE_NS) { // or its thread has died there
+                log.error("Some records have no outcome: a thread has begun to write one, and has not finished");
+                return;
+            }
             LockSupport.parkNanos(WRITER_WAIT_NS);
             drainer.failAll(Long.MAX_VALUE, reason);
         }

@@ -44,7 +44,7 @@ final class IoThreadTransactionShare implements TransactionShare {
         partitions.markStartedIfImplicit(); // it may have failed before tryAdmit()
         if (batch.sequence() != FinishedBatch.NO_SEQUENCE) {
             partitions.requireNewEpoch();
-            if (batch.mayBeWritten()) {
+            if (batch.isPossiblyWritten()) {
                 partitions.markUnknownWrite();
             }
         }

@@ -185,7 +185,7 @@ public final class MetadataRefresh implements IoTask {
         Set<String> topics = complete ? topicsInUse(nowMs) : unknownTopics();
         asking = complete || !topics.isEmpty();
         if (asking) {
-            link.metadata(node, topics, true, complete, new Answer(topics, complete), nowMs);
+            link.metadata(node, topics, settings.mayCreateTopics(), complete, new Answer(topics, complete), nowMs);
         }
     }
 

@@ -12,13 +12,24 @@ import java.util.List;
  * <p><b>Threads:</b> the I/O thread.
  */
 final class OutstandingBatches implements Iterable<FinishedBatch> {
-    private ArrayDeque<FinishedBatch> batches = new ArrayDeque<>();
+    private static final int FIRST_CAPACITY = 16;
+
+    private ArrayDeque<FinishedBatch> batches = new ArrayDeque<>(FIRST_CAPACITY);
+    /** So many the deque takes without growing. One that lacks the memory to grow looks empty after that. */
+    private int capacity = FIRST_CAPACITY;
 
     boolean isEmpty() {
         return batches.isEmpty();
     }
 
+    /** Adds it, or throws for lack of memory and changes nothing. */
     void addLast(FinishedBatch batch) {
+        if (batches.size() == capacity) {
+            ArrayDeque<FinishedBatch> larger = new ArrayDeque<>(2 * capacity);
+            larger.addAll(batches);
+            batches = larger;
+            capacity *= 2;
+        }
         batches.addLast(batch);
     }
 
@@ -74,7 +85,8 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
 
     /** Replaces the whole by its parts; if there is no memory for that, nothing changes. */
     void replace(FinishedBatch whole, List<FinishedBatch> parts) {
-        ArrayDeque<FinishedBatch> after = new ArrayDeque<>(batches.size() + parts.size());
+        int enough = Math.max(capacity, batches.size() + parts.size());
+        ArrayDeque<FinishedBatch> after = new ArrayDeque<>(enough);
         for (FinishedBatch other : batches) {
             if (isSame(other, whole)) {
                 after.addAll(parts);
@@ -83,6 +95,7 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
             }
         }
         batches = after;
+        capacity = enough;
     }
 
     @SuppressWarnings("ReferenceEquality") // batches are compared by identity

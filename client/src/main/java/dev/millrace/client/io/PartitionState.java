@@ -322,7 +322,9 @@ final class PartitionState {
     private void deliver(FinishedBatch batch) {
         if (!batch.isAccepted()) {
             transactions.onFailed(batch);
-            countFailed(batch);
+            if (batch.isCounted()) {
+                countFailed(batch);
+            }
         }
         batch.deliver();
     }
@@ -395,7 +397,7 @@ final class PartitionState {
             if (!batch.isDecided() && batch.createdMs() < createdBeforeMs) {
                 RuntimeException cause = reason.of(batch);
                 noteGap(true, cause); // its sequence was sent, or a later part's was
-                batch.decide(-1, -1, cause);
+                fail(batch, cause, reason.isCounted());
             }
         }
         failUnsent(createdBeforeMs, reason);
@@ -409,14 +411,14 @@ final class PartitionState {
             if (batch == null) {
                 return; // a writer is about to commit, and will then hand over the partition
             }
-            takeToFail(batch, batch.isUnwritable() ? batch.failure() : reason.of(batch));
+            takeToFail(batch, batch.isUnwritable() ? batch.failure() : reason.of(batch), reason.isCounted());
         }
     }
 
     /** Fails finished batches that must not be sent because they could not be written. */
     void failUnwritable() {
         for (FinishedBatch batch = queue.peek(); batch != null && batch.isUnwritable(); batch = queue.peek()) {
-            takeToFail(batch, batch.failure());
+            takeToFail(batch, batch.failure(), true);
         }
     }
 
@@ -461,10 +463,17 @@ final class PartitionState {
         }
     }
 
-    private void takeToFail(FinishedBatch batch, RuntimeException reason) {
-        given.onFailed(reason);
-        batch.decide(-1, -1, reason);
+    private void takeToFail(FinishedBatch batch, RuntimeException cause, boolean isCounted) {
+        given.onFailed(cause);
+        fail(batch, cause, isCounted);
         moveToOutstanding(batch); // its callbacks run after those of the batches before it
+    }
+
+    private static void fail(FinishedBatch batch, RuntimeException cause, boolean isCounted) {
+        batch.decide(-1, -1, cause);
+        if (!isCounted) {
+            batch.leaveUncounted();
+        }
     }
 
     /** After the connections are gone: nothing can be in flight any more. */
@@ -480,5 +489,23 @@ final class PartitionState {
     /** Gives the reason why a batch fails. */
     interface Failure {
         RuntimeException of(FinishedBatch batch);
+
+        /** Whether the metrics count the records as failed. */
+        default boolean isCounted() {
+            return true;
+        }
+    }
+
+    /** The records are given up, and do not count as failed, as with the stock producer. */
+    record Abort(RuntimeException reason) implements Failure {
+        @Override
+        public RuntimeException of(FinishedBatch batch) {
+            return reason;
+        }
+
+        @Override
+        public boolean isCounted() {
+            return false;
+        }
     }
 }

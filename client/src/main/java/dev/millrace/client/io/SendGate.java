@@ -1,6 +1,7 @@
 package dev.millrace.client.io;
 
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -18,6 +19,9 @@ import java.util.concurrent.atomic.LongAdder;
 final class SendGate {
     private final LongAdder entered = new LongAdder();
     private final LongAdder exited = new LongAdder();
+    /** Of exits for which the other had no memory for a new cell: a send must not seem to stay inside. */
+    private final AtomicLong exitedWithoutMemory = new AtomicLong();
+
     private final Runnable onExitWhileClosed;
     private volatile boolean open;
 
@@ -42,7 +46,11 @@ final class SendGate {
 
     void exit() {
         VarHandle.releaseFence();
-        exited.increment();
+        try {
+            exited.increment();
+        } catch (OutOfMemoryError e) {
+            exitedWithoutMemory.incrementAndGet();
+        }
         VarHandle.fullFence();
         if (!open) {
             onExitWhileClosed.run();
@@ -60,7 +68,7 @@ final class SendGate {
     /** Whether no send is inside. Once true for a closed gate, it stays true until the gate is opened. */
     boolean isEmpty() {
         VarHandle.fullFence();
-        long out = exited.sum();
+        long out = exited.sum() + exitedWithoutMemory.get();
         VarHandle.acquireFence();
         boolean empty = out == entered.sum();
         VarHandle.acquireFence();

@@ -14,6 +14,7 @@ package dev.millrace.client.io;
  * @param metadataMaxIdleMs after which an unused topic is forgotten
  * @param rebootstrap whether to go back to the bootstrap servers when no known broker can be reached (KIP-899)
  * @param rebootstrapTriggerMs after which brokers that do not answer count as unreachable, too (KIP-1102)
+ * @param mayCreateTopics whether brokers may create a topic because it is asked for
  */
 public record SenderSettings(
         long lingerMs,
@@ -26,4 +27,5 @@ public record SenderSettings(
         long metadataMaxAgeMs,
         long metadataMaxIdleMs,
         boolean rebootstrap,
-        long rebootstrapTriggerMs) {}
+        long rebootstrapTriggerMs,
+        boolean mayCreateTopics) {}

@@ -16,6 +16,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.ConcurrentTransactionsException;
+import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TransactionAbortedException;
 import org.apache.kafka.common.errors.UnknownProducerIdException;
@@ -49,6 +50,9 @@ final class TransactionDriver implements IoTask {
 
     /** A request with them may have been carried out, although its answer does not say so. */
     private boolean mayBeAdded;
+
+    /** Such a request was refused later, or given up: the coordinator is told of the end, and says whether there was a beginning. */
+    private boolean mayBeStarted;
 
     private boolean asking;
 
@@ -173,6 +177,7 @@ final class TransactionDriver implements IoTask {
     }
 
     private void addOffsets(Node node, OffsetsCall head, long nowMs) {
+        boolean wasAsked = head.asked;
         head.asked = true;
         link.addOffsets(
                 node,
@@ -185,6 +190,7 @@ final class TransactionDriver implements IoTask {
                         },
                         error -> {
                             head.asked = TransactionErrors.isRepeated(Request.ADD_OFFSETS, error);
+                            mayBeStarted |= wasAsked && !head.asked;
                             onError(Request.ADD_OFFSETS, error);
                         }),
                 nowMs);
@@ -222,15 +228,23 @@ final class TransactionDriver implements IoTask {
         if (!view.phase().isCompleting()) {
             return 0;
         }
-        if (!partitions.isStarted()) {
+        Request request = endOf(view);
+        if (!partitions.isStarted() && !(mayBeStarted && request == Request.ABORT)) {
             afterEnd();
             return 0;
         }
-        Request request = endOf(view);
-        TransactionLink.Handler<ProducerId> handler = onAnswer(request, id -> {
-            ids.replace(id);
-            afterEnd();
-        });
+        TransactionLink.Handler<ProducerId> handler = onAnswer(
+                id -> {
+                    ids.replace(id);
+                    afterEnd();
+                },
+                error -> {
+                    if (!partitions.isStarted() && error instanceof InvalidTxnStateException) {
+                        afterEnd(); // so nothing was added
+                    } else {
+                        onError(request, error);
+                    }
+                });
         return ask(
                 coordinator, node -> link.end(node, ids.current(), request == Request.COMMIT, handler, nowMs), nowMs);
     }
@@ -293,6 +307,7 @@ final class TransactionDriver implements IoTask {
 
     private void completeEnd() {
         bumping = false;
+        mayBeStarted = false;
         partitions.reset(nextIsExplicit);
         state.onEnded();
     }
@@ -312,6 +327,9 @@ final class TransactionDriver implements IoTask {
             mayBeAdded = true;
         } else if (!mayBeAdded || partitions.isStarted()) {
             addLater(); // so that the end need not wait for a topic that may have been deleted
+        } else if (state.view().phase() == TransactionPhase.ABORTING) {
+            mayBeStarted = true; // the end tells
+            addLater();
         }
         Set<String> forbidden = new HashSet<>();
         refused.forEach((partition, error) -> {
@@ -352,7 +370,8 @@ final class TransactionDriver implements IoTask {
             }
             default -> {
                 if (request == Request.ADD_PARTITIONS) {
-                    adding.clear(); // refused finally: the coordinator has not added them
+                    adding.clear(); // refused finally: the coordinator has not added them, unless it did before
+                    mayBeStarted |= mayBeAdded;
                     mayBeAdded = false;
                 }
                 carryOut(verdict);

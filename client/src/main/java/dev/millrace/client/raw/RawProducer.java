@@ -1,5 +1,6 @@
 package dev.millrace.client.raw;
 
+import java.util.Collection;
 import java.util.function.Function;
 import org.apache.kafka.clients.producer.Producer;
 
@@ -47,6 +48,12 @@ public abstract class RawProducer {
      * @throws org.apache.kafka.common.KafkaException asking the cluster failed for good, or the producer is closed
      */
     public abstract RawPartition partition(String topic, int partition);
+
+    /**
+     * Asks the cluster for these topics, for all in one request, and does not wait: {@link #partition} is to find them
+     * known.
+     */
+    public abstract void requestTopics(Collection<String> topics);
 
     /** Whether batches have a producer id and sequences: {@code enable.idempotence}. */
     public abstract boolean isIdempotent();

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  */
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class DamagedAnswersTest {
-    private static final int COUNT = Integer.getInteger("millrace.fuzz", 300);
+    private static final int COUNT = Integer.getInteger("millrace.fuzz", 150);
     private static final int PARALLEL = 16;
     private static final String WRITTEN = "record: future ok";
     private static final Patience PATIENCE = new Patience(500, 800);

@@ -687,6 +687,9 @@ class DrainerTest {
 
         // then
         assertThatThrownBy(unsent::get).hasCauseInstanceOf(TransactionAbortedException.class);
+        assertThat(io.metrics.failedBatches)
+                .as("failures that the metrics count")
+                .isZero();
         assertThat(sent.isDone()).isFalse();
         io.brokers.pending().forEach(Request::accept);
         io.run();

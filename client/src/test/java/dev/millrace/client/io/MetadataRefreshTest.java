@@ -169,6 +169,16 @@ class MetadataRefreshTest {
     }
 
     @Test
+    void shouldLetBrokersCreateNothingWhenThatIsNotAllowed() {
+        MetadataRefresh refresh = refresh(true, MAX_AGE_MS, false);
+
+        runAfter(refresh, 0);
+
+        assertThat(link.topics).containsExactly("t");
+        assertThat(link.mayCreate).isFalse();
+    }
+
+    @Test
     void shouldAskForRememberedTopicsBetweenThoseThatAreNeeded() {
         // given 2,001 remembered topics, three requests
         MetadataRefresh refresh = refresh(true);
@@ -349,13 +359,28 @@ class MetadataRefreshTest {
     }
 
     private MetadataRefresh refresh(boolean rebootstrap, long maxAgeMs) {
+        return refresh(rebootstrap, maxAgeMs, true);
+    }
+
+    private MetadataRefresh refresh(boolean rebootstrap, long maxAgeMs, boolean mayCreateTopics) {
         registry.add("t");
         IoContext context =
                 new IoContext(null, new ReadyQueue(), images, registry, null, link, new NoMetrics(), () -> nowMs);
         return new MetadataRefresh(
                 context,
                 new SenderSettings(
-                        0, 1, 1, new Backoff(10, 100), 1, 1, true, maxAgeMs, 600_000, rebootstrap, TRIGGER_MS));
+                        0,
+                        1,
+                        1,
+                        new Backoff(10, 100),
+                        1,
+                        1,
+                        true,
+                        maxAgeMs,
+                        600_000,
+                        rebootstrap,
+                        TRIGGER_MS,
+                        mayCreateTopics));
     }
 
     private void learnBroker(MetadataRefresh refresh, int id) {

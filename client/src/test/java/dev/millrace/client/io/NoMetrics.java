@@ -2,8 +2,10 @@ package dev.millrace.client.io;
 
 import dev.millrace.client.accumulator.FinishedBatch;
 
-/** For tests that look at records, not at metrics. */
+/** For tests that look at records; of the metrics it has the number of batches that failed. */
 final class NoMetrics implements SenderMetrics {
+    int failedBatches;
+
     @Override
     public void onRetry(FinishedBatch batch) {}
 
@@ -11,5 +13,7 @@ final class NoMetrics implements SenderMetrics {
     public void onSplit() {}
 
     @Override
-    public void onFailed(FinishedBatch batch) {}
+    public void onFailed(FinishedBatch batch) {
+        failedBatches++;
+    }
 }

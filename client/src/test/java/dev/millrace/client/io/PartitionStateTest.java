@@ -27,7 +27,7 @@ class PartitionStateTest {
     private static final Uuid TOPIC_ID = new Uuid(1, 1);
     private static final int NODE = 1;
     private static final SenderSettings SETTINGS =
-            new SenderSettings(0, 1_000, 1, new Backoff(10, 100), 1000, 5, true, 60_000, 600_000, true, 300_000);
+            new SenderSettings(0, 1_000, 1, new Backoff(10, 100), 1000, 5, true, 60_000, 600_000, true, 300_000, true);
     private static final ProducerId ID = new ProducerId(7, (short) 0);
 
     private final ReadyQueues ready = ReadyQueues.forThreads(1);
@@ -172,10 +172,8 @@ class PartitionStateTest {
 
     /** Throws once, in place of an OutOfMemoryError, when the next batch is added or all of them are iterated. */
     private static void breakOutstandingBatches(PartitionState state) throws ReflectiveOperationException {
-        Field outstanding = PartitionState.class.getDeclaredField("outstanding");
-        outstanding.setAccessible(true);
-        Field batches = OutstandingBatches.class.getDeclaredField("batches");
-        batches.setAccessible(true);
+        Field outstanding = field(PartitionState.class, "outstanding");
+        Field batches = field(OutstandingBatches.class, "batches");
         BrokenDeque broken = new BrokenDeque();
         for (FinishedBatch batch : (OutstandingBatches) outstanding.get(state)) {
             broken.addLast(batch);
@@ -205,6 +203,44 @@ class PartitionStateTest {
                 throwsNext = false;
                 throw new InternalError("thrown on purpose");
             }
+        }
+    }
+
+    /** An {@link ArrayDeque} that has no memory to grow looks empty after that. */
+    @Test
+    void shouldFailMoreBatchesThanItHasRoomForWithoutADequeThatGrows() throws Exception {
+        PartitionState state = stateWithBatches(40);
+        OutstandingBatches outstanding =
+                (OutstandingBatches) field(PartitionState.class, "outstanding").get(state);
+        field(OutstandingBatches.class, "batches").set(outstanding, new FixedDeque());
+
+        state.failOpenedBefore(Long.MAX_VALUE, any -> new KafkaException("The end"));
+
+        assertThat(outstanding).hasSize(41).allMatch(FinishedBatch::isDecided);
+        state.deliverDecided();
+        assertThat(state.isIdle()).isTrue();
+    }
+
+    private static Field field(Class<?> type, String name) throws ReflectiveOperationException {
+        Field field = type.getDeclaredField(name);
+        field.setAccessible(true);
+        return field;
+    }
+
+    private static final class FixedDeque extends ArrayDeque<FinishedBatch> {
+        private static final long serialVersionUID = 1;
+        private static final int CAPACITY = 16;
+
+        FixedDeque() {
+            super(CAPACITY);
+        }
+
+        @Override
+        public void addLast(FinishedBatch batch) {
+            if (size() == CAPACITY) {
+                throw new AssertionError("It would have to grow");
+            }
+            super.addLast(batch);
         }
     }
 

@@ -111,7 +111,8 @@ class ProducerSimulation {
                 60_000,
                 600_000,
                 true,
-                300_000);
+                300_000,
+                true);
         List<IoContext> contexts = new ArrayList<>();
         for (int i = 0; i < ready.size(); i++) {
             contexts.add(new IoContext(

@@ -37,6 +37,7 @@ final class ScriptedIo {
     final TopicRegistry registry = new TopicRegistry();
     final MetadataRefresh metadata;
     final ProducerIds ids;
+    final NoMetrics metrics = new NoMetrics();
     final Drainer drainer;
     final StalledBrokers stalled = new StalledBrokers(STALLED_AFTER_MS);
     private final ReadyQueues ready;
@@ -62,7 +63,7 @@ final class ScriptedIo {
                 new ClusterImages(ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("localhost", 1))));
         registry.add(TOPIC);
         this.context = new IoContext(
-                accumulator, ready.get(0), images, registry, stalled, brokers, new NoMetrics(), () -> brokers.nowMs);
+                accumulator, ready.get(0), images, registry, stalled, brokers, metrics, () -> brokers.nowMs);
         this.metadata = new MetadataRefresh(context, settings);
         this.ids = new ProducerIds(context, ready, settings);
         this.drainer = new Drainer(context, settings, ids, metadata, TransactionShare.NONE);
@@ -111,7 +112,8 @@ final class ScriptedIo {
                 60_000,
                 600_000,
                 true,
-                300_000);
+                300_000,
+                true);
     }
 
     /** A record that fills a batch. */

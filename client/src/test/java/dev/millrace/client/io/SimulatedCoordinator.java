@@ -49,6 +49,15 @@ final class SimulatedCoordinator implements TransactionLink {
     /** Whether partitions can be added at all. */
     boolean knowsTopics = true;
 
+    /** What is lost of the next request to add partitions. */
+    Loss nextLoss = Loss.NONE;
+
+    enum Loss {
+        NONE,
+        REQUEST,
+        ANSWER
+    }
+
     /** Whether a producer may ask for its next epoch; coordinators before Kafka 2.5 do not understand that. */
     boolean givesNewEpochs = true;
 
@@ -93,6 +102,11 @@ final class SimulatedCoordinator implements TransactionLink {
         ongoing = true;
         added.add(partition);
         return null;
+    }
+
+    /** Whether a transaction is open. */
+    boolean isOngoing() {
+        return ongoing;
     }
 
     /** The epoch that it expects next. */
@@ -194,8 +208,14 @@ final class SimulatedCoordinator implements TransactionLink {
             Handler<Map<TopicPartition, ApiException>> handler,
             long nowMs) {
         List<TopicPartition> copy = List.copyOf(names);
+        Loss loss = nextLoss;
+        nextLoss = Loss.NONE;
         ask(coordinator, handler, () -> {
             checkId(id);
+            if (loss != Loss.NONE) {
+                ongoing |= loss == Loss.ANSWER;
+                throw new NetworkException(loss + " lost");
+            }
             if (!knowsTopics || fault.getAsBoolean()) {
                 return refusedForOne(copy);
             }

@@ -34,6 +34,7 @@ import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -90,6 +91,31 @@ class TransactionSimulationTest {
 
         run.abort(); // fails if it never ends
 
+        run.coordinator.knowsTopics = true;
+        run.commitOne();
+        run.assertCommitted();
+    }
+
+    /** It may have been added by a request without an answer. The next transaction fails if this one is left open. */
+    @ParameterizedTest
+    @EnumSource(names = {"REQUEST", "ANSWER"})
+    void shouldAbortWhenATopicIsGoneThatMayHaveBeenAdded(SimulatedCoordinator.Loss loss) throws Exception {
+        Run run = new Run(1, 0, 1_000_000, true, true);
+        assertThat(run.await(run.state.initTransactions())).isNull();
+        run.coordinator.nextLoss = loss;
+        run.state.beginTransaction();
+        assertThat(run.send()).isNull();
+        while (run.coordinator.nextLoss != SimulatedCoordinator.Loss.NONE) {
+            run.runOnce();
+        }
+        run.coordinator.knowsTopics = false;
+        for (int round = 0; round < 1000; round++) {
+            run.runOnce();
+        }
+
+        run.abort(); // fails if it never ends
+
+        assertThat(run.coordinator.isOngoing()).isFalse();
         run.coordinator.knowsTopics = true;
         run.commitOne();
         run.assertCommitted();
@@ -379,7 +405,8 @@ class TransactionSimulationTest {
                     60_000,
                     600_000,
                     true,
-                    300_000);
+                    300_000,
+                    true);
             List<IoContext> contexts = new ArrayList<>();
             for (int i = 0; i < ready.size(); i++) {
                 contexts.add(new IoContext(

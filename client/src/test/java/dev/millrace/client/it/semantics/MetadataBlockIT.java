@@ -160,10 +160,15 @@ class MetadataBlockIT extends SingleBrokerFixture {
 
     @Test
     void shouldFailAtOnceWhenTheTopicNameIsInvalid() {
+        cluster.createTopic("valid", 1, 1, Map.of());
         try (Producer<byte[], byte[]> producer = create()) {
             Future<RecordMetadata> future = producer.send(record("not a topic"));
 
             assertThatThrownBy(() -> future.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(InvalidTopicException.class);
+
+            Future<RecordMetadata> tooLong = producer.send(record("x".repeat(40_000))); // for any request
+            assertThatThrownBy(() -> tooLong.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(InvalidTopicException.class);
+            assertThat(producer.partitionsFor("valid")).isNotEmpty();
         }
     }
 

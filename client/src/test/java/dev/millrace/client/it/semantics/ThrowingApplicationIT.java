@@ -29,11 +29,11 @@ class ThrowingApplicationIT extends SingleBrokerFixture {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void shouldWriteAndTellEveryRecordOnceWhenInterceptorsAndCallbacksThrowErrors(boolean metadataBlocks)
+    void shouldWriteAndTellEveryRecordOnceWhenInterceptorsAndCallbacksThrowErrors(boolean isMetadataBlocking)
             throws Exception {
         // given
         INTERCEPTED.set(0);
-        String topic = topic("throwing-application-" + metadataBlocks, ProducerKind.MILLRACE, 2);
+        String topic = topic("throwing-application-" + isMetadataBlocking, ProducerKind.MILLRACE, 2);
         AtomicInteger told = new AtomicInteger();
         List<Future<RecordMetadata>> futures = new ArrayList<>();
         Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
@@ -41,7 +41,7 @@ class ThrowingApplicationIT extends SingleBrokerFixture {
                 "batch.size",
                 500,
                 "millrace.metadata.block",
-                metadataBlocks,
+                isMetadataBlocking,
                 "interceptor.classes",
                 Throwing.class.getName());
         LeakOracle leaks = LeakOracle.of(producer);

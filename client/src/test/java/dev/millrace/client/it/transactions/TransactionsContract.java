@@ -16,6 +16,7 @@ import dev.millrace.testkit.cluster.Listener;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -32,6 +33,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AccessControlEntry;
@@ -42,6 +44,7 @@ import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.GroupAuthorizationException;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
+import org.apache.kafka.common.errors.OffsetMetadataTooLarge;
 import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.SerializationException;
@@ -56,6 +59,7 @@ import org.apache.kafka.common.resource.ResourceType;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -181,6 +185,31 @@ abstract class TransactionsContract {
             producer.commitTransaction(); // without a record
             awaitOffsets(group, Map.of(first, new OffsetAndMetadata(7, "seven"), second, new OffsetAndMetadata(10)));
         }
+    }
+
+    /** KafkaProducer throws, too, or lets the call time out. */
+    @Test
+    void shouldRefuseOffsetsThatFitNoRequestAndGoOn() {
+        String topic = topic("no-offsets", ProducerKind.MILLRACE, 1);
+        TopicPartition partition = new TopicPartition(topic, 0);
+        ConsumerGroupMetadata group = group("group-" + topic);
+        Map<TopicPartition, OffsetAndMetadata> uncommitted = new HashMap<>();
+        uncommitted.put(partition, null); // as the consumer's committed() has it
+        try (Producer<byte[], byte[]> producer = transactional(ProducerKind.MILLRACE, topic)) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(record(topic, 0, "a"));
+
+            assertThatThrownBy(() -> producer.sendOffsetsToTransaction(uncommitted, group))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining(topic);
+            assertThatThrownBy(() -> producer.sendOffsetsToTransaction(
+                            Map.of(partition, new OffsetAndMetadata(1, "x".repeat(40_000))), group))
+                    .isInstanceOf(OffsetMetadataTooLarge.class);
+
+            producer.commitTransaction();
+        }
+        assertThat(committed(topic)).containsExactly("0:a");
     }
 
     @ParameterizedTest
@@ -352,6 +381,27 @@ abstract class TransactionsContract {
             }
         }
         assertThat(committed(topic)).containsExactly("0:after 0", "0:after 1", "0:after 2");
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldFailTheCommitWithTheBrokersErrorWhenItNamesTheRecord(ProducerKind kind) throws Exception {
+        String topic = "no-key-" + name(kind);
+        cluster.createTopic(topic, 1, 1, Map.of("cleanup.policy", "compact"));
+        try (Producer<byte[], byte[]> producer = transactional(kind, topic, "linger.ms", 60_000)) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            Future<RecordMetadata> withoutKey = producer.send(new ProducerRecord<>(topic, new byte[1]));
+
+            Throwable failure = catchThrowable(producer::commitTransaction);
+
+            assumeFalse(
+                    failure == null && kind == ProducerKind.STOCK,
+                    "KafkaProducer may commit before it sends the last record, which then fails; see semantics.md");
+            assertThat(failure).isInstanceOf(InvalidRecordException.class);
+            assertThatThrownBy(withoutKey::get).hasCauseInstanceOf(InvalidRecordException.class);
+            producer.abortTransaction();
+        }
     }
 
     @ParameterizedTest
