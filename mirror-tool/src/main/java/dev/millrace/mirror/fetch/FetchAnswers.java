@@ -105,6 +105,7 @@ final class FetchAnswers implements PositionChecks.Results {
         partition.moveTo(walk.nextOffset(), walk.leaderEpoch());
         partition.clearFailure();
         partition.lastDataMs = nowMs;
+        partition.hasBroughtData = true;
         partition.cold = false;
         partition.pauseAt(partition.isLimited() ? 1 : memory.partitionLimit());
         places.place(partition, nowMs);

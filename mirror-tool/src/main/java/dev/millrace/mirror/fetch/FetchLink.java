@@ -3,7 +3,7 @@ package dev.millrace.mirror.fetch;
 import dev.millrace.client.io.BrokerLink.MetadataHandler;
 import java.util.Collection;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
@@ -20,8 +20,11 @@ public interface FetchLink extends AutoCloseable {
         return new Node(Integer.MAX_VALUE - broker.id(), broker.host(), broker.port(), broker.rack());
     }
 
-    /** Sets the listener of lost connections; it gets the reason if the broker refused the login, else null. */
-    void onDisconnect(Consumer<AuthenticationException> listener);
+    /**
+     * Sets the listener of connections that are lost or cannot be made; it gets the reason if the broker refused the
+     * login, else null, and the id of the connection's node.
+     */
+    void onDisconnect(ObjIntConsumer<AuthenticationException> listener);
 
     /** Whether a request can be sent to the broker now. Starts connecting if there is no connection. */
     boolean ready(Node node, long nowMs);

@@ -30,6 +30,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class FetchLoop {
     private static final Logger log = LoggerFactory.getLogger(FetchLoop.class);
+    /** Then the brokers have told where the logs end, and a partition that is there counts as idle. */
+    private static final int FIRST_LOOK_MS = 1_000;
 
     private final FetchLink link;
     private final FetchSink sink;
@@ -50,6 +52,8 @@ public final class FetchLoop {
 
     private long coolAtMs;
     private int round;
+    /** Until then no leader may name a follower to read from: one that it named cannot be connected to. */
+    private long leadersOnlyUntilMs = Long.MIN_VALUE;
 
     /** For one fetch thread; {@code images} has the bootstrap servers. */
     public FetchLoop(
@@ -78,8 +82,16 @@ public final class FetchLoop {
         this.coolAtMs = clock.nowMs() + settings.cold().afterMs();
     }
 
-    private void onDisconnect(AuthenticationException refusalOrNull) {
+    private void onDisconnect(AuthenticationException refusalOrNull, int connection) {
         metadata.request();
+        for (BrokerFetches broker : List.copyOf(places.brokers())) {
+            // If a request is on its way, it fails, too, and the leader knows of the broker's end as soon.
+            boolean isWanted = broker.hot().session().size() > 0;
+            if (broker.id() == connection && isWanted && !broker.hot().isWaiting() && isReadAsFollower(connection)) {
+                leadersOnlyUntilMs = clock.nowMs() + settings.metadata().maxAgeMs();
+                leaveFollower(connection);
+            }
+        }
         if (refusalOrNull != null) {
             sink.onFailure(null, refusalOrNull);
         }
@@ -114,6 +126,7 @@ public final class FetchLoop {
         partition.topicId = topicId;
         partition.lastDataMs = clock.nowMs();
         partitions.put(tp, partition);
+        coolAtMs = Math.min(coolAtMs, clock.nowMs() + FIRST_LOOK_MS);
         if (partitionsOfTopic.merge(tp.topic(), 1, Integer::sum) == 1
                 && images.current().topic(tp.topic()) == null) {
             metadata.requestAtOnce();
@@ -151,7 +164,7 @@ public final class FetchLoop {
         link.poll(Math.max(0, waitMs), nowMs);
     }
 
-    /** Finds the partitions that got nothing for long. Returns milliseconds until the next time. */
+    /** Finds the partitions that got nothing for long, or at their end from the start. Returns milliseconds until the next time. */
     private long noteCold(long nowMs) {
         if (nowMs >= coolAtMs) {
             coolAtMs = nowMs + Math.max(1, settings.cold().afterMs() / 2);
@@ -166,7 +179,14 @@ public final class FetchLoop {
     }
 
     private boolean isIdle(FetchPartition partition, long nowMs) {
-        return nowMs - partition.lastDataMs >= settings.cold().afterMs();
+        long quietMs = nowMs - partition.lastDataMs;
+        return quietMs >= settings.cold().afterMs()
+                || (quietMs >= FIRST_LOOK_MS && !partition.hasBroughtData && isAtEnd(partition));
+    }
+
+    private boolean isAtEnd(FetchPartition partition) {
+        long end = partition.offsets().end(settings.request().isolation());
+        return end >= 0 && end <= partition.offset();
     }
 
     private long fetchCold(BrokerFetches broker, long nowMs) {
@@ -218,7 +238,7 @@ public final class FetchLoop {
         side.onRequest(maxBytes);
         FetchRound round = side.session().next();
         link.fetch(
-                new FetchCall(connection, round, maxWaitMs, minBytes, maxBytes),
+                new FetchCall(connection, round, maxWaitMs, minBytes, maxBytes, nowMs < leadersOnlyUntilMs),
                 side.session(),
                 new Answer(side),
                 nowMs);
@@ -230,6 +250,10 @@ public final class FetchLoop {
         long nowMs = clock.nowMs();
         Collection<FetchPartition> all = partitions.values();
         all.forEach(partition -> places.place(partition, nowMs));
+    }
+
+    private boolean isReadAsFollower(int broker) {
+        return partitions.values().stream().anyMatch(partition -> partition.readReplica == broker);
     }
 
     /** Fetches from the leader what was fetched from this broker because it is near. */

@@ -62,7 +62,10 @@ final class FetchPartition {
     /** Belongs to the session of those that get nothing. */
     boolean cold;
 
+    /** Before there was data, when it was assigned. */
     long lastDataMs;
+
+    boolean hasBroughtData;
 
     int failures;
     long notBeforeMs = Long.MIN_VALUE;

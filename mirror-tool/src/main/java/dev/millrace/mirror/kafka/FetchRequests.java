@@ -17,6 +17,7 @@ import org.apache.kafka.common.IsolationLevel;
 public final class FetchRequests {
     private static final short LAST_VERSION_WITH_NAMES = 12;
     private static final int CONSUMER = -1;
+    private static final String NO_RACK = "";
 
     private final int partitionMaxBytes;
     private final byte isolationLevel;
@@ -41,7 +42,7 @@ public final class FetchRequests {
                 .setSessionEpoch(round.epoch())
                 .setTopics(topics(round.send()))
                 .setForgottenTopicsData(forgotten(round.forget()))
-                .setRackId(rack);
+                .setRackId(call.leadersOnly() ? NO_RACK : rack);
         short newest = round.usesTopicIds() ? ApiKeys.FETCH.latestVersion() : LAST_VERSION_WITH_NAMES;
         return new Builder(data, newest);
     }

@@ -16,8 +16,8 @@ import dev.millrace.mirror.fetch.OffsetAnswer;
 import dev.millrace.mirror.fetch.OffsetQuery;
 import java.util.Collection;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.ObjIntConsumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
@@ -46,8 +46,8 @@ final class NetworkFetchLink implements FetchLink {
     }
 
     @Override
-    public void onDisconnect(Consumer<AuthenticationException> listener) {
-        connections.onDisconnect((refusal, node) -> listener.accept(refusal));
+    public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {
+        connections.onDisconnect(listener);
     }
 
     @Override

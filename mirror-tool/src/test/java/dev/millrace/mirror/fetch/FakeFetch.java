@@ -10,7 +10,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
@@ -73,7 +73,7 @@ public final class FakeFetch {
         }
 
         @Override
-        public void onDisconnect(Consumer<AuthenticationException> listener) {}
+        public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {}
 
         @Override
         public boolean ready(Node node, long nowMs) {

@@ -288,7 +288,7 @@ class FetchLoopTest {
         fixture.assign(0, 1);
         AuthenticationException refusal = new SaslAuthenticationException("wrong password");
 
-        link.disconnect(refusal);
+        link.disconnect(1, refusal);
         fixture.settle();
 
         assertThat(fixture.failures).containsExactly(new FetchFixture.Failure(null, refusal));
@@ -331,6 +331,24 @@ class FetchLoopTest {
 
         assertThat(link.hasFetch(1)).isTrue();
         assertThat(link.hasFetch(2)).isFalse();
+    }
+
+    @Test
+    void shouldReadFromTheLeaderOnlyForAWhileWhenTheFollowerThatItNamesCannotBeConnectedTo() {
+        fixture.assign(0, 1);
+        link.notReady.add(2);
+        readFrom(2);
+        assertThat(link.hasFetch(1)).isFalse();
+
+        link.disconnect(2, null);
+        fixture.settle();
+
+        ScriptedFetchLink.Fetch ofLeader = link.takeFetch(1);
+        assertThat(ofLeader.call().leadersOnly()).isTrue();
+        fixture.nowMs += 300_000;
+        link.answer(ofLeader);
+        fixture.settle();
+        assertThat(link.takeFetch(1).call().leadersOnly()).isFalse();
     }
 
     private void readFrom(int replica) {

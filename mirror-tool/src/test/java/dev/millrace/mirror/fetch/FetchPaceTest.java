@@ -109,7 +109,7 @@ class FetchPaceTest {
         fixture.assign(0, 1, 1, 1, 1);
         fixture.nowMs += 9_000;
         fixture.deliver(1, 0, 10, 100);
-        fixture.elapse(1_000);
+        fixture.elapse(5_000);
 
         ScriptedFetchLink.Fetch cold = link.takeFetch(COLD_CONNECTION);
         assertThat(cold.sent()).containsExactlyInAnyOrder(tp(1), tp(2), tp(3));
@@ -122,6 +122,26 @@ class FetchPaceTest {
         fixture.settle();
         assertThat(fixture.fetched.get(1).partition()).isEqualTo(tp(2));
         assertThat(link.takeFetch(COLD_CONNECTION).forgotten()).containsExactly(tp(2));
+    }
+
+    @Test
+    void shouldSoonMovePartitionsThatHaveNothingFromTheStart() {
+        fixture.assign(0, 1, 1, 1, 1);
+        ScriptedFetchLink.Fetch hot = link.takeFetch(1);
+        link.answer(
+                hot,
+                ScriptedFetchLink.bytes(hot.slot(tp(0)), TestBatches.batch(0, 5, 1, 100)),
+                ScriptedFetchLink.nothing(hot.slot(tp(1)), 0),
+                ScriptedFetchLink.nothing(hot.slot(tp(2)), 0),
+                ScriptedFetchLink.nothing(hot.slot(tp(3)), 7));
+
+        fixture.elapse(1_000);
+        assertThat(link.hasFetch(COLD_CONNECTION)).isFalse(); // two of them are too few
+
+        link.answer(link.takeFetch(1), ScriptedFetchLink.nothing(hot.slot(tp(3)), 0));
+        fixture.settle();
+        fixture.elapse(5_000);
+        assertThat(link.takeFetch(COLD_CONNECTION).sent()).containsExactlyInAnyOrder(tp(1), tp(2), tp(3));
     }
 
     @Test

@@ -184,7 +184,7 @@ class FetchPositionTest {
         fixture.elapse(2_000);
         ScriptedFetchLink.Fetch toOldLeader = link.takeFetch(1);
         link.describe("t", TOPIC_ID, new int[] {2}, new int[] {3});
-        link.disconnect(null);
+        link.disconnect(1, null);
         fixture.settle();
 
         assertThat(link.fetches).isEmpty();

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
@@ -38,7 +38,7 @@ final class ScriptedFetchLink implements FetchLink {
     private final Queue<Runnable> events = new ArrayDeque<>();
     private final Map<String, TopicImage> topics = new java.util.HashMap<>();
     private final Map<String, ApiException> errors = new java.util.HashMap<>();
-    private Consumer<AuthenticationException> onDisconnect;
+    private ObjIntConsumer<AuthenticationException> onDisconnect;
 
     /** A fetch request that is not answered. */
     record Fetch(FetchCall call, FetchSession session, FetchHandler handler) {
@@ -114,14 +114,19 @@ final class ScriptedFetchLink implements FetchLink {
         events.add(() -> fetch.handler().onFailure(failure));
     }
 
-    void disconnect(AuthenticationException refusal) {
-        events.add(() -> onDisconnect.accept(refusal));
+    void disconnect(int connection, AuthenticationException refusalOrNull) {
+        events.add(() -> onDisconnect.accept(refusalOrNull, connection));
     }
 
     static PartitionAnswer bytes(FetchSlot slot, ByteBuffer... batches) {
         ByteBuffer all = TestBatches.join(batches);
         return new PartitionAnswer(
                 slot, PartitionAnswer.Outcome.OK, all, new FetchOffsets(1_000_000, 900_000, 0), List.of(), -1);
+    }
+
+    static PartitionAnswer nothing(FetchSlot slot, long end) {
+        return new PartitionAnswer(
+                slot, PartitionAnswer.Outcome.OK, ByteBuffer.allocate(0), new FetchOffsets(end, end, 0), List.of(), -1);
     }
 
     static PartitionAnswer failed(FetchSlot slot, Remedy remedy, ApiException error) {
@@ -140,7 +145,7 @@ final class ScriptedFetchLink implements FetchLink {
     }
 
     @Override
-    public void onDisconnect(Consumer<AuthenticationException> listener) {
+    public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {
         onDisconnect = listener;
     }
 

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.ObjIntConsumer;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -298,7 +298,7 @@ final class SimulatedSource implements FetchLink {
     }
 
     @Override
-    public void onDisconnect(Consumer<AuthenticationException> listener) {}
+    public void onDisconnect(ObjIntConsumer<AuthenticationException> listener) {}
 
     @Override
     public boolean ready(Node node, long nowMs) {

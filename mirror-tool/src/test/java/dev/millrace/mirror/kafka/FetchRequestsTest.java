@@ -62,6 +62,16 @@ class FetchRequestsTest {
         assertThat(data.forgottenTopicsData().get(0).partitions()).containsExactly(1);
     }
 
+    @Test
+    void shouldNotSayWhereTheClientIsWhenOnlyLeadersAreWanted() {
+        want("a", 0, 10);
+
+        FetchRequest request = requests.request(new FetchCall(new Node(1, "b", 1), session.next(), 500, 2, 3000, true))
+                .build((short) 12);
+
+        assertThat(request.data().rackId()).isEmpty();
+    }
+
     @ParameterizedTest
     @ValueSource(shorts = {4, 7, 10, 12, 13, 15, 18})
     void shouldSerializeForEveryVersionOfABroker(short version) {
@@ -119,7 +129,7 @@ class FetchRequestsTest {
     }
 
     private FetchCall call() {
-        return new FetchCall(new Node(1, "b", 1), session.next(), 500, 2, 3000);
+        return new FetchCall(new Node(1, "b", 1), session.next(), 500, 2, 3000, false);
     }
 
     private FetchRequest build() {
