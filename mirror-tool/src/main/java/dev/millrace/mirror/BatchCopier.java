@@ -68,8 +68,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final Fetcher fetcher;
     private final List<CopyWorker> workers = new ArrayList<>();
     private final ThreadCounters outcomes = new ThreadCounters(System.nanoTime());
-    private final Map<TopicPartition, Owned> owned = new ConcurrentHashMap<>();
-    private final List<Owned> givenUp = new ArrayList<>();
+    private final Map<TopicPartition, AssignedCopy> owned = new ConcurrentHashMap<>();
+    private final List<AssignedCopy> givenUp = new ArrayList<>();
     /** After a gap. */
     private final Set<TopicPartition> stopped = ConcurrentHashMap.newKeySet();
 
@@ -79,15 +79,6 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private int nextWorker;
     /** What the fetcher knows of. */
     private ControlState fetchedBy = ControlState.NONE;
-
-    private record Owned(
-            TopicPartition partition,
-            SourcePositions.Start start,
-            PartitionCopy copy,
-            CopyWorker worker,
-            InFlightMemory.Share share,
-            Turn turn,
-            WaitingBatches waiting) {}
 
     /**
      * @param consumerConfig of the fetcher
@@ -167,23 +158,23 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void onFetched(FetchedBatches fetched) {
-        Owned to = owned.get(fetched.partition());
+        AssignedCopy to = owned.get(fetched.partition());
         if (to == null) {
             fetched.release(); // given up just now
         } else {
-            to.worker.copy(to.copy, fetched, to.waiting, to.share);
+            to.copy(fetched);
         }
     }
 
     @Override
     public void onOffsetReset(TopicPartition partition, long from, long to, String cause) {
-        Owned moved = owned.get(partition);
+        AssignedCopy moved = owned.get(partition);
         if (moved == null) {
             return; // given up just now
         }
-        boolean isBeginning = moved.start.isNew() && from == 0;
+        boolean isBeginning = moved.start().isNew() && from == 0;
         if (isBeginning || changes.gaps().onMove(partition, from, to, cause)) {
-            moved.worker.execute(() -> moved.waiting.add(0, () -> moved.copy.resetTo(to)));
+            moved.resetTo(to);
         } else {
             stopped.add(partition);
             fetcher.unassign(List.of(partition)); // what was read before is still copied
@@ -230,18 +221,19 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                         && share.hasRoom(copy.outstanding())
                         && copy.tryOpen()
                         && turn.tryPass(bytes)));
-        owned.put(partition, new Owned(partition, start, copy, workerFor(partition), share, turn, waiting));
+        owned.put(partition, new AssignedCopy(partition, start, copy, workerFor(partition), share, turn, waiting));
         fetcher.assign(partition, start.offset(), start.leaderEpoch(), start.topicId());
     }
 
     /** Whether no former copy of the partition can still change what the target has of it. */
     private boolean isSettled(TopicPartition partition) {
-        return careful.isSettled(partition) && givenUp.stream().noneMatch(former -> former.partition.equals(partition));
+        return careful.isSettled(partition)
+                && givenUp.stream().noneMatch(former -> former.partition().equals(partition));
     }
 
     /** After a careful copy, of which nothing can be written any more. */
     private void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint numbers, boolean areKnown) {
-        if (!mirror.isRunning()) {
+        if (!mirror.isRunning() || careful.isEnding(partition)) {
             return;
         }
         if (areKnown) {
@@ -254,8 +246,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     /** While a former copy of the partition may still send, both have one worker, so that they do not mix. */
     private CopyWorker workerFor(TopicPartition partition) {
         return givenUp.stream()
-                .filter(former -> former.partition.equals(partition))
-                .map(Owned::worker)
+                .filter(former -> former.partition().equals(partition))
+                .map(AssignedCopy::worker)
                 .findFirst()
                 .orElseGet(() -> workers.get(nextWorker++ % workers.size()));
     }
@@ -288,19 +280,16 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     public void advance() {
         refreshIfChanged();
         long acked = 0;
-        for (Owned next : owned.values()) {
+        for (AssignedCopy next : owned.values()) {
             acked += advance(next);
         }
-        for (Iterator<Owned> left = givenUp.iterator(); left.hasNext(); ) {
-            Owned next = left.next();
-            PartitionCopy copy = next.copy;
-            acked += copy.advance(outcomes.of(next.partition));
-            next.share.update(copy.outstanding());
-            next.waiting.resumeIn(next.worker);
-            if (copy.isSettled()) {
+        for (Iterator<AssignedCopy> left = givenUp.iterator(); left.hasNext(); ) {
+            AssignedCopy next = left.next();
+            acked += next.advance(outcomes.of(next.partition()));
+            if (next.copy().isSettled()) {
                 left.remove();
-                next.share.update(0); // What failed is in flight no more.
-                outcomes.addDropped(copy.outstanding());
+                next.share().update(0); // What failed is in flight no more.
+                outcomes.addDropped(next.copy().outstanding());
             }
         }
         outcomes.addAcked(acked);
@@ -310,41 +299,37 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         }
     }
 
-    private long advance(Owned next) {
-        long more = next.copy.advance(outcomes.of(next.partition));
-        next.share.update(next.copy.outstanding());
-        next.waiting.resumeIn(next.worker);
+    private long advance(AssignedCopy next) {
+        long more = next.advance(outcomes.of(next.partition()));
         if (more > 0) {
-            observer.onAcknowledged(next.partition, next.copy.ackedOrNull().offset());
+            observer.onAcknowledged(next.partition(), next.copy().ackedOrNull().offset());
         }
-        Throwable failure = next.copy.failureOrNull();
+        Throwable failure = next.copy().failureOrNull();
         if (failure != null && resume.isPresent() && ExactResume.isOfNumbers(failure)) {
             startAgain(next, failure);
-        } else if (failure != null && careful.areFor(next.partition.topic()) && RefusedRecords.isRefusal(failure)) {
-            CarefulCopy.Task task = next.copy.carefulTask(next.start);
-            retire(List.of(next.partition));
-            mirror.copiedOffsets().suspend(next.partition);
+        } else if (failure != null && careful.areFor(next.partition().topic()) && RefusedRecords.isRefusal(failure)) {
+            CarefulCopy.Task task = next.copy().carefulTask(next.start());
+            retire(List.of(next.partition()));
+            mirror.copiedOffsets().suspend(next.partition());
             careful.add(task);
         } else if (failure != null && !(failure instanceof GivenUpException) && !target.isTransactionOver(failure)) {
             mirror.fail(MirrorException.failed(
-                    "Could not write " + next.partition.topic() + " partition " + next.partition.partition()
-                            + " offset " + next.copy.ackedPosition() + " or a later one",
+                    "Could not write " + next.partition().topic() + " partition "
+                            + next.partition().partition() + " offset "
+                            + next.copy().ackedPosition() + " or a later one",
                     failure));
         }
         return more;
     }
 
     /** The target expects other numbers: a former process had batches on its way, or another one copies the partition. */
-    private void startAgain(Owned refused, Throwable failure) {
-        LOG.info("{}: asking the target again what it has: {}", refused.partition, MirrorException.reason(failure));
-        SourcePositions.Start from = new SourcePositions.Start(
-                refused.copy.ackedPosition(),
-                Optional.empty(),
-                refused.start.topicId(),
-                false,
-                refused.copy.ackedNumbers());
-        retire(List.of(refused.partition));
-        starts.add(Map.of(refused.partition, from));
+    private void startAgain(AssignedCopy refused, Throwable failure) {
+        LOG.info("{}: asking the target again what it has: {}", refused.partition(), MirrorException.reason(failure));
+        SourcePositions.Start from = refused.nextStart();
+        retire(List.of(refused.partition()));
+        if (!careful.isEnding(refused.partition())) {
+            starts.add(Map.of(refused.partition(), from));
+        }
     }
 
     @Override
@@ -361,12 +346,13 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 && careful.partitions().isEmpty();
         long nowMs = System.currentTimeMillis();
         long records = 0;
-        for (Owned next : owned.values()) {
-            OptionalLong end = end(next.partition);
-            records += Math.max(0, end.orElse(0) - next.copy.position());
-            complete &= end.isPresent() && isEndCurrent(next.partition, nowNanos);
-            long left = end.isPresent() ? Math.max(0, end.getAsLong() - next.copy.ackedPosition()) : -1;
-            outcomes.of(next.partition).onMeasured(left, next.copy.outstanding(), stallOrNull(next), nowMs);
+        for (AssignedCopy next : owned.values()) {
+            OptionalLong end = end(next.partition());
+            records += Math.max(0, end.orElse(0) - next.copy().position());
+            complete &= end.isPresent() && isEndCurrent(next.partition(), nowNanos);
+            long left =
+                    end.isPresent() ? Math.max(0, end.getAsLong() - next.copy().ackedPosition()) : -1;
+            outcomes.of(next.partition()).onMeasured(left, next.copy().outstanding(), stallOrNull(next), nowMs);
         }
         starts.partitions().forEach(partition -> outcomes.of(partition).onStalled(StallCause.STARTING));
         notStarted.forEach(partition -> outcomes.of(partition).onStalled(StallCause.STARTING));
@@ -375,11 +361,6 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         all.addAll(notStarted);
         outcomes.onAlive(isMember, all, nowNanos);
         outcomes.setUnpolled(records, complete, nowNanos);
-    }
-
-    /** Else it waits for its turn under a throttle, or not at all. */
-    private boolean isWaitingForTarget(Owned of) {
-        return of.waiting.isWaiting() && !(of.turn.isWaiting() && targets.isReady(of.partition));
     }
 
     private OptionalLong end(TopicPartition partition) {
@@ -391,14 +372,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         return fetcher.isEndCurrent(partition) || mirror.pausedEnds().isCurrent(partition, nowNanos);
     }
 
-    private StallCause stallOrNull(Owned of) {
-        if (stopped.contains(of.partition)) {
-            return StallCause.STOPPED;
-        }
-        if (!isWaitingForTarget(of)) {
-            return null;
-        }
-        return targets.isReady(of.partition) ? StallCause.IN_FLIGHT_FULL : StallCause.TARGET_NOT_READY;
+    private StallCause stallOrNull(AssignedCopy of) {
+        return stopped.contains(of.partition()) ? StallCause.STOPPED : of.stallOrNull(targets);
     }
 
     @Override
@@ -411,20 +386,26 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void stopReading(Collection<TopicPartition> partitions) {
+        stopCopies(partitions);
+        careful.stop(partitions);
+    }
+
+    private void stopCopies(Collection<TopicPartition> partitions) {
         for (TopicPartition partition : partitions) {
-            Owned stopped = owned.get(partition);
+            AssignedCopy stopped = owned.get(partition);
             if (stopped != null) {
-                stopped.copy.stop();
+                stopped.copy().stop();
             }
         }
-        careful.stop(partitions);
         fetcher.unassign(partitions);
     }
 
     @Override
     public boolean isSending(Collection<TopicPartition> partitions) {
         return careful.isSending(partitions)
-                || partitions.stream().map(owned::get).anyMatch(stopped -> stopped != null && stopped.copy.isCopying());
+                || partitions.stream()
+                        .map(owned::get)
+                        .anyMatch(stopped -> stopped != null && stopped.copy().isCopying());
     }
 
     @Override
@@ -433,7 +414,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         return partitions.stream()
                 .filter(partition -> ofCareful.contains(partition)
                         || (owned.containsKey(partition)
-                                && owned.get(partition).copy.isAwaited()))
+                                && owned.get(partition).copy().isAwaited()))
                 .toList();
     }
 
@@ -441,9 +422,9 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     public Map<TopicPartition, Long> waiting() {
         Map<TopicPartition, Long> waiting = starts.waitingForTarget();
         waiting.putAll(careful.waiting());
-        for (Owned next : owned.values()) {
-            if (next.copy.outstanding() > 0 || isWaitingForTarget(next)) {
-                waiting.put(next.partition, next.copy.ackedPosition());
+        for (AssignedCopy next : owned.values()) {
+            if (next.copy().outstanding() > 0 || next.isWaitingForTarget(targets)) {
+                waiting.put(next.partition(), next.copy().ackedPosition());
             }
         }
         return waiting;
@@ -453,10 +434,12 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     public Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
         Map<TopicPartition, OffsetAndMetadata> positions = careful.positions(partitions);
         for (TopicPartition partition : partitions) {
-            Owned of = owned.get(partition);
+            AssignedCopy of = owned.get(partition);
             if (of != null) {
-                of.copy.takeAcked((acked, numbers) ->
-                        positions.put(partition, mirror.withMetadata(partition, acked, of.start.topicId(), numbers)));
+                of.copy()
+                        .takeAcked((acked, numbers) -> positions.put(
+                                partition,
+                                mirror.withMetadata(partition, acked, of.start().topicId(), numbers)));
             }
         }
         return positions;
@@ -466,9 +449,10 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     Map<TopicPartition, OffsetAndMetadata> sentPositions() {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         owned.forEach((partition, of) -> {
-            OffsetAndMetadata sent = of.copy.sentOrNull();
+            OffsetAndMetadata sent = of.copy().sentOrNull();
             if (sent != null) {
-                positions.put(partition, mirror.onTarget(partition, sent, of.start.topicId()));
+                positions.put(
+                        partition, mirror.onTarget(partition, sent, of.start().topicId()));
             }
         });
         return positions;
@@ -484,14 +468,13 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     /** Sends nothing more of their copies, and only waits for what these have sent. */
     private void retire(Collection<TopicPartition> partitions) {
-        stopReading(partitions);
+        stopCopies(partitions);
         for (TopicPartition partition : partitions) {
             stopped.remove(partition);
-            Owned gone = owned.remove(partition);
+            AssignedCopy gone = owned.remove(partition);
             if (gone != null) {
                 givenUp.add(gone);
-                // Drops what it holds, even if it begins to wait just now.
-                gone.worker.execute(gone.waiting::doPossible);
+                gone.dropWaiting();
             }
         }
     }
@@ -499,7 +482,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     @Override
     public void clear() {
         owned.clear();
-        givenUp.forEach(gone -> outcomes.addDropped(gone.copy.outstanding()));
+        givenUp.forEach(gone -> outcomes.addDropped(gone.copy().outstanding()));
         givenUp.clear();
     }
 

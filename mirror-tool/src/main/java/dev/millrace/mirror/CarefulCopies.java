@@ -38,6 +38,8 @@ final class CarefulCopies {
     private final PartitionStarts.Metadata metadata;
     private final GoOn goOn;
     private final Map<TopicPartition, Running> owned = new HashMap<>();
+    /** The member reads no more of these: a copy that is added for one does not begin. */
+    private final Set<TopicPartition> ending = new HashSet<>();
     /** Given up while they ran. */
     private final List<CarefulCopy> leaving = new ArrayList<>();
 
@@ -92,7 +94,11 @@ final class CarefulCopies {
                 task.partition(),
                 task.start().offset(),
                 task.until());
-        owned.put(task.partition(), new Running(new CarefulCopy(task, context.orElseThrow())));
+        CarefulCopy copy = new CarefulCopy(task, context.orElseThrow());
+        if (ending.contains(task.partition())) {
+            copy.stop();
+        }
+        owned.put(task.partition(), new Running(copy));
     }
 
     /**
@@ -181,6 +187,11 @@ final class CarefulCopies {
         }
     }
 
+    /** Whether nothing more is to be read of the partition. */
+    boolean isEnding(TopicPartition partition) {
+        return ending.contains(partition);
+    }
+
     /** Whether none that was given up can still write to the partition. */
     boolean isSettled(TopicPartition partition) {
         return leaving.stream().noneMatch(copy -> copy.task().partition().equals(partition));
@@ -199,7 +210,9 @@ final class CarefulCopies {
         return owned.get(partition).copy.endOrNull() == End.PARTITION_STOPPED ? StallCause.STOPPED : StallCause.REFUSED;
     }
 
+    /** Stops them, and those that are added before the partitions are removed. */
     void stop(Collection<TopicPartition> partitions) {
+        ending.addAll(partitions);
         of(partitions).forEach(running -> running.copy.stop());
     }
 
@@ -235,6 +248,7 @@ final class CarefulCopies {
     }
 
     void remove(Collection<TopicPartition> partitions) {
+        ending.removeAll(partitions);
         for (TopicPartition partition : partitions) {
             Running gone = owned.remove(partition);
             if (gone != null) {

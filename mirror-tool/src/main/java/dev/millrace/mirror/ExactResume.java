@@ -18,13 +18,16 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeProducersResult;
 import org.apache.kafka.clients.admin.DescribeProducersResult.PartitionProducerState;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.TopicConfig;
@@ -66,17 +69,22 @@ final class ExactResume implements PartitionStarts.Finder {
     private final ScheduledExecutorService threads;
     private final Queue<RecordComparison> idleComparisons = new ConcurrentLinkedQueue<>();
     private final Map<String, Boolean> compacted = new ConcurrentHashMap<>();
+    /** Of these the source has been asked where they begin or end, and has not told it. */
+    private final Set<TopicPartition> waitingForSource = ConcurrentHashMap.newKeySet();
+
     private final OwnNumbers own;
     private final ResumeMode mode;
 
     /**
      * What it asks.
      *
+     * @param isolation with which the source is read
      * @param onMissing told of a partition that the target perhaps lacks
      * @param comparison opens one
      */
     record Clients(
             Admin source,
+            IsolationLevel isolation,
             CopiesOnTarget copies,
             Consumer<TopicPartition> onMissing,
             Supplier<RecordComparison> comparison) {}
@@ -163,7 +171,8 @@ final class ExactResume implements PartitionStarts.Finder {
             DescribeProducersResult answer =
                     clients.copies().target().describeProducers(names.onTarget(known.keySet()));
             known.forEach((partition, search) -> answer.partitionResult(names.onTarget(partition))
-                    .whenComplete((state, failure) -> execute(() -> onAnswer(search, state, failure), 0)));
+                    .whenComplete((state, failure) ->
+                            execute(() -> onAnswer(search, failure, () -> decide(search, state)), 0)));
         }
         if (!first.isEmpty()) {
             startAtFirstRecord(first);
@@ -174,13 +183,19 @@ final class ExactResume implements PartitionStarts.Finder {
     private void startAtFirstRecord(Map<TopicPartition, Search> searches) {
         ListOffsetsResult answer =
                 clients.source().listOffsets(Clusters.specs(searches.keySet(), OffsetSpec.earliest()));
+        waitingForSource.addAll(searches.keySet());
         searches.forEach((partition, search) -> answer.partitionResult(partition)
                 .whenComplete((first, failure) -> execute(
-                        () -> startWithNewNumbers(
-                                first == null || first.offset() <= search.from().offset()
-                                        ? search
-                                        : search.movedTo(new OffsetAndMetadata(first.offset())),
-                                -1),
+                        () -> {
+                            waitingForSource.remove(partition);
+                            startWithNewNumbers(
+                                    first == null
+                                                    || first.offset()
+                                                            <= search.from().offset()
+                                            ? search
+                                            : search.movedTo(new OffsetAndMetadata(first.offset())),
+                                    -1);
+                        },
                         0)));
     }
 
@@ -206,12 +221,13 @@ final class ExactResume implements PartitionStarts.Finder {
         }
     }
 
-    private void onAnswer(Search search, PartitionProducerState state, Throwable failure) {
+    /** Does what follows from the answer of a cluster, unless it has failed. */
+    private void onAnswer(Search search, Throwable failure, Runnable next) {
         try {
             if (failure != null) {
                 throw failure instanceof KafkaException known ? known : new KafkaException(failure);
             }
-            decide(search, state);
+            next.run();
         } catch (UnsupportedVersionException e) {
             startAtLeastOnce(search, -1, "the target is too old to tell what it has (DescribeProducers, Kafka 2.8)");
         } catch (AuthorizationException e) {
@@ -231,7 +247,15 @@ final class ExactResume implements PartitionStarts.Finder {
                 .findFirst();
         int epoch = known.map(producer -> producer.producerEpoch()).orElse(-1);
         ResumeDecision decision = ResumeDecision.of(committed, known);
-        if (!decision.isKnown() && !(decision.isForgotten() && isEndOfSource(search))) {
+        if (decision.isForgotten()) {
+            askForEndOfSource(search, end -> {
+                if (end <= search.from().offset()) {
+                    start(search, search.from(), committed, epoch); // there is nothing new that could be there already
+                } else {
+                    startAtLeastOnce(search, epoch, decision.reason());
+                }
+            });
+        } else if (!decision.isKnown()) {
             startAtLeastOnce(search, epoch, decision.reason());
         } else if (decision.present() == 0) {
             start(search, search.from(), committed, epoch);
@@ -240,9 +264,29 @@ final class ExactResume implements PartitionStarts.Finder {
         }
     }
 
-    private boolean isEndOfSource(Search search) {
-        return withComparison(comparison ->
-                comparison.isEndOfSource(search.partition(), search.from().offset()));
+    /** Does not block, however many partitions of the source have no leader. */
+    private void askForEndOfSource(Search search, LongConsumer onEnd) {
+        TopicPartition partition = search.partition();
+        waitingForSource.add(partition);
+        clients.source()
+                .listOffsets(Map.of(partition, OffsetSpec.latest()), new ListOffsetsOptions(clients.isolation()))
+                .partitionResult(partition)
+                .whenComplete((end, failure) -> execute(
+                        () -> {
+                            waitingForSource.remove(partition);
+                            if (failure instanceof RetriableException) {
+                                LOG.info("{} is not copied yet; asking the source again", partition, failure);
+                                findAgain(search, PAUSE_MS);
+                            } else {
+                                onAnswer(search, failure, () -> onEnd.accept(end.offset()));
+                            }
+                        },
+                        0));
+    }
+
+    @Override
+    public boolean isWaitingForSource(TopicPartition partition) {
+        return waitingForSource.contains(partition);
     }
 
     /** What the target has of our numbers must be the last of its records, and the next ones of the source. */

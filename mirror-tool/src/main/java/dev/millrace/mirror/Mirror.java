@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -49,6 +50,8 @@ public final class Mirror {
     private String targetId = "";
 
     private CopiedOffsets copiedOffsets = CopiedOffsets.NONE;
+    /** The ids of topics that were not there when they were assigned. */
+    private Function<String, Uuid> idsOfMissing = topic -> Uuid.ZERO_UUID;
 
     /** Written once, when all exist. */
     private volatile List<Member> members = List.of();
@@ -71,7 +74,7 @@ public final class Mirror {
     }
 
     /**
-     * Mirrors until {@link #stop}; then returns within about 30 s, when all sent records are acknowledged and
+     * Mirrors until {@link #stop}; then returns within about 40 s, when all sent records are acknowledged and
      * committed. Waits for the clusters and for topics as {@link MirrorPolicies} say.
      *
      * @throws MirrorException when a cluster does not answer, nothing matches, or a record could not be written
@@ -102,8 +105,12 @@ public final class Mirror {
     }
 
     private void run(Admin source, Admin target, StartWait start) {
-        String sourceId = Clusters.clusterId(source, config.consumer());
-        targetId = Clusters.clusterId(target, config.producer());
+        String sourceId = start.repeat(() -> Clusters.clusterId(source, config.consumer()));
+        String idOfTarget = sourceId == null ? null : start.repeat(() -> Clusters.clusterId(target, config.producer()));
+        if (idOfTarget == null) {
+            return;
+        }
+        targetId = idOfTarget;
         Clusters.checkDistinct(sourceId, targetId);
         Set<String> topics =
                 start.repeat(() -> MatchingTopics.ask(source, config).requireNoneRefused());
@@ -130,6 +137,7 @@ public final class Mirror {
                 jmx.show("RefusedRecords", refused);
                 jmx.show("Mirror", new MirrorBean(this::status));
                 identities.watch();
+                idsOfMissing = identities::ofMissing;
                 PartitionSizes sizes = new LogSizes(source);
                 Groups groups = new Groups(
                         DerivedConfigs.withSizes(consumer, isExactlyOnce() ? sizes.ofCopies(names()) : sizes),
@@ -155,14 +163,14 @@ public final class Mirror {
         Map<String, Object> consumer = prepareSourceGroup(source, target);
         if (isExactlyOnce()) {
             String group = consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
-            OtherMode.requireNoMembers(
+            ProgressConflict.requireNoMembers(
                     group,
                     source.describeConsumerGroups(List.of(group))
                             .describedGroups()
                             .get(group));
             formerProgress(groupOnTarget, true).check(target);
         } else {
-            OtherMode.requireNoProgress(
+            ProgressConflict.requireNoProgress(
                     groupOnTarget,
                     target.listConsumerGroupOffsets(groupOnTarget).partitionsToOffsetAndMetadata(),
                     mark());
@@ -430,16 +438,20 @@ public final class Mirror {
             OffsetAndMetadata position,
             Uuid topicId,
             Optional<CommitMetadata.ResumePoint> resume) {
-        return new CommitMetadata(mark(), topicId, resume)
+        return new CommitMetadata(mark(), known(topicId, partition), resume)
                 .withNames(partition.topic(), names().onTarget(partition.topic()))
                 .addTo(position);
     }
 
     /** As the other, for a group of the target. */
     OffsetAndMetadata onTarget(TopicPartition partition, OffsetAndMetadata position, Uuid topicId) {
-        return new CommitMetadata(mark(), topicId, Optional.empty())
+        return new CommitMetadata(mark(), known(topicId, partition), Optional.empty())
                 .withNames(names().onTarget(partition.topic()), partition.topic())
                 .addToOnTarget(position);
+    }
+
+    private Uuid known(Uuid topicId, TopicPartition partition) {
+        return topicId.equals(Uuid.ZERO_UUID) ? idsOfMissing.apply(partition.topic()) : topicId;
     }
 
     /** Matches the whole names of the topics that are mirrored. */

@@ -124,12 +124,23 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
         try {
             copier.forward(consumer.poll(copier.pollTimeout()));
         } catch (OffsetOutOfRangeException lost) {
-            Set<TopicPartition> replaced = positions.askForReplaced(lost.partitions());
-            if (replaced.isEmpty()) {
-                copier.onOutOfRange(lost);
-            } else {
-                startAnew(replaced); // The next poll throws for the others, if there are any.
+            try {
+                recover(lost);
+            } catch (RetriableException e) { // The next poll throws again.
+                LOG.warn(
+                        "The source does not tell where to go on with {}; asking again: {}",
+                        lost.partitions(),
+                        MirrorException.reason(e));
             }
+        }
+    }
+
+    private void recover(OffsetOutOfRangeException lost) {
+        Set<TopicPartition> replaced = positions.askForReplaced(lost.partitions());
+        if (replaced.isEmpty()) {
+            copier.onOutOfRange(lost);
+        } else {
+            startAnew(replaced); // The next poll throws for the others, if there are any.
         }
     }
 

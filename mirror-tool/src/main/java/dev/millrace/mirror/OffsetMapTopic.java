@@ -82,7 +82,8 @@ final class OffsetMapTopic implements AutoCloseable {
         if (legal.equals(group) && legal.length() <= LONGEST) {
             return PREFIX + group + SUFFIX;
         }
-        String hash = "-" + Integer.toHexString(group.hashCode());
+        String hash =
+                "-" + Integer.toHexString(group.hashCode()); // of the group: others may become the same legal name
         return PREFIX + legal.substring(0, Math.min(legal.length(), LONGEST - hash.length())) + hash + SUFFIX;
     }
 

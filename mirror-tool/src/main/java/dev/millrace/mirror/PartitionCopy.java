@@ -125,9 +125,17 @@ final class PartitionCopy {
             if (opened == null) {
                 return false;
             }
-            numbers.ifPresent(first -> opened.raw()
-                    .numberFrom(new RawProducerId(first.producerId(), first.epoch()), first.nextSequence()));
-            open = new OpenTarget(new PatientPartition(opened.raw(), () -> stopped), opened.decision());
+            copying = true; // before it looks whether it is stopped: a successor may give the partition numbers then
+            try {
+                if (stopped) {
+                    return false;
+                }
+                numbers.ifPresent(first -> opened.raw()
+                        .numberFrom(new RawProducerId(first.producerId(), first.epoch()), first.nextSequence()));
+                open = new OpenTarget(new PatientPartition(opened.raw(), () -> stopped), opened.decision());
+            } finally {
+                copying = false;
+            }
         }
         return true;
     }
@@ -192,8 +200,13 @@ final class PartitionCopy {
             if (!goesBack) {
                 throw e;
             }
-            byte[] bytesOrNull = e instanceof CorruptRecordException ? Utils.toArray(batch.bytes()) : null;
-            refused = new Refused(position, batch.nextOffset(), Math.max(1, batch.count()), e, bytesOrNull);
+            boolean isDamaged = e instanceof CorruptRecordException;
+            refused = new Refused(
+                    position,
+                    isDamaged ? batch.nextOffsetOfDamaged(position) : batch.nextOffset(),
+                    Math.max(1, batch.count()),
+                    e,
+                    isDamaged ? Utils.toArray(batch.bytes()) : null);
             stopped = true;
             return false;
         }
@@ -388,7 +401,8 @@ final class PartitionCopy {
                     start,
                     hasFailed ? acked.failedNextOffset() : refused.next,
                     ackedNumbers().orElseThrow().after(0, from),
-                    hasFailed ? acked.writtenOfFailed() : 0,
+                    // Of a batch whose last records were not noted yet, more may be there; then the target is asked.
+                    hasFailed ? Math.min(acked.writtenOfFailed(), acked.failedRecords()) : 0,
                     hasFailed ? acked.failedRecords() : 0,
                     isUnreadable
                             ? new UnreadableBatch(

@@ -46,6 +46,11 @@ final class PartitionStarts {
         /** Returns at once; tells each search what was found, in any thread. */
         void find(List<Search> searches);
 
+        /** Whether the source has not told yet what is needed of it. */
+        default boolean isWaitingForSource(TopicPartition partition) {
+            return false;
+        }
+
         /** Ends the searches. */
         @Override
         default void close() {}
@@ -107,7 +112,7 @@ final class PartitionStarts {
     Map<TopicPartition, Long> waitingForTarget() {
         Map<TopicPartition, Long> positions = new HashMap<>();
         waiting.forEach((partition, next) -> {
-            if (next.toCommit == null) {
+            if (next.toCommit == null && !finder.orElseThrow().isWaitingForSource(partition)) {
                 positions.put(partition, next.from.offset());
             }
         });

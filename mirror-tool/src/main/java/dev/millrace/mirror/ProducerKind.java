@@ -1,6 +1,8 @@
 package dev.millrace.mirror;
 
+import dev.millrace.client.MillraceConfig;
 import dev.millrace.client.MillraceProducer;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -11,7 +13,9 @@ public enum ProducerKind {
     MILLRACE {
         @Override
         public Producer<byte[], byte[]> create(Map<String, Object> config) {
-            return new MillraceProducer<>(config);
+            Map<String, Object> all = new HashMap<>(config);
+            all.putIfAbsent(MillraceConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false); // it would get other settings
+            return new MillraceProducer<>(all);
         }
 
         @Override

@@ -47,11 +47,6 @@ final class RecordComparison implements AutoCloseable {
                 PATIENCE);
     }
 
-    /** Whether the source has no record from the offset on. */
-    boolean isEndOfSource(TopicPartition partition, long offset) {
-        return source.consumer.endOffsets(List.of(partition)).get(partition) <= offset;
-    }
-
     /**
      * The source position after the last of {@code count} records from {@code sourceFrom} on, if the target has the same
      * records from {@code targetFrom} on; else empty. Blocks while records arrive.

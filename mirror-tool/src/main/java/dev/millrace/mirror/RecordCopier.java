@@ -308,6 +308,9 @@ final class RecordCopier implements PartitionCopier {
     }
 
     private void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint known, boolean areKnown) {
+        if (careful.isEnding(partition)) {
+            return;
+        }
         consumer.seek(partition, new OffsetAndMetadata(from.offset(), from.leaderEpoch(), ""));
         startReading(List.of(partition));
         starts.put(partition, from);

@@ -14,13 +14,19 @@ public record RefusalPolicies(List<OfTopics> ofTopics, RefusalPolicy ofOthers, S
     /** Stands for the topic that refuses the record, by its name on the target. */
     public static final String TOPIC = "{topic}";
 
+    /** With room for a hash. */
+    private static final String SHORT_TOPIC = "any-short-topic";
+
     /** Stops the mirror at the first record that the target refuses, whatever its topic. */
     public static final RefusalPolicies STOP = new RefusalPolicies(List.of(), RefusalPolicy.STOP, TOPIC);
 
     /** The policy of topics whose whole name matches. */
     public record OfTopics(Pattern topics, RefusalPolicy policy) {}
 
+    /** @throws MirrorException if the topic for dead letters would have no legal name */
     public RefusalPolicies {
+        TopicNames.requireLegal(
+                "--dead-letter-topic " + deadLetterTopic + ": ", deadLetterTopic.replace(TOPIC, SHORT_TOPIC));
         ofTopics = List.copyOf(ofTopics);
     }
 
@@ -38,7 +44,11 @@ public record RefusalPolicies(List<OfTopics> ofTopics, RefusalPolicy ofOthers, S
                 && ofTopics.stream().allMatch(next -> next.policy() == RefusalPolicy.STOP);
     }
 
+    /** The topic for dead letters of a topic, both by their names on the target. */
     String deadLetterTopic(String topic) {
-        return deadLetterTopic.replace(TOPIC, topic);
+        String withoutTopic = deadLetterTopic.replace(TOPIC, "");
+        int times = (deadLetterTopic.length() - withoutTopic.length()) / TOPIC.length();
+        int longest = times == 0 ? topic.length() : (TopicNames.MAX_LENGTH - withoutTopic.length()) / times;
+        return deadLetterTopic.replace(TOPIC, topic.length() <= longest ? topic : TopicNames.shortened(topic, longest));
     }
 }

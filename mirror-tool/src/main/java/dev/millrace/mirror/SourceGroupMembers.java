@@ -1,10 +1,13 @@
 package dev.millrace.mirror;
 
 import dev.millrace.client.raw.RawProducer;
+import dev.millrace.mirror.fetch.FetchSettings;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -41,10 +44,20 @@ final class SourceGroupMembers implements MirrorMembers {
         this.consumer = consumer;
         this.shared = shared;
         this.producer = config.producerKind().create(config.producer());
+        if (config.mode().isFetching()) {
+            shared.partitions().callBeforeReady(this::askForTopics);
+        }
         this.memory = InFlightMemory.of(config.producer());
         this.careful = config.policies().onRefused().isAlwaysStop()
                 ? Optional.empty()
                 : Optional.of(careful(refused, letters));
+    }
+
+    /** Or each topic would wait for two answers of its own when its first batch has come. */
+    private void askForTopics(Set<String> topics) {
+        List<String> copies = topics.stream().map(config.names()::onTarget).toList();
+        RawProducer.of(producer).requestTopics(copies);
+        shared.limits().prepare(copies);
     }
 
     private CarefulCopy.Context careful(RefusedRecords refused, DeadLetters letters) {
@@ -69,8 +82,11 @@ final class SourceGroupMembers implements MirrorMembers {
                 ResetPolicy.of(own.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
         SourceChanges changes = shared.changes();
         TargetPartitions targets = shared.partitions();
-        SourcePositions positions =
-                new SourcePositions(member, new SourceProgress(mirror, member), policy, changes.identities());
+        ExistingCopies copies =
+                new ExistingCopies(shared.copies(), member.groupMetadata().groupId());
+        SourceProgress progress = new SourceProgress(
+                mirror, member, without -> copies.warnIfAny(policy.isEarliest() ? without : Set.of()));
+        SourcePositions positions = new SourcePositions(member, progress, policy, changes.identities());
         PartitionCopier copier;
         if (isFetching) {
             copier = new BatchCopier(
@@ -107,7 +123,11 @@ final class SourceGroupMembers implements MirrorMembers {
             return Optional.empty();
         }
         ExactResume.Clients clients = new ExactResume.Clients(
-                shared.source(), shared.copies(), shared.partitions()::onMissing, () -> RecordComparison.open(config));
+                shared.source(),
+                FetchSettings.isolation(new ConsumerConfig(consumer)),
+                shared.copies(),
+                shared.partitions()::onMissing,
+                () -> RecordComparison.open(config));
         OwnNumbers numbers = careful.map(CarefulCopy.Context::newNumbers).orElseGet(() -> new OwnNumbers(raw));
         return Optional.of(new ExactResume(mode, clients, numbers, mirror::fail));
     }

@@ -1,6 +1,7 @@
 package dev.millrace.mirror;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -18,14 +19,22 @@ import org.slf4j.LoggerFactory;
  * <p><b>Threads:</b> the member's.
  *
  * @param member of the group
+ * @param onNone told of partitions of which the group has no position
  */
-record SourceProgress(Mirror mirror, Consumer<?, ?> member) implements SourcePositions.Committed {
+record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.Consumer<Set<TopicPartition>> onNone)
+        implements SourcePositions.Committed {
     private static final Logger LOG = LoggerFactory.getLogger(SourceProgress.class);
 
     /** @throws MirrorException if the group has made its progress as a mirror to another target, or under other names */
     @Override
     public Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions) {
-        return mirror.formerProgress(member.groupMetadata().groupId(), false).requireSame(member.committed(partitions));
+        Map<TopicPartition, OffsetAndMetadata> committed = mirror.formerProgress(
+                        member.groupMetadata().groupId(), false)
+                .requireSame(member.committed(partitions));
+        Set<TopicPartition> without = new HashSet<>(partitions);
+        without.removeIf(partition -> committed.get(partition) != null);
+        onNone.accept(without);
+        return committed;
     }
 
     @Override

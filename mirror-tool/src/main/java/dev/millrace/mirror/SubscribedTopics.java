@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.kafka.common.KafkaException;
@@ -44,7 +45,7 @@ final class SubscribedTopics {
         this.source = source;
         this.target = target;
         this.onFailure = onFailure;
-        this.intervalNanos = interval.toNanos();
+        this.intervalNanos = TimeUnit.MILLISECONDS.toNanos(interval.toMillis()); // of any, without an overflow
     }
 
     /** Asks the source after the interval, or if something failed the last time; makes the target's topics ready. */

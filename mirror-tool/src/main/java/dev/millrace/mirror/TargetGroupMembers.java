@@ -44,6 +44,9 @@ final class TargetGroupMembers implements MirrorMembers {
         this.group = group;
         this.topics = topics;
         this.shared = shared;
+        shared.partitions()
+                .callBeforeReady(copied -> shared.limits()
+                        .prepare(copied.stream().map(config.names()::onTarget).toList()));
         this.transactions = new TargetTransactions(
                 transactionalId(),
                 id -> config.producerKind().create(DerivedConfigs.transactional(config.producer(), id)),

@@ -21,6 +21,7 @@ import org.apache.kafka.common.TopicPartition;
 final class TargetPartitions {
     private final Preparation preparation;
     private final Consumer<Throwable> onFailure;
+    private volatile Consumer<Set<String>> beforeReady = topics -> {};
     private final Executor executor;
     private final Set<TopicPartition> wanted = ConcurrentHashMap.newKeySet();
     private final Set<TopicPartition> ready = ConcurrentHashMap.newKeySet();
@@ -53,6 +54,11 @@ final class TargetPartitions {
         this.preparation = preparation;
         this.onFailure = onFailure;
         this.executor = executor;
+    }
+
+    /** Has this called, by the executor's thread, with topics of the source before partitions of them become ready. */
+    void callBeforeReady(Consumer<Set<String>> listener) {
+        beforeReady = listener;
     }
 
     /** Has these partitions made ready; does not wait for that. */
@@ -92,11 +98,14 @@ final class TargetPartitions {
             return;
         }
         Set<String> failed = new HashSet<>();
+        Set<String> topics = new HashSet<>(Clusters.topics(wanted));
         try {
-            preparation.prepare(Clusters.topics(wanted)).forEach((topic, failure) -> {
+            preparation.prepare(topics).forEach((topic, failure) -> {
                 failed.add(topic);
                 onFailure(topic, failure);
             });
+            topics.removeAll(failed);
+            beforeReady.accept(topics);
         } catch (RuntimeException | Error e) {
             onFailure.accept(e);
             return;

@@ -40,6 +40,9 @@ final class TopicIdentities implements AutoCloseable {
     /** Ids that others have replaced, and when: a broker that lags may still name them for a while. */
     private final Map<Uuid, Long> former = new ConcurrentHashMap<>();
 
+    /** Of topics that the source did not have when it was asked, the first id that it named after that, or zero. */
+    private final Map<String, Uuid> afterMissing = new ConcurrentHashMap<>();
+
     private final AtomicBoolean isAskingSoon = new AtomicBoolean();
     private final AtomicLong replaced = new AtomicLong();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -97,6 +100,13 @@ final class TopicIdentities implements AutoCloseable {
         asked.addAll(topics);
         Map<String, Uuid> answer = new HashMap<>(source.apply(topics));
         answer.replaceAll(this::newest);
+        for (String topic : topics) {
+            if (answer.containsKey(topic)) {
+                afterMissing.replace(topic, Uuid.ZERO_UUID, answer.get(topic));
+            } else {
+                afterMissing.putIfAbsent(topic, Uuid.ZERO_UUID);
+            }
+        }
         return answer;
     }
 
@@ -127,6 +137,11 @@ final class TopicIdentities implements AutoCloseable {
     /** The id in the last answer that had the topic; zero if there is none. */
     Uuid of(String topic) {
         return known.getOrDefault(topic, Uuid.ZERO_UUID);
+    }
+
+    /** The first id of a topic that was missing when it was asked for, as soon as the source has named one; else zero. */
+    Uuid ofMissing(String topic) {
+        return afterMissing.getOrDefault(topic, Uuid.ZERO_UUID);
     }
 
     @Override

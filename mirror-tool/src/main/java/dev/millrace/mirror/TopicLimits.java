@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.LoadingCache;
 import dev.millrace.mirror.pass.TargetLimits;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
@@ -20,7 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 final class TopicLimits {
     private static final Logger LOG = LoggerFactory.getLogger(TopicLimits.class);
-    private static final Duration CACHE_TIME = Duration.ofMinutes(1);
+    private static final Duration CACHE_TIME = Duration.ofMinutes(10);
     /** In the order of their ids in the record format. */
     private static final List<String> CODECS = List.of("uncompressed", "gzip", "snappy", "lz4", "zstd");
 
@@ -33,6 +34,22 @@ final class TopicLimits {
     TopicLimits(Admin target, int maxBatchBytes) {
         this.target = target;
         this.maxBatchBytes = maxBatchBytes;
+    }
+
+    /** Asks the target for many topics in few requests, so that {@link #of} need not. Blocks until it has answered. */
+    void prepare(Collection<String> topics) {
+        List<String> unknown = topics.stream()
+                .filter(topic -> limits.getIfPresent(topic) == null)
+                .toList();
+        for (List<String> batch : Clusters.batches(unknown)) {
+            Clusters.topicConfigs(target, batch).forEach((topic, answer) -> {
+                try {
+                    limits.put(topic, limits(Clusters.await(answer), maxBatchBytes));
+                } catch (ExecutionException e) {
+                    LOG.debug("Cannot read the limits of topic {} now", topic, e);
+                }
+            });
+        }
     }
 
     /** Blocks while it asks the target. */

@@ -76,11 +76,17 @@ public final class TopicNames {
         return new TopicNames(prefix, given);
     }
 
-    private static void requireLegal(String option, String name) {
+    static void requireLegal(String option, String name) {
         if (!LEGAL.matcher(name).matches() || ILLEGAL.contains(name) || name.length() > MAX_LENGTH) {
             throw MirrorException.usage(option + "'" + name + "' is no name of a topic, which has up to " + MAX_LENGTH
                     + " letters, digits, '.', '_' and '-', and is not '.' or '..'");
         }
+    }
+
+    /** The beginning of a name that is too long, and a hash of the whole: as many characters as may be. */
+    static String shortened(String name, int length) {
+        String hash = "-" + Integer.toHexString(name.hashCode());
+        return name.substring(0, length - hash.length()) + hash;
     }
 
     /** Whether all topics have the same names on both clusters. */

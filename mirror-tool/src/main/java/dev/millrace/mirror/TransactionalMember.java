@@ -134,8 +134,8 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
                 if (now - secondNanos > SECOND_NANOS) {
                     secondNanos = now;
                     startAnew(positions.replaced(copier.partitions()));
-                    copier.measureLag(now, starting);
-                    starting.stream()
+                    copier.measureLag(now, startingOfSource());
+                    startingOfSource().stream()
                             .filter(partition -> held.isHeld(partition, now))
                             .forEach(
                                     partition -> copier.counters().of(partition).onStalled(StallCause.LEFT_OUT));
@@ -290,10 +290,15 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
 
     // ---- partitions ----
 
+    /** The target may have more partitions than the source. */
+    private Set<TopicPartition> startingOfSource() {
+        return starting.stream().filter(topics::isOfSource).collect(Collectors.toSet());
+    }
+
     /** Begins to copy what is assigned, once the target tells where. */
     private void startAssigned(long now) {
-        Set<TopicPartition> due = starting.stream()
-                .filter(partition -> topics.isOfSource(partition) && !held.isHeld(partition, now))
+        Set<TopicPartition> due = startingOfSource().stream()
+                .filter(partition -> !held.isHeld(partition, now))
                 .collect(Collectors.toSet());
         if (due.isEmpty()) {
             return;
@@ -365,7 +370,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     private Map<TopicPartition, Long> waiting(long now) {
         Map<TopicPartition, Long> waiting = copier.waiting();
         boolean isTargetAway = !transactions.isStarted() || progress.isWaiting();
-        starting.stream()
+        startingOfSource().stream()
                 .filter(partition -> isTargetAway || held.isHeld(partition, now))
                 .forEach(partition -> waiting.put(partition, NEVER_COMMITTED));
         waiting.replaceAll((partition, unused) -> begins.getOrDefault(partition, NEVER_COMMITTED));

@@ -50,8 +50,8 @@ class BatchCopierTest {
     private final TargetPartitions targets = Targets.prepared(partition -> true, mirror::fail);
     private final Map<String, Uuid> sourceIds = new ConcurrentHashMap<>(Map.of("orders", ID));
     private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(sourceIds));
-    private final SourcePositions positions =
-            new SourcePositions(consumer, new SourceProgress(mirror, consumer), ResetPolicy.of("earliest"), identities);
+    private final SourcePositions positions = new SourcePositions(
+            consumer, new SourceProgress(mirror, consumer, without -> {}), ResetPolicy.of("earliest"), identities);
     private Fetcher fetcher;
     private final BatchCopier copier = copier(Optional.empty());
 

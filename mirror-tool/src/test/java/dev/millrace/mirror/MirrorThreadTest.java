@@ -619,7 +619,7 @@ class MirrorThreadTest {
         InFlightMemory memory = new InFlightMemory(1 << 20);
         SourcePositions positions = new SourcePositions(
                 consumer,
-                new SourceProgress(mirror, consumer),
+                new SourceProgress(mirror, consumer, without -> {}),
                 ResetPolicy.of("earliest"),
                 new TopicIdentities(names -> Map.of()));
         PartitionCopier copier = new RecordCopier(

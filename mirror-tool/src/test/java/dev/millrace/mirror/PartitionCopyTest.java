@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.fetch.AbortedTxn;
 import dev.millrace.mirror.fetch.FakeFetch;
 import dev.millrace.mirror.pass.AckListener;
@@ -268,6 +269,22 @@ class PartitionCopyTest {
         assertThat(copy.isAwaited()).isFalse();
     }
 
+    /** Its successor may have given the partition its numbers by then. */
+    @Test
+    void shouldSetNoNumbersOnceStoppedWhileItOpensItsTarget() {
+        PartitionCopy[] opened = new PartitionCopy[1];
+        PartitionCopy.Target slow = partition -> {
+            opened[0].stop();
+            return new PartitionCopy.OpenTarget(
+                    target, new OpenDecision(PassMode.BATCHES, new TargetLimits(TargetLimits.ANY_CODEC, 1 << 20)));
+        };
+        opened[0] = new PartitionCopy(TP, 0, Optional.of(new ResumePoint(7, (short) 1, 0, 0)), false, false, slow);
+
+        assertThat(opened[0].tryOpen()).isFalse();
+        assertThat(target.written()).isEmpty();
+        assertThat(opened[0].isCopying()).isFalse();
+    }
+
     @Test
     void shouldSendNothingOnceStoppedAndReleaseWhatItGets() {
         copy.stop();
@@ -382,7 +399,7 @@ class PartitionCopyTest {
     }
 
     private void copy(long fetchOffset, ByteBuffer... batches) {
-        assertThat(copy.tryOpen()).isTrue();
+        assertThat(copy.isStopped() || copy.tryOpen()).isTrue();
         copy.copy(fetch.fetched(TP, fetchOffset, BatchMaker.join(List.of(batches))), worker);
     }
 

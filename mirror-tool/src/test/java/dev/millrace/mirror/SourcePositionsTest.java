@@ -155,6 +155,9 @@ class SourcePositionsTest {
         source.put("orders", NEW_ID);
 
         assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
+        assertThat(identities.ofMissing("orders"))
+                .as("what is committed until then")
+                .isEqualTo(ID);
     }
 
     @Test

@@ -120,7 +120,7 @@ final class ConfigFile {
         if (option.arity().max() == 0) {
             String value = String.join(",", values);
             if (!value.equals("true") && !value.equals("false")) {
-                throw wrong(key + "=" + value + ": expected is true or false");
+                throw wrong(key + "=" + value + ": expected true or false");
             }
             if (value.equals("true")) {
                 arguments.add(name);

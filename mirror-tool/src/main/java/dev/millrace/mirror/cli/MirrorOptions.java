@@ -153,8 +153,8 @@ public final class MirrorOptions {
             converter = DurationParser.class,
             defaultValue = "forever",
             order = 12,
-            description = "How long a partition may go without an acknowledgement (90s, 5m, 2h) before the mirror ends,"
-                    + " while records wait for one. Default: ${DEFAULT-VALUE}.")
+            description = "How long the target may acknowledge nothing of a partition that has records waiting"
+                    + " (90s, 5m, 2h); after that the mirror ends. Default: ${DEFAULT-VALUE}.")
     private Duration waitForTarget;
 
     @Option(
@@ -174,7 +174,7 @@ public final class MirrorOptions {
             defaultValue = "go-on",
             order = 14,
             description = "What to do with a partition of which the source no longer has the next records, because its"
-                    + " retention was shorter than the mirror was stopped, or its log was truncated. Either is told and"
+                    + " retention was shorter than the mirror was stopped, or its log was truncated. Either is logged and"
                     + " counted. Default: ${DEFAULT-VALUE}.")
     private GapPolicy onGap;
 
@@ -187,7 +187,7 @@ public final class MirrorOptions {
                     "What to do with a record that the target refuses, such as one that is too large or has no key"
                             + " for a compacted topic, or that cannot be read. stop: end the mirror. stop-partition: copy nothing"
                             + " more of its partition. dead-letter: write it to another topic on the target. skip: leave it out."
-                            + " Each is told and counted. With REGEX= for topics whose whole name matches; may be given several"
+                            + " Each is logged and counted. With REGEX= for topics whose whole name matches; may be given several"
                             + " times, and the first that matches counts. Default: stop.")
     private List<ForTopics> onRefused = List.of();
 
@@ -211,8 +211,8 @@ public final class MirrorOptions {
             try {
                 return new ForTopics(end < 0 ? null : Pattern.compile(text.substring(0, end)), policy);
             } catch (PatternSyntaxException e) {
-                throw new TypeConversionException("expected is a Java regular expression before '=" + policy
-                        + "', not '" + text.substring(0, end) + "': " + e.getDescription());
+                throw new TypeConversionException("expected a Java regular expression before '=" + policy + "', not '"
+                        + text.substring(0, end) + "': " + e.getDescription());
             }
         }
     }

@@ -32,7 +32,7 @@ public final class OptionValues {
         return Arrays.stream(constants)
                 .filter(constant -> constant.toString().equalsIgnoreCase(text))
                 .findFirst()
-                .orElseThrow(() -> new TypeConversionException("expected is one of "
+                .orElseThrow(() -> new TypeConversionException("expected one of "
                         + Arrays.stream(constants).map(E::toString).collect(Collectors.joining(", ")) + ", not '" + text
                         + "'"));
     }
@@ -48,8 +48,7 @@ public final class OptionValues {
         }
         Matcher time = DURATION.matcher(text);
         if (!time.matches()) {
-            throw new TypeConversionException(
-                    "expected is a time such as 90s, 5m, 2h, 0 or forever, not '" + text + "'");
+            throw new TypeConversionException("expected a time such as 90s, 5m, 2h, 0 or forever, not '" + text + "'");
         }
         long number = Long.parseLong(time.group(1));
         return switch (time.group(2)) {
@@ -82,8 +81,7 @@ public final class OptionValues {
         Matcher address = ADDRESS.matcher(text);
         int port = address.matches() ? Integer.parseInt(address.group("port")) : -1;
         if (port < 0 || port > MAX_PORT) {
-            throw new TypeConversionException(
-                    "expected is [HOST:]PORT such as 9464 or 0.0.0.0:9464, not '" + text + "'");
+            throw new TypeConversionException("expected [HOST:]PORT such as 9464 or 0.0.0.0:9464, not '" + text + "'");
         }
         String host = address.group("host");
         InetSocketAddress found = host == null

@@ -39,7 +39,7 @@ final class TopicNameOptions {
             int end = text.indexOf('=');
             if (end < 0) {
                 throw new TypeConversionException(
-                        "expected is SOURCE=TARGET, such as orders=eu-orders, not '" + text + "'");
+                        "expected SOURCE=TARGET, such as orders=eu-orders, not '" + text + "'");
             }
             return new GivenName(
                     text.substring(0, end).strip(), text.substring(end + 1).strip());

@@ -19,7 +19,7 @@ final class VerifyJson {
         return String.format(
                 Locale.ROOT,
                 "{\"topic\":%s,\"result\":%s,\"target_topic\":%s,\"compacted\":%b,\"timestamps_compared\":%b,\"partitions\":%d,\"source\":%d,"
-                        + "\"target\":%d,\"same\":%d,%s,\"behind\":%d,\"deleted_on_target\":%d,\"deleted_on_source\":%d,"
+                        + "\"target\":%d,\"same\":%d,%s,\"not_copied_yet\":%d,\"deleted_on_target\":%d,\"deleted_on_source\":%d,"
                         + "\"first_differences\":%s,\"problems\":%s}",
                 Json.quote(topic.topic()),
                 Json.quote(outcome(result, topic)),
@@ -33,7 +33,7 @@ final class VerifyJson {
                 Arrays.stream(Fault.values())
                         .map(fault -> Json.quote(name(fault)) + ":" + topic.count(fault))
                         .collect(Collectors.joining(",")),
-                topic.sum(PartitionResult::behind),
+                topic.sum(PartitionResult::notCopiedYet),
                 topic.sum(PartitionResult::notOnTarget),
                 topic.sum(PartitionResult::notOnSource),
                 list(topic.first().stream().map(VerifyJson::format).toList()),

@@ -30,7 +30,7 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
                 result.positions().group(),
                 result.positions().isGroupOnTarget() ? "target" : "source",
                 result.positions().committed().isEmpty()
-                        ? "; it has no position, so all that is missing at the end counts as behind"
+                        ? "; it has no position, so all that is missing at the end counts as not copied yet"
                         : "");
         out.printf(
                 "compared  %s%n%n",
@@ -41,8 +41,8 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
                 .mapToInt(topic -> config.names().describe(topic.topic()).length())
                 .max()
                 .orElse(0);
-        String row = "%-" + Math.max(width, "topic".length()) + "s  %10s  %14s  %14s  %14s  %12s  %s%n";
-        out.printf(Locale.ROOT, row, "topic", "partitions", "source", "target", "same", "behind", "result");
+        String row = "%-" + Math.max(width, "topic".length()) + "s  %10s  %14s  %14s  %14s  %14s  %s%n";
+        out.printf(Locale.ROOT, row, "topic", "partitions", "source", "target", "same", "not copied yet", "result");
         for (TopicResult topic : result.topics()) {
             out.printf(
                     Locale.ROOT,
@@ -52,7 +52,7 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
                     Words.number(topic.sum(PartitionResult::source)),
                     Words.number(topic.sum(PartitionResult::target)),
                     Words.number(topic.sum(PartitionResult::same)),
-                    Words.number(topic.sum(PartitionResult::behind)),
+                    Words.number(topic.sum(PartitionResult::notCopiedYet)),
                     outcome(topic));
             topic.first().stream().map(Difference::describe).forEach(line -> out.printf("    %s%n", line));
             notes(topic).forEach(note -> out.printf("    %s%n", note));
@@ -109,7 +109,7 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
             words.add(Words.number(unclear) + " unclear");
         }
         return Words.count(result.topics().size(), "topic") + ": " + String.join(", ", words) + "; "
-                + Words.count(result.sum(PartitionResult::same), "record") + " the same, the mirror is behind by "
-                + Words.number(result.sum(PartitionResult::behind));
+                + Words.count(result.sum(PartitionResult::same), "record") + " the same, "
+                + Words.number(result.sum(PartitionResult::notCopiedYet)) + " not copied yet";
     }
 }

@@ -82,7 +82,7 @@ public final class DemoCommand implements Callable<Integer> {
                             + " its mode auto with --resume exactly-once; replay passes batches that are in memory already;"
                             + " mirrormaker1 and"
                             + " mirrormaker1-tuned are MirrorMaker 1 of Kafka 3.9.1 with its own settings and with this"
-                            + " mirror's; mirrormaker2 is MirrorMaker 2 of Kafka 4.3.1, which runs once, with up to 4 tasks"
+                            + " mirror's; mirrormaker2 is MirrorMaker 2 of Kafka 4.3.1, which runs once a round, with up to 4 tasks"
                             + " (Maven downloads them). Default: ${DEFAULT-VALUE}.")
     private List<ContenderName> producers;
 

@@ -24,6 +24,10 @@ public final class AckedBatches {
     /** The position after all that was added. */
     private long lastNextOffset = Long.MIN_VALUE;
 
+    /** The batch that was passed last, and how many records it has so far: further ones may be told only now. */
+    private Outcome passedOutcome;
+
+    private int passedRecords;
     private long sent;
     private long acked;
     private AckedRuns runs = AckedRuns.IGNORED;
@@ -37,6 +41,9 @@ public final class AckedBatches {
     private static final class Entry {
         private final Outcome outcome;
         private final long from;
+        /** How many records of its batch were passed with an entry before this. */
+        private final int before;
+
         private long nextOffset;
         private final long timestamp;
         private int leaderEpoch;
@@ -48,9 +55,10 @@ public final class AckedBatches {
         private int stretchEnd;
         private long recordsEnd = Long.MIN_VALUE;
 
-        Entry(Outcome outcome, long from, long timestamp) {
+        Entry(Outcome outcome, long from, int before, long timestamp) {
             this.outcome = outcome;
             this.from = from;
+            this.before = before;
             this.timestamp = timestamp;
         }
 
@@ -70,7 +78,7 @@ public final class AckedBatches {
             for (int i = 0; i < stretchEnd; i += 2) {
                 int first = (int) stretches[i + 1];
                 int end = i + 3 < stretchEnd ? (int) stretches[i + 3] : records;
-                tell(runs, stretches[i], first, end - first);
+                tell(runs, stretches[i], before + first, end - first);
             }
         }
 
@@ -106,7 +114,7 @@ public final class AckedBatches {
         }
         Entry last = entries.peekLast();
         if (last == null || last.outcome != outcome) {
-            last = new Entry(outcome, lastNextOffset, timestamp);
+            last = new Entry(outcome, lastNextOffset, outcome == passedOutcome ? passedRecords : 0, timestamp);
             entries.add(last);
         }
         last.addRecords(nextOffset - records, records);
@@ -175,6 +183,8 @@ public final class AckedBatches {
             if (failure == null) {
                 passed = entries.remove();
                 acked += passed.records;
+                passedOutcome = passed.outcome;
+                passedRecords = passed.before + passed.records;
                 listener.onAcked(passed.records, passed.bytes, passed.timestamp, passed.outcome.doneAtMs());
                 if (runs != AckedRuns.IGNORED) {
                     passed.tell(runs);

@@ -164,6 +164,21 @@ public final class SourceBatch {
         return lastOffset + 1;
     }
 
+    /**
+     * As {@link #nextOffset}, of a batch that may be damaged in its header, too: not after the beginning of the batch
+     * that follows, whose records would be left out with it.
+     *
+     * @param position the first offset of the batch that is wanted
+     */
+    public long nextOffsetOfDamaged(long position) {
+        if (allEnd - end < Long.BYTES) {
+            return nextOffset();
+        }
+        long following = bytes.limit(allEnd).getLong(end);
+        bytes.limit(end);
+        return following > position ? Math.min(nextOffset(), following) : nextOffset();
+    }
+
     /** The number of records, which compaction may have lowered; -1 for an older format. */
     public int count() {
         return count;

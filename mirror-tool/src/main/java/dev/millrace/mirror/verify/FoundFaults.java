@@ -194,6 +194,6 @@ final class FoundFaults {
         while (!open.isEmpty()) {
             close(open.remove());
         }
-        firstNotCopied.ifPresent(offset -> tally.onBehind(range.sourceTo() - offset));
+        firstNotCopied.ifPresent(offset -> tally.onNotCopiedYet(range.sourceTo() - offset));
     }
 }

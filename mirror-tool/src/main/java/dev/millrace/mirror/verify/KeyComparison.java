@@ -144,7 +144,7 @@ final class KeyComparison {
         long sourceOffset = isOnSource ? key.sourceOffset : PartitionTally.NO_OFFSET;
         long targetOffset = isOnTarget ? key.targetOffset : PartitionTally.NO_OFFSET;
         if (isChanged || key.sourceOffset >= range.copiedUpTo()) {
-            tally.onBehind(1);
+            tally.onNotCopiedYet(1);
         } else if (isOnSource && isOnTarget) {
             tally.add(Fault.DIFFERENT, sourceOffset, sourceOffset, targetOffset);
         } else if (isOnSource && range.mayTargetLackFirst()) {

@@ -4,6 +4,7 @@ import dev.millrace.mirror.Clusters;
 import dev.millrace.mirror.CopiesOnTarget;
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorPositions;
+import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -96,10 +97,13 @@ final class PartitionRanges {
         if (sample.isPresent()) {
             // More of the source, for it may have offsets without a record, and the mirror has gone on since its
             // commit.
-            sourceFrom = Math.max(start, copied.orElse(end) - 2 * sample.getAsLong());
+            sourceFrom = Math.max(start, copied.orElse(end) - 2 * Math.min(sample.getAsLong(), Long.MAX_VALUE / 2));
             targetFrom = Math.max(targetStart, targetEnd - sample.getAsLong());
         }
-        boolean isBegunLater = "latest".equals(config.consumer().get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG));
+        boolean isBegunLater = !ResetPolicy.of(config.consumer()
+                        .get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG)
+                        .toString())
+                .isEarliest();
         return new PartitionRange(
                 sourceFrom,
                 end,

@@ -12,7 +12,7 @@ import java.util.Map;
  * @param faults how many records have which fault; a record that is out of order counts once
  * @param notOnTarget records of the source that the target has deleted, or that are before what was compared of it
  * @param notOnSource records of the target that the source has deleted, or that are before what was compared of it
- * @param behind offsets of the source that the mirror has not copied yet; of a compacted topic, keys
+ * @param notCopiedYet offsets of the source that the mirror has not copied yet; of a compacted topic, keys
  * @param areTimestampsCompared false if the target has replaced the timestamps of some records, or the source has none
  * @param first the first differences, in order
  */
@@ -24,6 +24,6 @@ public record PartitionResult(
         Map<Fault, Long> faults,
         long notOnTarget,
         long notOnSource,
-        long behind,
+        long notCopiedYet,
         boolean areTimestampsCompared,
         List<Difference> first) {}

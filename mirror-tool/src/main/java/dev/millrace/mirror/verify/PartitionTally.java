@@ -21,7 +21,7 @@ final class PartitionTally {
     private long target;
     private long notOnTarget;
     private long notOnSource;
-    private long behind;
+    private long notCopiedYet;
 
     PartitionTally(int partition, boolean areTimestampsCompared) {
         this.partition = partition;
@@ -64,8 +64,8 @@ final class PartitionTally {
         notOnSource += records;
     }
 
-    void onBehind(long offsets) {
-        behind += offsets;
+    void onNotCopiedYet(long offsets) {
+        notCopiedYet += offsets;
     }
 
     void add(Fault fault, long place, long sourceOffset, long targetOffset) {
@@ -101,7 +101,7 @@ final class PartitionTally {
                 Map.copyOf(counts),
                 notOnTarget,
                 notOnSource,
-                behind,
+                notCopiedYet,
                 areTimestampsCompared,
                 first);
     }

@@ -120,7 +120,7 @@ class ConfigFileTest {
             mirror.yaml       | thread: 8                        | thread is not an option of mirror run; did you mean threads?
             mirror.properties | colour=red                       | colour is not an option of mirror run; settings of Kafka's clients begin with source. or target.
             mirror.yaml       | config: other.yaml               | config is not an option
-            mirror.yaml       | verbose: 1                       | verbose=1: expected is true or false
+            mirror.yaml       | verbose: 1                       | verbose=1: expected true or false
             mirror.yaml       | threads:                         | threads has no value
             mirror.yaml       | topics: [a, [b]]                 | topics: a list of texts
             mirror.yaml       | just a text                      | expected are lines such as 'threads: 8'

@@ -40,15 +40,15 @@ class MainTest {
                     verify --source a:1 --target b:1 --topics x --sample 0        | --sample 0: at least 1
                     verify --source a:1 --target b:1 --topics x --status -1       | --status -1: a number of seconds
                     status                                                        | [HOST:]PORT
-                    status 1:x                                                    | expected is [HOST:]PORT such as 9464 or 0.0.0.0:9464, not '1:x'
-                    run --source a:1 --target b:1 --topics x --http 65536         | expected is [HOST:]PORT such as 9464 or 0.0.0.0:9464, not '65536'
+                    status 1:x                                                    | expected [HOST:]PORT such as 9464 or 0.0.0.0:9464, not '1:x'
+                    run --source a:1 --target b:1 --topics x --http 65536         | expected [HOST:]PORT such as 9464 or 0.0.0.0:9464, not '65536'
                     run --source a:1 --target b:1 --topics x --group=             | --group '': the name of a consumer group
                     run --source a:1 --target b:1 --topics x --mm2-checkpoints a  | --mm2-checkpoints a: --groups is needed
                     run --source a:1 --target b:1 --topics x --groups g --mm2-checkpoints a/b | --mm2-checkpoints 'a/b': an alias
                     run --source a:1 --target b:1 --topics x --mm2-offset-syncs b | --mm2-offset-syncs b: --groups is needed
                     run --source a:1 --target b:1 --topics x --groups g --mm2-offset-syncs b/c | --mm2-offset-syncs 'b/c': an alias
-                    run --source a:1 --target b:1 --topics x --mm2-offset-syncs-location b | expected is one of source, target
-                    run --source a:1 --target b:1 --topics x --sync acl           | expected is one of settings, acls, quotas, not 'acl'
+                    run --source a:1 --target b:1 --topics x --mm2-offset-syncs-location b | expected one of source, target
+                    run --source a:1 --target b:1 --topics x --sync acl           | expected one of settings, acls, quotas, not 'acl'
                     run --source a:1 --target b:1 --topics x --sync-interval 0    | --sync-interval 0: at least 1s
                     run --source a:1 --target b:1 --topics x --exclude-settings a=b | --exclude-settings 'a=b': expected are names
                     run --source a:1 --target b:1 --topics x --status -1          | --status -1: a number of seconds

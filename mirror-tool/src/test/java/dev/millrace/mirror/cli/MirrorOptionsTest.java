@@ -54,7 +54,7 @@ class MirrorOptionsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--topic-name=a       | expected is SOURCE=TARGET, such as orders=eu-orders, not 'a'",
+                "--topic-name=a       | expected SOURCE=TARGET, such as orders=eu-orders, not 'a'",
                 "--topic-name=a=x,a=y | --topic-name a=y: a=x is given, too; a topic has one name on the target",
                 "--topic-name=a=x,b=x | --topic-name b=x: topic a has this name already, and their records would be",
                 "--topic-name=a=x/y   | --topic-name a=x/y: 'x/y' is no name of a topic",

@@ -90,7 +90,7 @@ class VerifyCommandIT {
                     .contains("timestamps are not compared")
                     .containsPattern("kept-keys +1 +50 +50 +50 +0 +same")
                     .contains("compacted: numbers are of keys")
-                    .contains("3 topics: 3 the same; 1,750 records the same, the mirror is behind by 20");
+                    .contains("3 topics: 3 the same; 1,750 records the same, 20 not copied yet");
         }
         fillKeys(clusters.target(), "kept-keys", 1);
         try (MirrorProcess verify = verify("kept-.*")) {
@@ -128,7 +128,7 @@ class VerifyCommandIT {
                     .contains("partition 0: 1 record out of order, source offset 600, target offset 660")
                     .contains("partition 0: 1 record different, source offset 700, target offset 740")
                     .contains("group     broken on the source; it has no position")
-                    .contains("1 topic: 0 the same, 1 different; 938 records the same, the mirror is behind by 50");
+                    .contains("1 topic: 0 the same, 1 different; 938 records the same, 50 not copied yet");
             assertThat(nothing.awaitExit(PATIENCE)).as(nothing.output()).isEqualTo(1);
         }
     }

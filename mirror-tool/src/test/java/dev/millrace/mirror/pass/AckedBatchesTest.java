@@ -95,6 +95,25 @@ class AckedBatchesTest {
     }
 
     @Test
+    void shouldCountOnInABatchThatIsAcknowledgedBeforeItsLastRecordsAreAdded() {
+        List<String> told = new ArrayList<>();
+        batches.tell((source, target, count) -> told.add(source + "=" + target + "*" + count));
+        TargetBatch merged = new TargetBatch();
+        merged.base = 100;
+        batches.add(merged, 10, 3, 10, 0, -1);
+        merged.acknowledge();
+        batches.advance(IGNORED);
+
+        batches.add(merged, 15, 3, 5, 0, -1);
+        assertThat(batches.advance(IGNORED)).isEqualTo(5);
+        batches.add(merged, 17, 3, 2, 0, -1);
+        assertThat(batches.advance(IGNORED)).isEqualTo(2);
+
+        assertThat(told).containsExactly("0=100*10", "10=110*5", "15=115*2");
+        assertThat(batches.positionOrNull()).isEqualTo(position(17, 3));
+    }
+
+    @Test
     void shouldMoveThePositionBackWithTheLogOnceAllBeforeIsAcknowledged() {
         TargetBatch batch = new TargetBatch();
         batches.add(batch, 10, 3, 10, 0, -1);

@@ -163,6 +163,23 @@ class SourceBatchTest {
     }
 
     @Test
+    void shouldEndADamagedBatchWhereTheNextOneBeginsWhateverItsHeaderSays() {
+        Random random = new Random(1);
+        ByteBuffer one = new BatchMaker(100).randomRecords(random, 5).make();
+        ByteBuffer two = new BatchMaker(105).randomRecords(random, 5).make();
+        int lastOffsetDelta = 23;
+        one.putInt(one.position() + lastOffsetDelta, 900);
+        ByteBuffer both = ByteBuffer.allocate(one.remaining() + two.remaining());
+        both.put(one.duplicate()).put(two).flip();
+
+        SourceBatch followed = first(both);
+        assertThat(followed.nextOffset()).isEqualTo(1001);
+        assertThat(followed.nextOffsetOfDamaged(102)).isEqualTo(105);
+        assertThat(followed.bytes().remaining()).isEqualTo(one.remaining());
+        assertThat(first(one).nextOffsetOfDamaged(102)).isEqualTo(1001);
+    }
+
+    @Test
     void shouldReadTheHeadersThatKafkaReadsWhenBatchesAreRandom() {
         long seed = Long.getLong("millrace.seed", System.nanoTime());
         System.out.println("SourceBatchTest runs with -Dmillrace.seed=" + seed);

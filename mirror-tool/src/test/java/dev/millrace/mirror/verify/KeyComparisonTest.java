@@ -27,7 +27,7 @@ class KeyComparisonTest {
         PartitionResult result = compare(compact(all, random), compact(all, random), records);
 
         assertThat(result.faults()).isEmpty();
-        assertThat(result.behind()).isZero();
+        assertThat(result.notCopiedYet()).isZero();
     }
 
     @Property
@@ -55,7 +55,7 @@ class KeyComparisonTest {
         PartitionResult result = compare(source, target, 3);
 
         assertThat(result.faults()).isEqualTo(Map.of(Fault.MISSING, 1L, Fault.EXTRA, 1L));
-        assertThat(result.behind()).isEqualTo(1);
+        assertThat(result.notCopiedYet()).isEqualTo(1);
         assertThat(result.same()).isEqualTo(1);
     }
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-class OtherModeTest {
+class ProgressConflictTest {
     private static final String MARK = MirrorGroup.mark("target-1");
 
     @ParameterizedTest
@@ -32,7 +32,7 @@ class OtherModeTest {
             value = GroupState.class,
             names = {"EMPTY", "DEAD"})
     void shouldStartExactlyOnceWhenNobodyIsInTheGroupOnTheSource(GroupState state) {
-        OtherMode.requireNoMembers("g", inState(state));
+        ProgressConflict.requireNoMembers("g", inState(state));
     }
 
     @ParameterizedTest
@@ -40,8 +40,8 @@ class OtherModeTest {
             value = GroupState.class,
             names = {"STABLE", "PREPARING_REBALANCE", "COMPLETING_REBALANCE", "ASSIGNING", "RECONCILING", "UNKNOWN"})
     void shouldWaitWhileTheGroupOnTheSourceHasMembers(GroupState state) {
-        MirrorException thrown =
-                catchThrowableOfType(MirrorException.class, () -> OtherMode.requireNoMembers("g", inState(state)));
+        MirrorException thrown = catchThrowableOfType(
+                MirrorException.class, () -> ProgressConflict.requireNoMembers("g", inState(state)));
 
         assertThat(thrown).hasMessageStartingWith("Group g on the source has members");
         assertThat(thrown.isTemporary()).isTrue();
@@ -51,7 +51,7 @@ class OtherModeTest {
     void shouldWaitForASourceThatDoesNotTellWhoIsInTheGroup() {
         MirrorException thrown = catchThrowableOfType(
                 MirrorException.class,
-                () -> OtherMode.requireNoMembers("g", failed(new TimeoutException("no coordinator"))));
+                () -> ProgressConflict.requireNoMembers("g", failed(new TimeoutException("no coordinator"))));
 
         assertThat(thrown).hasMessageContaining("who is in group g").hasMessageContaining("no coordinator");
         assertThat(thrown.isTemporary()).isTrue();
@@ -59,13 +59,13 @@ class OtherModeTest {
 
     @Test
     void shouldStartExactlyOnceWhenTheSourceHasNoSuchGroupOrDoesNotShowIt() {
-        OtherMode.requireNoMembers("g", failed(new GroupIdNotFoundException("g")));
-        OtherMode.requireNoMembers("g", failed(new GroupAuthorizationException("g")));
+        ProgressConflict.requireNoMembers("g", failed(new GroupIdNotFoundException("g")));
+        ProgressConflict.requireNoMembers("g", failed(new GroupAuthorizationException("g")));
     }
 
     @Test
     void shouldNotStartBesideTheProgressOfAMirrorWithExactlyOnce() {
-        assertThatThrownBy(() -> OtherMode.requireNoProgress("g", committedWith(MARK), MARK))
+        assertThatThrownBy(() -> ProgressConflict.requireNoProgress("g", committedWith(MARK), MARK))
                 .isInstanceOfSatisfying(
                         MirrorException.class, e -> assertThat(e.isTemporary()).isFalse())
                 .hasMessageStartingWith(
@@ -74,15 +74,15 @@ class OtherModeTest {
 
     @Test
     void shouldStartBesideTheOffsetsOfOthers() {
-        OtherMode.requireNoProgress("g", committedWith(MirrorGroup.mark("target-2")), MARK);
-        OtherMode.requireNoProgress("g", committedWith(""), MARK);
-        OtherMode.requireNoProgress("g", KafkaFuture.completedFuture(Map.of()), MARK);
+        ProgressConflict.requireNoProgress("g", committedWith(MirrorGroup.mark("target-2")), MARK);
+        ProgressConflict.requireNoProgress("g", committedWith(""), MARK);
+        ProgressConflict.requireNoProgress("g", KafkaFuture.completedFuture(Map.of()), MARK);
     }
 
     @Test
     void shouldStartWhenTheTargetDoesNotTellOfGroups() {
-        OtherMode.requireNoProgress("g", failed(new TimeoutException("no coordinator")), MARK);
-        OtherMode.requireNoProgress("g", failed(new GroupAuthorizationException("g")), MARK);
+        ProgressConflict.requireNoProgress("g", failed(new TimeoutException("no coordinator")), MARK);
+        ProgressConflict.requireNoProgress("g", failed(new GroupAuthorizationException("g")), MARK);
     }
 
     private static KafkaFuture<ConsumerGroupDescription> inState(GroupState state) {

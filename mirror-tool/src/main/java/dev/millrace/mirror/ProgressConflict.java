@@ -18,11 +18,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Threads:</b> any; stateless. If a cluster does not allow to look, the mirror runs nevertheless.
  */
-final class OtherMode {
-    private static final Logger LOG = LoggerFactory.getLogger(OtherMode.class);
+final class ProgressConflict {
+    private static final Logger LOG = LoggerFactory.getLogger(ProgressConflict.class);
     private static final Set<GroupState> WITHOUT_MEMBERS = Set.of(GroupState.EMPTY, GroupState.DEAD);
 
-    private OtherMode() {}
+    private ProgressConflict() {}
 
     /**
      * Before a mirror starts whose group is on the target.
