@@ -326,6 +326,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      * @throws IllegalArgumentException {@code groupMetadata} is null, has a generation but no member id, or an id that
      *     is too long; or an offset is null, as the consumer's {@code committed()} has it for a partition without a commit
      * @throws org.apache.kafka.common.errors.OffsetMetadataTooLarge an offset's metadata does not fit a request
+     * @throws org.apache.kafka.common.errors.InvalidTopicException the name of an offset's topic is too long
      * @throws org.apache.kafka.common.errors.ProducerFencedException another producer has the same
      *     {@code transactional.id}
      * @throws KafkaException an earlier error prevents it; call {@link #abortTransaction}, and if that throws, close

@@ -17,9 +17,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeProducersResult;
 import org.apache.kafka.clients.admin.DescribeProducersResult.PartitionProducerState;
@@ -69,11 +71,16 @@ final class ExactResume implements PartitionStarts.Finder {
     private final ScheduledExecutorService threads;
     private final Queue<RecordComparison> idleComparisons = new ConcurrentLinkedQueue<>();
     private final Map<String, Boolean> compacted = new ConcurrentHashMap<>();
+    private final Queue<EndQuestion> endQuestions = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean areEndsAsked = new AtomicBoolean();
     /** Of these the source has been asked where they begin or end, and has not told it. */
     private final Set<TopicPartition> waitingForSource = ConcurrentHashMap.newKeySet();
 
     private final OwnNumbers own;
     private final ResumeMode mode;
+
+    /** What follows when the source has told where a partition ends. */
+    private record EndQuestion(Search search, LongConsumer onEnd) {}
 
     /**
      * What it asks.
@@ -264,18 +271,41 @@ final class ExactResume implements PartitionStarts.Finder {
         }
     }
 
-    /** Does not block, however many partitions of the source have no leader. */
+    /** Asks for all that are to be asked for within a moment; does not block, whatever the source lacks. */
     private void askForEndOfSource(Search search, LongConsumer onEnd) {
+        waitingForSource.add(search.partition());
+        endQuestions.add(new EndQuestion(search, onEnd));
+        if (areEndsAsked.compareAndSet(false, true)) {
+            execute(this::askForEndsOfSource, SHORT_PAUSE_MS);
+        }
+    }
+
+    private void askForEndsOfSource() {
+        areEndsAsked.set(false);
+        List<EndQuestion> questions = new ArrayList<>();
+        for (EndQuestion next = endQuestions.poll(); next != null; next = endQuestions.poll()) {
+            questions.add(next);
+        }
+        Set<TopicPartition> partitions = questions.stream()
+                .map(question -> question.search().partition())
+                .collect(Collectors.toSet());
+        ListOffsetsResult answer = clients.source()
+                .listOffsets(
+                        Clusters.specs(partitions, OffsetSpec.latest()), new ListOffsetsOptions(clients.isolation()));
+        questions.forEach(question -> onEndOfSource(question.search(), question.onEnd(), answer));
+    }
+
+    private void onEndOfSource(Search search, LongConsumer onEnd, ListOffsetsResult answer) {
         TopicPartition partition = search.partition();
-        waitingForSource.add(partition);
-        clients.source()
-                .listOffsets(Map.of(partition, OffsetSpec.latest()), new ListOffsetsOptions(clients.isolation()))
-                .partitionResult(partition)
+        answer.partitionResult(partition)
                 .whenComplete((end, failure) -> execute(
                         () -> {
                             waitingForSource.remove(partition);
                             if (failure instanceof RetriableException) {
-                                LOG.info("{} is not copied yet; asking the source again", partition, failure);
+                                LOG.info(
+                                        "{} is not copied yet; asking the source again: {}",
+                                        partition,
+                                        MirrorException.reason(failure));
                                 findAgain(search, PAUSE_MS);
                             } else {
                                 onAnswer(search, failure, () -> onEnd.accept(end.offset()));

@@ -1,15 +1,12 @@
 package dev.millrace.mirror;
 
-import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,29 +16,35 @@ import org.slf4j.LoggerFactory;
  * again.
  *
  * <p><b>Threads:</b> any.
- *
- * @param group of the mirror
  */
-record ExistingCopies(CopiesOnTarget copies, String group) {
+final class ExistingCopies {
     private static final Logger LOG = LoggerFactory.getLogger(ExistingCopies.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /**
-     * To be called before they are copied. Blocks for 5 s at most.
-     *
-     * @param first of which the group has no position, so that they begin at their first record
-     */
-    void warnIfAny(Set<TopicPartition> first) {
+    private final CopiesOnTarget copies;
+    private final Set<TopicPartition> withoutPosition = ConcurrentHashMap.newKeySet();
+
+    ExistingCopies(CopiesOnTarget copies) {
+        this.copies = copies;
+    }
+
+    /** The group has no position of these, so they begin at their first record. */
+    void onWithoutPosition(Set<TopicPartition> partitions) {
+        withoutPosition.addAll(partitions);
+    }
+
+    /** Looks at those of these topics, before they are copied. Blocks while the target answers. */
+    void warnIfAny(Set<String> topics) {
+        Set<TopicPartition> first = withoutPosition.stream()
+                .filter(partition -> topics.contains(partition.topic()))
+                .collect(Collectors.toSet());
+        withoutPosition.removeAll(first);
         if (first.isEmpty()) {
             return;
         }
         try {
-            warn(CompletableFuture.supplyAsync(() -> topicsWithRecords(first))
-                    .get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS));
-        } catch (TimeoutException | ExecutionException e) {
-            LOG.debug("The target does not tell in time whether it has records of {}", first, e);
-        } catch (InterruptedException e) {
-            throw new InterruptException(e);
+            warn(topicsWithRecords(first));
+        } catch (RetriableException e) {
+            LOG.debug("The target does not tell whether it has records of {}", first, e);
         }
     }
 
@@ -55,14 +58,13 @@ record ExistingCopies(CopiesOnTarget copies, String group) {
         return topics;
     }
 
-    private void warn(Set<String> copied) {
+    private static void warn(Set<String> copied) {
         if (!copied.isEmpty()) {
             LOG.warn(
-                    "Group {} has no position of some partitions of these topics, and the target has records of them:"
-                            + " {}. They are copied from their first record. If this mirror has copied them before,"
-                            + " they will be there twice: positions of a group expire when it was stopped for longer"
-                            + " than offsets.retention.minutes",
-                    group,
+                    "The mirror's group has no position of some partitions of these topics, and the target has records"
+                            + " of them: {}. They are copied from their first record. If this mirror has copied them"
+                            + " before, they will be there twice: positions of a group expire when it was stopped for"
+                            + " longer than offsets.retention.minutes",
                     copied);
         }
     }

@@ -28,6 +28,7 @@ final class SourceGroupMembers implements MirrorMembers {
     private final Shared shared;
     private final Producer<byte[], byte[]> producer;
     private final InFlightMemory memory;
+    private final ExistingCopies existing;
     /** Empty if any refused record stops the mirror. */
     private final Optional<CarefulCopy.Context> careful;
 
@@ -44,13 +45,19 @@ final class SourceGroupMembers implements MirrorMembers {
         this.consumer = consumer;
         this.shared = shared;
         this.producer = config.producerKind().create(config.producer());
-        if (config.mode().isFetching()) {
-            shared.partitions().callBeforeReady(this::askForTopics);
-        }
+        this.existing = new ExistingCopies(shared.copies());
+        shared.partitions().callBeforeReady(this::beforeCopying);
         this.memory = InFlightMemory.of(config.producer());
         this.careful = config.policies().onRefused().isAlwaysStop()
                 ? Optional.empty()
                 : Optional.of(careful(refused, letters));
+    }
+
+    private void beforeCopying(Set<String> topics) {
+        if (config.mode().isFetching()) {
+            askForTopics(topics);
+        }
+        existing.warnIfAny(topics);
     }
 
     /** Or each topic would wait for two answers of its own when its first batch has come. */
@@ -82,10 +89,8 @@ final class SourceGroupMembers implements MirrorMembers {
                 ResetPolicy.of(own.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
         SourceChanges changes = shared.changes();
         TargetPartitions targets = shared.partitions();
-        ExistingCopies copies =
-                new ExistingCopies(shared.copies(), member.groupMetadata().groupId());
         SourceProgress progress = new SourceProgress(
-                mirror, member, without -> copies.warnIfAny(policy.isEarliest() ? without : Set.of()));
+                mirror, member, without -> existing.onWithoutPosition(policy.isEarliest() ? without : Set.of()));
         SourcePositions positions = new SourcePositions(member, progress, policy, changes.identities());
         PartitionCopier copier;
         if (isFetching) {

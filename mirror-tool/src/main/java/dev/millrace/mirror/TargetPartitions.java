@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
 
 /**
  * Which partitions of the target records can be sent to. They are made ready in another thread, and as often as it
@@ -106,6 +107,8 @@ final class TargetPartitions {
             });
             topics.removeAll(failed);
             beforeReady.accept(topics);
+        } catch (InterruptException e) {
+            return; // the mirror ends
         } catch (RuntimeException | Error e) {
             onFailure.accept(e);
             return;
@@ -135,6 +138,8 @@ final class TargetPartitions {
         } catch (MirrorException e) {
             onFailure(partition.topic(), e);
             return false;
+        } catch (InterruptException e) {
+            return false; // the mirror ends
         } catch (RuntimeException | Error e) {
             onFailure.accept(e);
             return false;

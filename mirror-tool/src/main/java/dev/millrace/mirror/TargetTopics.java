@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 final class TargetTopics implements TargetPartitions.Preparation {
     private static final Logger LOG = LoggerFactory.getLogger(TargetTopics.class);
     /** Limited, so that a topic that a user deletes is created again at the next assignment. */
-    private static final Duration CACHE_TIME = Duration.ofMinutes(10);
+    private static final Duration CACHE_TIME = Duration.ofMinutes(1);
 
     private static final long REPORT_NANOS = TimeUnit.SECONDS.toNanos(2);
 

@@ -50,8 +50,7 @@ public abstract class RawProducer {
     public abstract RawPartition partition(String topic, int partition);
 
     /**
-     * Asks the cluster for these topics, for all in one request, and does not wait: {@link #partition} is to find them
-     * known.
+     * Asks the cluster for these topics, in few requests, and does not wait: {@link #partition} is to find them known.
      */
     public abstract void requestTopics(Collection<String> topics);
 
