@@ -64,7 +64,7 @@ final class ProducerParts<K, V> {
             int batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
             BufferPool memory =
                     new BufferPool(config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, ready::wake);
-            SenderSettings settings = ProducerSettings.senderSettings(config);
+            SenderSettings settings = ProducerSettings.senderSettings(config, own);
             accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, settings.lingerMs());
             images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
             TopicRegistry registry = new TopicRegistry();

@@ -139,7 +139,7 @@ final class ProducerSettings {
      *
      * @throws ConfigException {@code delivery.timeout.ms} is set too low
      */
-    static SenderSettings senderSettings(ProducerConfig config) {
+    static SenderSettings senderSettings(ProducerConfig config, MillraceConfig own) {
         return new SenderSettings(
                 lingerMs(config),
                 deliveryTimeoutMs(config),
@@ -154,7 +154,7 @@ final class ProducerSettings {
                 config.getLong(ProducerConfig.METADATA_MAX_IDLE_CONFIG),
                 "rebootstrap".equalsIgnoreCase(config.getString(METADATA_RECOVERY_STRATEGY)),
                 config.getLong(METADATA_RECOVERY_TRIGGER_MS),
-                MillraceConfig.parse(config.originals()).mayCreateTopics());
+                own.mayCreateTopics());
     }
 
     /**

@@ -42,7 +42,7 @@ class ProducerSettingsTest {
     }
 
     private static SenderSettings settings(Object... more) {
-        return ProducerSettings.senderSettings(parse(more));
+        return ProducerSettings.senderSettings(parse(more), MillraceConfig.parse(Map.of()));
     }
 
     private static ProducerConfig parse(Object... more) {

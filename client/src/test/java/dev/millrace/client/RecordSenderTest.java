@@ -92,7 +92,7 @@ class RecordSenderTest {
                 kafka.openLink(images, ioThread),
                 kafka.sensors(),
                 kafka::nowMs);
-        SenderSettings settings = ProducerSettings.senderSettings(config);
+        SenderSettings settings = ProducerSettings.senderSettings(config, MillraceConfig.parse(Map.of()));
         IoThreads neverStarted = new IoThreads(List.of(context), ready, settings, Optional.empty());
         PartitionLoad load = new PartitionLoad(accumulator, new StalledBrokers[] {context.stalled()}, false);
         Plugins<byte[], byte[]> plugins = kafka.createPlugins(new ByteArraySerializer(), new PoisonedSerializer());

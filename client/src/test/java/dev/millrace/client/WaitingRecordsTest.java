@@ -71,7 +71,8 @@ class WaitingRecordsTest {
                 kafka.openLink(images, 0),
                 kafka.sensors(),
                 this::nowMs);
-        MetadataRefresh refresh = new MetadataRefresh(context, ProducerSettings.senderSettings(config));
+        MetadataRefresh refresh =
+                new MetadataRefresh(context, ProducerSettings.senderSettings(config, MillraceConfig.parse(Map.of())));
         return new TopicLookup(images, registry, refresh, kafka.sensors());
     }
 

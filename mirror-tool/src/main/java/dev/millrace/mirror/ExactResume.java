@@ -206,6 +206,11 @@ final class ExactResume implements PartitionStarts.Finder {
                         0)));
     }
 
+    private void findLater(Search search, Throwable failure) {
+        LOG.info("{} is not copied yet; asking again: {}", search.partition(), MirrorException.reason(failure));
+        findAgain(search, PAUSE_MS);
+    }
+
     private void findAgain(Search search, long afterMs) {
         execute(() -> find(List.of(search)), afterMs);
     }
@@ -241,9 +246,8 @@ final class ExactResume implements PartitionStarts.Finder {
             startAtLeastOnce(
                     search, -1, "the mirror may not read the topic on both clusters: " + MirrorException.reason(e));
         } catch (RetriableException e) {
-            LOG.info("{} is not copied yet; asking again: {}", search.partition(), MirrorException.reason(e));
             clients.onMissing().accept(search.partition());
-            findAgain(search, PAUSE_MS);
+            findLater(search, e);
         }
     }
 
@@ -302,11 +306,7 @@ final class ExactResume implements PartitionStarts.Finder {
                         () -> {
                             waitingForSource.remove(partition);
                             if (failure instanceof RetriableException) {
-                                LOG.info(
-                                        "{} is not copied yet; asking the source again: {}",
-                                        partition,
-                                        MirrorException.reason(failure));
-                                findAgain(search, PAUSE_MS);
+                                findLater(search, failure);
                             } else {
                                 onAnswer(search, failure, () -> onEnd.accept(end.offset()));
                             }

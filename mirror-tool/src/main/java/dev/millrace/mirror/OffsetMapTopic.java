@@ -82,9 +82,7 @@ final class OffsetMapTopic implements AutoCloseable {
         if (legal.equals(group) && legal.length() <= LONGEST) {
             return PREFIX + group + SUFFIX;
         }
-        String hash =
-                "-" + Integer.toHexString(group.hashCode()); // of the group: others may become the same legal name
-        return PREFIX + legal.substring(0, Math.min(legal.length(), LONGEST - hash.length())) + hash + SUFFIX;
+        return PREFIX + TopicNames.shortened(legal, group, LONGEST) + SUFFIX;
     }
 
     /** Reads what is kept of these partitions. Blocks while the target answers. */

@@ -49,6 +49,7 @@ public record RefusalPolicies(List<OfTopics> ofTopics, RefusalPolicy ofOthers, S
         String withoutTopic = deadLetterTopic.replace(TOPIC, "");
         int times = (deadLetterTopic.length() - withoutTopic.length()) / TOPIC.length();
         int longest = times == 0 ? topic.length() : (TopicNames.MAX_LENGTH - withoutTopic.length()) / times;
-        return deadLetterTopic.replace(TOPIC, topic.length() <= longest ? topic : TopicNames.shortened(topic, longest));
+        return deadLetterTopic.replace(
+                TOPIC, topic.length() <= longest ? topic : TopicNames.shortened(topic, topic, longest));
     }
 }

@@ -83,10 +83,13 @@ public final class TopicNames {
         }
     }
 
-    /** The beginning of a name that is too long, and a hash of the whole: as many characters as may be. */
-    static String shortened(String name, int length) {
-        String hash = "-" + Integer.toHexString(name.hashCode());
-        return name.substring(0, length - hash.length()) + hash;
+    /**
+     * As much of a name as fits into so many characters together with a hash of {@code whole}, which tells it from others
+     * that begin alike.
+     */
+    static String shortened(String name, String whole, int length) {
+        String hash = "-" + Integer.toHexString(whole.hashCode());
+        return name.substring(0, Math.min(name.length(), length - hash.length())) + hash;
     }
 
     /** Whether all topics have the same names on both clusters. */

@@ -51,7 +51,10 @@ final class TransactionDriver implements IoTask {
     /** A request with them may have been carried out, although its answer does not say so. */
     private boolean mayBeAdded;
 
-    /** Such a request was refused later, or given up: the coordinator is told of the end, and says whether there was a beginning. */
+    /**
+     * Such a request was refused later, or given up: the coordinator is told of the end, and says whether there was a
+     * beginning.
+     */
     private boolean mayBeStarted;
 
     private boolean asking;

@@ -84,17 +84,19 @@ public final class FetchLoop {
 
     private void onDisconnect(AuthenticationException refusalOrNull, int connection) {
         metadata.request();
-        for (BrokerFetches broker : List.copyOf(places.brokers())) {
-            // If a request is on its way, it fails, too, and the leader knows of the broker's end as soon.
-            boolean isWanted = broker.hot().session().size() > 0;
-            if (broker.id() == connection && isWanted && !broker.hot().isWaiting() && isReadAsFollower(connection)) {
-                leadersOnlyUntilMs = clock.nowMs() + settings.metadata().maxAgeMs();
-                leaveFollower(connection);
-            }
+        BrokerFetches broker = places.brokerOrNull(connection);
+        if (broker != null && isWanted(broker.hot()) && isReadAsFollower(connection)) {
+            leadersOnlyUntilMs = clock.nowMs() + settings.metadata().maxAgeMs();
+            leaveFollower(connection);
         }
         if (refusalOrNull != null) {
             sink.onFailure(null, refusalOrNull);
         }
+    }
+
+    /** Whether it has something to ask. If a request is on its way, that fails, too, and the leader soon knows why. */
+    private static boolean isWanted(BrokerFetches.Side side) {
+        return side.session().size() > 0 && !side.isWaiting();
     }
 
     /** The partition, if it is assigned; else null. Any thread. */
@@ -164,7 +166,10 @@ public final class FetchLoop {
         link.poll(Math.max(0, waitMs), nowMs);
     }
 
-    /** Finds the partitions that got nothing for long, or at their end from the start. Returns milliseconds until the next time. */
+    /**
+     * Finds the partitions that got nothing for long, or are at their end from the start. Returns milliseconds until the
+     * next time.
+     */
     private long noteCold(long nowMs) {
         if (nowMs >= coolAtMs) {
             coolAtMs = nowMs + Math.max(1, settings.cold().afterMs() / 2);

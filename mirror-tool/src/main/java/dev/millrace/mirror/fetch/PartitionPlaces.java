@@ -59,6 +59,11 @@ final class PartitionPlaces {
         return brokers.values();
     }
 
+    /** Null if nothing was ever fetched from it. */
+    BrokerFetches brokerOrNull(int id) {
+        return brokers.get(id);
+    }
+
     /** Whether a partition is in no session now, and may soon be. */
     boolean areSomeAway() {
         return joined < live;
