@@ -147,8 +147,9 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     /** Copies from the beginning what was deleted from the source and created anew. */
     private void startAnew(Set<TopicPartition> replaced) {
         if (!replaced.isEmpty()) {
+            Map<TopicPartition, OffsetAndMetadata> progress = copier.positions(replaced);
             giveUp(replaced);
-            copier.add(positions.beginAnew(replaced));
+            copier.add(positions.beginAnew(replaced, progress));
             target.prepare(replaced);
         }
     }

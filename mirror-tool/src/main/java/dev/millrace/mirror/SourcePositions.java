@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -32,7 +33,13 @@ final class SourcePositions {
     private final Committed group;
     private final ResetPolicy policy;
     private final TopicIdentities identities;
-    private final Map<TopicPartition, Uuid> ids = new HashMap<>();
+    private final Map<TopicPartition, Start> begun = new HashMap<>();
+
+    /**
+     * Progress in topics that others have replaced, by their ids. The other may have been the former one, named by a
+     * broker that lags for long; then the partition goes on here.
+     */
+    private final Map<TopicPartition, Map<Uuid, Start>> progressInReplaced = new HashMap<>();
 
     /** What the group has committed. */
     interface Committed {
@@ -72,6 +79,11 @@ final class SourcePositions {
         Start with(ResumePoint known) {
             return new Start(offset, leaderEpoch, topicId, isNew, Optional.of(known));
         }
+
+        /** The same in the topic with this id. */
+        Start in(Uuid topic) {
+            return new Start(offset, leaderEpoch, topic, isNew, numbers);
+        }
     }
 
     /**
@@ -94,50 +106,64 @@ final class SourcePositions {
         Map<String, Uuid> current = identities.ask(Clusters.topics(partitions));
         Map<TopicPartition, OffsetAndMetadata> committed = group.of(Set.copyOf(partitions));
         Map<TopicPartition, Start> starts = new HashMap<>();
-        Map<TopicPartition, Uuid> replaced = new HashMap<>();
+        Map<TopicPartition, Uuid> before = new HashMap<>();
         Set<TopicPartition> uncommitted = new HashSet<>();
         for (TopicPartition partition : partitions) {
             OffsetAndMetadata offset = committed.get(partition);
             if (offset == null) {
-                ids.put(partition, current.getOrDefault(partition.topic(), Uuid.ZERO_UUID));
                 uncommitted.add(partition);
                 continue;
             }
-            CommitMetadata metadata = CommitMetadata.of(offset);
+            Start known = startAt(offset);
             // Of a topic that is not described now, so that it is known whether the same comes back.
-            Uuid id = current.getOrDefault(partition.topic(), metadata.topicId());
-            ids.put(partition, id);
-            if (TopicIdentities.differ(metadata.topicId(), id)) {
-                replaced.put(partition, metadata.topicId());
-                starts.put(partition, new Start(0, Optional.empty(), id, false));
+            Uuid id = current.getOrDefault(partition.topic(), known.topicId());
+            if (TopicIdentities.differ(known.topicId(), id)) {
+                before.put(partition, known.topicId());
+                starts.put(partition, replace(partition, known, id));
             } else {
-                starts.put(partition, new Start(offset.offset(), offset.leaderEpoch(), id, false, metadata.resume()));
+                starts.put(partition, known.in(id));
             }
         }
-        tellOfReplaced(replaced);
-        starts.putAll(starts(uncommitted, gone));
+        starts.putAll(starts(uncommitted, gone, current));
+        begun.putAll(starts);
+        tellOfReplaced(before);
         return starts;
     }
 
-    private Map<TopicPartition, Start> starts(Collection<TopicPartition> uncommitted, Set<TopicPartition> gone) {
+    private static Start startAt(OffsetAndMetadata committed) {
+        CommitMetadata metadata = CommitMetadata.of(committed);
+        return new Start(committed.offset(), committed.leaderEpoch(), metadata.topicId(), false, metadata.resume());
+    }
+
+    /** Where a partition begins whose topic has the id {@code next} now; keeps what is known of the one before. */
+    private Start replace(TopicPartition partition, Start before, Uuid next) {
+        Map<Uuid, Start> known = progressInReplaced.computeIfAbsent(partition, unused -> new HashMap<>());
+        known.put(before.topicId(), before);
+        return known.getOrDefault(next, new Start(0, Optional.empty(), next, false));
+    }
+
+    private Map<TopicPartition, Start> starts(
+            Collection<TopicPartition> uncommitted, Set<TopicPartition> gone, Map<String, Uuid> ids) {
         Map<TopicPartition, Start> starts = new HashMap<>();
         Set<TopicPartition> asked = new HashSet<>();
         for (TopicPartition partition : uncommitted) {
             if (gone.contains(partition) || policy.isEarliest()) {
-                starts.put(partition, new Start(0, Optional.empty(), ids.get(partition), true));
+                starts.put(partition, newStart(partition, 0, ids));
             } else {
                 asked.add(partition);
             }
         }
         if (!asked.isEmpty()) {
             Map<TopicPartition, Start> chosen = new HashMap<>();
-            resets(asked)
-                    .forEach((partition, offset) ->
-                            chosen.put(partition, new Start(offset, Optional.empty(), ids.get(partition), true)));
+            resets(asked).forEach((partition, offset) -> chosen.put(partition, newStart(partition, offset, ids)));
             group.commit(chosen); // Else a process after this one would begin at a later end.
             starts.putAll(chosen);
         }
         return starts;
+    }
+
+    private static Start newStart(TopicPartition partition, long offset, Map<String, Uuid> ids) {
+        return new Start(offset, Optional.empty(), ids.getOrDefault(partition.topic(), Uuid.ZERO_UUID), true);
     }
 
     /** Positions for partitions of which nothing is to be read. */
@@ -178,15 +204,19 @@ final class SourcePositions {
     Set<TopicPartition> replaced(Collection<TopicPartition> partitions) {
         learnIds(partitions);
         return partitions.stream()
-                .filter(partition -> ids.containsKey(partition)
-                        && TopicIdentities.differ(ids.get(partition), identities.of(partition.topic())))
+                .filter(partition -> begun.containsKey(partition)
+                        && TopicIdentities.differ(begun.get(partition).topicId(), identities.of(partition.topic())))
                 .collect(Collectors.toSet());
     }
 
     /** The first id that becomes known of a topic is that of the topic that is read, as for the fetcher. */
     private void learnIds(Collection<TopicPartition> partitions) {
         for (TopicPartition partition : partitions) {
-            ids.replace(partition, Uuid.ZERO_UUID, identities.of(partition.topic()));
+            begun.computeIfPresent(
+                    partition,
+                    (same, start) -> start.topicId().equals(Uuid.ZERO_UUID)
+                            ? start.in(identities.of(partition.topic()))
+                            : start);
         }
     }
 
@@ -196,34 +226,50 @@ final class SourcePositions {
         return replaced(partitions);
     }
 
-    /** Where {@link #replaced} partitions begin; tells of them. */
-    Map<TopicPartition, Start> beginAnew(Collection<TopicPartition> partitions) {
-        Map<TopicPartition, Uuid> former = new HashMap<>();
+    /**
+     * Where {@link #replaced} partitions begin; tells of them.
+     *
+     * @param progress in the topics that had their names until now, as it would be committed; of some, none
+     */
+    Map<TopicPartition, Start> beginAnew(
+            Collection<TopicPartition> partitions, Map<TopicPartition, OffsetAndMetadata> progress) {
+        Map<TopicPartition, Uuid> before = new HashMap<>();
         Map<TopicPartition, Start> starts = new HashMap<>();
         for (TopicPartition partition : partitions) {
-            Uuid id = identities.of(partition.topic());
-            former.put(partition, ids.put(partition, id));
-            starts.put(partition, new Start(0, Optional.empty(), id, false));
+            Start left = begun.get(partition);
+            before.put(partition, left.topicId());
+            OffsetAndMetadata copied = progress.get(partition);
+            starts.put(
+                    partition,
+                    replace(
+                            partition,
+                            copied == null ? left : startAt(copied).in(left.topicId()),
+                            identities.of(partition.topic())));
         }
-        tellOfReplaced(former);
+        begun.putAll(starts);
+        tellOfReplaced(before);
         return starts;
     }
 
-    /** @param former the id that the topic of each had */
-    private void tellOfReplaced(Map<TopicPartition, Uuid> former) {
-        identities.onReplaced(former.size());
-        for (String topic : new TreeSet<>(Clusters.topics(former.keySet()))) {
-            Map<Integer, Uuid> partitions = former.entrySet().stream()
-                    .filter(entry -> entry.getKey().topic().equals(topic))
-                    .collect(Collectors.toMap(entry -> entry.getKey().partition(), Map.Entry::getValue));
+    /** @param before the id that the topic of each had */
+    private void tellOfReplaced(Map<TopicPartition, Uuid> before) {
+        identities.onReplaced(before.size());
+        for (String topic : new TreeSet<>(Clusters.topics(before.keySet()))) {
+            Map<Integer, Long> offsets = new TreeMap<>();
+            before.keySet().stream()
+                    .filter(partition -> partition.topic().equals(topic))
+                    .forEach(partition -> offsets.put(
+                            partition.partition(), begun.get(partition).offset()));
+            TopicPartition first =
+                    new TopicPartition(topic, offsets.keySet().iterator().next());
             LOG.warn(
                     "Topic {} was deleted and created anew on the source (its id was {}, and is {}); the new one is"
-                            + " mirrored from offset 0, partitions {}, and the progress in the former one is not used",
+                            + " mirrored from these offsets of its partitions: {}. The progress in the former one is not"
+                            + " used",
                     topic,
-                    partitions.values().iterator().next(),
-                    ids.get(new TopicPartition(
-                            topic, partitions.keySet().iterator().next())),
-                    new TreeSet<>(partitions.keySet()));
+                    before.get(first),
+                    begun.get(first).topicId(),
+                    offsets);
         }
     }
 }

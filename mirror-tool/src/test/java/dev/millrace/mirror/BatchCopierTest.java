@@ -253,7 +253,7 @@ class BatchCopierTest {
         copier.onFailure(TP, new InconsistentTopicIdException("another id"));
         awaitTrue(() -> !positions.replaced(List.of(TP)).isEmpty());
         copier.giveUp(List.of(TP));
-        copier.add(positions.beginAnew(List.of(TP)));
+        copier.add(positions.beginAnew(List.of(TP), Map.of()));
     }
 
     private void add(TopicPartition... partitions) {

@@ -83,7 +83,8 @@ class SourcePositionsTest {
         source.put("orders", NEW_ID);
 
         assertThat(positions.askForReplaced(List.of(TP, OTHER))).containsExactly(TP);
-        assertThat(positions.beginAnew(List.of(TP))).containsEntry(TP, new Start(0, Optional.empty(), NEW_ID, false));
+        assertThat(positions.beginAnew(List.of(TP), Map.of()))
+                .containsEntry(TP, new Start(0, Optional.empty(), NEW_ID, false));
         assertThat(positions.replaced(List.of(TP))).isEmpty();
     }
 
@@ -134,7 +135,7 @@ class SourcePositionsTest {
         Map<TopicPartition, Start> unused = positions.find(List.of(TP), Set.of());
         source.put("orders", ID); // by a broker that is cut off
         assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
-        Map<TopicPartition, Start> former = positions.beginAnew(List.of(TP));
+        Map<TopicPartition, Start> former = positions.beginAnew(List.of(TP), Map.of());
         source.put("orders", NEW_ID);
         assertThat(positions.askForReplaced(List.of(TP))).isEmpty();
 
@@ -142,6 +143,51 @@ class SourcePositionsTest {
 
         assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
         assertThat(former).containsEntry(TP, new Start(0, Optional.empty(), ID, false));
+    }
+
+    @Test
+    void shouldGoOnWhereItWasOnceABrokerThatLaggedForLongNamesTheTopicAgain() {
+        commit(TP, new OffsetAndMetadata(70, Optional.of(5), metadata(NEW_ID)));
+        SourcePositions positions = positions("earliest");
+        assertThat(positions.find(List.of(TP), Set.of()))
+                .as("the broker that answers lags")
+                .containsEntry(TP, new Start(0, Optional.empty(), ID, false));
+
+        source.put("orders", NEW_ID);
+        assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
+        assertThat(positions.beginAnew(List.of(TP), Map.of()))
+                .containsEntry(TP, new Start(70, Optional.of(5), NEW_ID, false));
+
+        source.put("orders", ID);
+        nanos.addAndGet(Duration.ofMinutes(2).toNanos());
+        assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
+        Map<TopicPartition, Start> unused = positions.beginAnew(
+                List.of(TP), Map.of(TP, new OffsetAndMetadata(90, Optional.of(6), metadata(NEW_ID))));
+        nanos.addAndGet(Duration.ofMinutes(2).toNanos());
+        source.put("orders", NEW_ID);
+        assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
+        assertThat(positions.beginAnew(List.of(TP), Map.of()))
+                .as("what was copied meanwhile is known")
+                .containsEntry(TP, new Start(90, Optional.of(6), NEW_ID, false));
+    }
+
+    @Test
+    void shouldKnowAgainWhereItBeganIfNothingWasCopiedSince() {
+        commit(TP, new OffsetAndMetadata(70, Optional.of(5), metadata(NEW_ID)));
+        source.put("orders", NEW_ID);
+        SourcePositions positions = positions("earliest");
+        Map<TopicPartition, Start> unused = positions.find(List.of(TP), Set.of());
+        source.put("orders", ID);
+        assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
+        assertThat(positions.beginAnew(List.of(TP), Map.of()))
+                .containsEntry(TP, new Start(0, Optional.empty(), ID, false));
+
+        nanos.addAndGet(Duration.ofMinutes(2).toNanos());
+        source.put("orders", NEW_ID);
+
+        assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
+        assertThat(positions.beginAnew(List.of(TP), Map.of()))
+                .containsEntry(TP, new Start(70, Optional.of(5), NEW_ID, false));
     }
 
     @Test
@@ -166,7 +212,7 @@ class SourcePositionsTest {
         Map<TopicPartition, Start> unused = positions.find(List.of(TP), Set.of());
         source.put("orders", NEW_ID);
         assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
-        Map<TopicPartition, Start> anew = positions.beginAnew(List.of(TP));
+        Map<TopicPartition, Start> anew = positions.beginAnew(List.of(TP), Map.of());
 
         source.put("orders", ID);
 
