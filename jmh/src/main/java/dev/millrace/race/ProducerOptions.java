@@ -33,6 +33,12 @@ final class ProducerOptions {
     private int batchSize;
 
     @Option(
+            names = "--buffer-memory",
+            paramLabel = "BYTES",
+            description = "buffer.memory, for the Java producers. Default: theirs, 33554432.")
+    private Long bufferMemory;
+
+    @Option(
             names = "--compression",
             paramLabel = "TYPE",
             defaultValue = "none",
@@ -53,6 +59,10 @@ final class ProducerOptions {
     void checkOptions() {
         check(command, lingerMillis >= 0, "--linger-ms " + lingerMillis + ": at least 0 is needed");
         check(command, batchSize >= 1, "--batch-size " + batchSize + ": at least 1 is needed");
+        check(
+                command,
+                bufferMemory == null || bufferMemory >= batchSize,
+                "--buffer-memory " + bufferMemory + ": at least --batch-size, " + batchSize + ", is needed");
         checkOneOf(command, "--compression", compression, "none", "gzip", "snappy", "lz4", "zstd");
         checkOneOf(command, "--acks", acks, "all", "1");
     }
@@ -66,6 +76,9 @@ final class ProducerOptions {
                 .config("acks", acks)
                 .config("enable.idempotence", acks.equals("all"))
                 .config("compression.type", compression);
+        if (bufferMemory != null) {
+            arguments.config("buffer.memory", bufferMemory);
+        }
         if (ioThreads != null && name.equals(RacerJvm.MILLRACE)) {
             arguments.config("millrace.io.threads", ioThreads);
         }
@@ -76,6 +89,7 @@ final class ProducerOptions {
         return Stream.of(
                         lingerMillis == LINGER_MS ? "" : "linger.ms=" + lingerMillis,
                         batchSize == BATCH_SIZE ? "" : "batch.size=" + batchSize,
+                        bufferMemory == null ? "" : "buffer.memory=" + bufferMemory,
                         compression.equals("none") ? "" : compression,
                         "acks=" + acks,
                         ioThreads == null ? "" : "millrace.io.threads=" + ioThreads)

@@ -51,11 +51,12 @@ class RaceCommandTest {
     @Test
     void shouldPassIoThreadsOnlyToMillrace() {
         RaceCommand command = new RaceCommand();
-        new CommandLine(command).parseArgs("--io-threads", "2", "--acks", "1", "--keys");
+        new CommandLine(command).parseArgs("--io-threads", "2", "--acks", "1", "--keys", "--buffer-memory", "8388608");
 
         assertThat(command.racerArguments("millrace", 8).config()).containsEntry("millrace.io.threads", "2");
         assertThat(command.racerArguments("kafka-4.4.0", 8).config())
                 .containsEntry("enable.idempotence", "false")
+                .containsEntry("buffer.memory", "8388608")
                 .doesNotContainKey("millrace.io.threads");
         assertThat(command.racerArguments("kafka-4.4.0", 8).text("partition_choice"))
                 .isEqualTo("key");

@@ -43,6 +43,11 @@ record AssignedCopy(
         return more;
     }
 
+    /** Whether something of it is in flight or waits. */
+    boolean isBusy() {
+        return copy.outstanding() > 0 || waiting.isWaiting();
+    }
+
     /** Why it waits for the target, or null if it does not. */
     StallCause stallOrNull(TargetPartitions targets) {
         if (!isWaitingForTarget(targets)) {

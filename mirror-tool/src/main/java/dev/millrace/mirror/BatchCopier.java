@@ -51,8 +51,10 @@ import org.slf4j.LoggerFactory;
  */
 final class BatchCopier implements PartitionCopier, FetchSink {
     private static final Logger LOG = LoggerFactory.getLogger(BatchCopier.class);
-    /** Often enough for counters and for the positions to commit. */
-    private static final Duration POLL_TIMEOUT = Duration.ofMillis(20);
+    /** While something is in flight: often enough for counters and for the positions to commit. */
+    private static final Duration BUSY_POLL = Duration.ofMillis(20);
+    /** A poll looks at each partition of the member, and costs a millisecond for some thousand of them. */
+    private static final Duration IDLE_POLL = Duration.ofMillis(100);
 
     private static final long CLOSE_TIMEOUT_MS = 2_000;
 
@@ -77,6 +79,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final Optional<PartitionStarts.Finder> resume;
     private final CarefulCopies careful;
     private int nextWorker;
+    /** Whether nothing was in flight, and nothing waited, when the copier last advanced. */
+    private boolean isIdle;
     /** What the fetcher knows of. */
     private ControlState fetchedBy = ControlState.NONE;
 
@@ -263,7 +267,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public Duration pollTimeout() {
-        return POLL_TIMEOUT;
+        return isIdle ? IDLE_POLL : BUSY_POLL;
     }
 
     /** Not by what they hold: a pause that was taken back has left partitions out of what is fetched. */
@@ -280,8 +284,10 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     public void advance() {
         refreshIfChanged();
         long acked = 0;
+        boolean isBusy = false;
         for (AssignedCopy next : owned.values()) {
             acked += advance(next);
+            isBusy |= next.isBusy();
         }
         for (Iterator<AssignedCopy> left = givenUp.iterator(); left.hasNext(); ) {
             AssignedCopy next = left.next();
@@ -297,6 +303,10 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         if (mirror.isRunning()) {
             starts.advance(this::isSettled);
         }
+        isIdle = !isBusy
+                && givenUp.isEmpty()
+                && starts.isEmpty()
+                && careful.partitions().isEmpty();
     }
 
     private long advance(AssignedCopy next) {

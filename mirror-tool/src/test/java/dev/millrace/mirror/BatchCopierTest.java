@@ -11,6 +11,7 @@ import dev.millrace.mirror.pass.OpenDecision;
 import dev.millrace.mirror.pass.PassMode;
 import dev.millrace.mirror.pass.TargetLimits;
 import dev.millrace.mirror.support.FakeSourceConsumer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -101,6 +102,22 @@ class BatchCopierTest {
         assertThat(copier.positions(Set.of(TP)).get(TP).offset()).isEqualTo(3);
         assertThat(copier.totals().acked()).isEqualTo(3);
         assertThat(copier.totals().inFlight()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldPollTheGroupLessOftenWhileNothingIsInFlight() {
+        add(TP);
+        copier.advance();
+        Duration idle = copier.pollTimeout();
+        deliver(TP, 0, 1);
+        awaitWritten(target, "0-0");
+        copier.advance();
+        Duration busy = copier.pollTimeout();
+        target.acknowledgeAll();
+        copier.advance();
+
+        assertThat(busy).isLessThan(idle);
+        assertThat(copier.pollTimeout()).isEqualTo(idle);
     }
 
     @Test
