@@ -65,7 +65,7 @@ final class ProducerParts<K, V> {
             BufferPool memory =
                     new BufferPool(config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, ready::wake);
             SenderSettings settings = ProducerSettings.senderSettings(config, own);
-            accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::openingMs, settings.lingerMs());
+            accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, settings.lingerMs());
             images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
             TopicRegistry registry = new TopicRegistry();
             List<IoContext> contexts = openContexts(config, ready, registry, network, opened);

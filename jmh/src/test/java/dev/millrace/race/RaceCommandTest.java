@@ -27,6 +27,7 @@ class RaceCommandTest {
         "--warmup=0, --warmup 0",
         "--linger-ms=-1, --linger-ms -1",
         "--batch-size=0, --batch-size 0",
+        "--buffer-memory=1024, '--buffer-memory 1024: at least --batch-size, 65536, is needed'",
         "--syscalls --seconds=5, exclude each other",
         "--first-record --rate=5, exclude each other",
         "--everyday=old, 'old: only callbacks, young'",

@@ -40,10 +40,9 @@ import org.slf4j.LoggerFactory;
 public final class KafkaBridge implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(KafkaBridge.class);
     private static final String JMX_PREFIX = "kafka.producer";
-    private static final long HALF_MS_IN_NS = 500_000;
 
     private final ProducerConfig config;
-    private final MonotonicTime time = new MonotonicTime();
+    private final Time time = new MonotonicTime();
     private final Telemetry telemetry;
     private final Metrics metrics;
     private final ProducerSensors sensors;
@@ -89,14 +88,6 @@ public final class KafkaBridge implements AutoCloseable {
     /** Milliseconds on a clock that changes of the wall clock do not move. */
     public long nowMs() {
         return time.milliseconds();
-    }
-
-    /**
-     * From when a batch that is opened now lingers: half a millisecond before {@link #nowMs}. The selector waits whole
-     * milliseconds, and so ends its wait up to one late; counted from now, half of all batches would be sent late.
-     */
-    public long openingMs() {
-        return time.millisecondsBefore(HALF_MS_IN_NS);
     }
 
     /**
