@@ -79,8 +79,6 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final Optional<PartitionStarts.Finder> resume;
     private final CarefulCopies careful;
     private int nextWorker;
-    /** Whether nothing was in flight, and nothing waited, when the copier last advanced. */
-    private boolean isIdle;
     /** What the fetcher knows of. */
     private ControlState fetchedBy = ControlState.NONE;
 
@@ -267,7 +265,14 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public Duration pollTimeout() {
-        return isIdle ? IDLE_POLL : BUSY_POLL;
+        return isIdle() ? IDLE_POLL : BUSY_POLL;
+    }
+
+    private boolean isIdle() {
+        return givenUp.isEmpty()
+                && starts.isEmpty()
+                && careful.partitions().isEmpty()
+                && owned.values().stream().noneMatch(AssignedCopy::isBusy);
     }
 
     /** Not by what they hold: a pause that was taken back has left partitions out of what is fetched. */
@@ -284,10 +289,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     public void advance() {
         refreshIfChanged();
         long acked = 0;
-        boolean isBusy = false;
         for (AssignedCopy next : owned.values()) {
             acked += advance(next);
-            isBusy |= next.isBusy();
         }
         for (Iterator<AssignedCopy> left = givenUp.iterator(); left.hasNext(); ) {
             AssignedCopy next = left.next();
@@ -303,10 +306,6 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         if (mirror.isRunning()) {
             starts.advance(this::isSettled);
         }
-        isIdle = !isBusy
-                && givenUp.isEmpty()
-                && starts.isEmpty()
-                && careful.partitions().isEmpty();
     }
 
     private long advance(AssignedCopy next) {

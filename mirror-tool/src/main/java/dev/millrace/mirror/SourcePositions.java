@@ -33,6 +33,7 @@ final class SourcePositions {
     private final Committed group;
     private final ResetPolicy policy;
     private final TopicIdentities identities;
+    /** Where the member's partitions began, with the ids of their topics as soon as these are known. */
     private final Map<TopicPartition, Start> begun = new HashMap<>();
 
     /**
@@ -239,12 +240,8 @@ final class SourcePositions {
             Start left = begun.get(partition);
             before.put(partition, left.topicId());
             OffsetAndMetadata copied = progress.get(partition);
-            starts.put(
-                    partition,
-                    replace(
-                            partition,
-                            copied == null ? left : startAt(copied).in(left.topicId()),
-                            identities.of(partition.topic())));
+            Start reached = copied == null ? left : startAt(copied).in(left.topicId());
+            starts.put(partition, replace(partition, reached, identities.of(partition.topic())));
         }
         begun.putAll(starts);
         tellOfReplaced(before);
