@@ -25,7 +25,10 @@ import org.slf4j.LoggerFactory;
  */
 final class TargetProgress implements SourcePositions.Committed {
     private static final Logger LOG = LoggerFactory.getLogger(TargetProgress.class);
-    /** While the transaction of a former owner is not decided, there is no answer; the member must poll meanwhile. */
+    /**
+     * While the transaction of a former owner is not decided, the target does not answer, and the member must poll
+     * meanwhile. The source has the same limit, because a transaction of this member may be open.
+     */
     private static final Duration ANSWER_TIMEOUT = Duration.ofMillis(500);
 
     private final Mirror mirror;
@@ -81,7 +84,7 @@ final class TargetProgress implements SourcePositions.Committed {
 
     /** @throws TimeoutException as the other, or the group is about to assign its partitions anew */
     @Override
-    public void commit(Map<TopicPartition, SourcePositions.Start> starts) {
+    public Set<TopicPartition> commit(Map<TopicPartition, SourcePositions.Start> starts) {
         isWaiting = true;
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
@@ -94,11 +97,12 @@ final class TargetProgress implements SourcePositions.Committed {
             }
         }
         isWaiting = false;
+        return starts.keySet();
     }
 
     private void addFromSource(Set<TopicPartition> without, Map<TopicPartition, OffsetAndMetadata> committed) {
         Map<TopicPartition, OffsetAndMetadata> found =
-                new HashMap<>(formerOf(source, false).requireSame(source.committed(without)));
+                new HashMap<>(formerOf(source, false).requireSame(source.committed(without, ANSWER_TIMEOUT)));
         found.values().removeIf(position -> position == null);
         if (policy.isEarliest()) { // else it would begin at the end
             found.keySet().removeAll(deletedOnTarget(found));

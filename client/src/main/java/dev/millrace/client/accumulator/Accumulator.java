@@ -27,7 +27,7 @@ public final class Accumulator {
     /** Written by the first I/O thread. */
     private volatile boolean isShortForWaitingRecords;
 
-    /** As with two clocks that are the same. */
+    /** With one clock for both. */
     public Accumulator(BufferPool pool, ReadyQueues ready, BatchCodec codec, LongSupplier clock, long lingerMs) {
         this(pool, ready, codec, clock, clock, lingerMs);
     }

@@ -38,7 +38,7 @@ public record SenderSettings(
     /**
      * Whether {@code linger.ms} is counted from half a millisecond before a batch is opened. A selector waits whole
      * milliseconds, so its waits end up to one late; counted from the opening, half of all batches would be sent late.
-     * Of a single millisecond too little would be left.
+     * Of a single millisecond nothing might be left.
      */
     public boolean lingersFromEarlier() {
         return lingerMs > 1;
