@@ -119,7 +119,8 @@ final class SourcePositions {
      *
      * <p>Leaves out partitions that the policy cannot place yet, such as those without a leader; to be tried again.
      *
-     * @param gone those of the partitions that the source no longer has; if one comes back, it begins at 0
+     * @param gone those of the partitions that the source no longer has; if one comes back, it begins at 0, and one that
+     *     goes after this question by the policy
      */
     Map<TopicPartition, Start> find(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
         Map<String, Uuid> current = identities.ask(Clusters.topics(partitions));

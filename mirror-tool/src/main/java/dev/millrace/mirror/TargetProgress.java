@@ -82,22 +82,22 @@ final class TargetProgress implements SourcePositions.Committed {
         return committed;
     }
 
-    /** @throws TimeoutException as the other, or the group is about to assign its partitions anew */
+    /** Leaves out what the group does not take in time, or while it assigns its partitions. */
     @Override
     public Set<TopicPartition> commit(Map<TopicPartition, SourcePositions.Start> starts) {
-        isWaiting = true;
+        Set<TopicPartition> done = new HashSet<>();
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
                 partition, mirror.onTarget(partition, new OffsetAndMetadata(start.offset()), start.topicId())));
         for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions)) {
             try {
                 target.commitSync(mirror.names().onTarget(part), ANSWER_TIMEOUT);
-            } catch (RebalanceInProgressException | CommitFailedException e) {
-                throw new TimeoutException("The group takes no offsets while it assigns its partitions", e);
+                done.addAll(part.keySet());
+            } catch (RebalanceInProgressException | CommitFailedException | TimeoutException e) {
+                LOG.debug("The group does not take where {} begin", part.keySet(), e);
             }
         }
-        isWaiting = false;
-        return starts.keySet();
+        return done;
     }
 
     private void addFromSource(Set<TopicPartition> without, Map<TopicPartition, OffsetAndMetadata> committed) {

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Partitions of a member without a position, of which the source cannot tell yet where to begin. It is asked again after
+ * Partitions of a member without a position, of which it is not known yet where to begin. The source is asked again after
  * a second: with {@code auto.offset.reset=latest}, records that are written in between are not copied.
  *
  * <p><b>Threads:</b> the member's.
@@ -27,8 +27,8 @@ final class UnplacedPartitions {
         left.removeAll(placed);
         if (partitions.addAll(left)) {
             LOG.warn(
-                    "The source does not tell where to begin with {}, perhaps because they have no leader; others are"
-                            + " copied meanwhile, and these as soon as it does",
+                    "It is not known yet where to begin with {}: they have no leader that tells it, or the group is"
+                            + " assigning its partitions; others are copied meanwhile, and these as soon as it is known",
                     left);
         }
         partitions.removeAll(placed);
