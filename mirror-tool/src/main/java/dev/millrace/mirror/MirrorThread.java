@@ -73,9 +73,6 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     private final SourceTopics source;
     private final OffsetCommits commits;
 
-    /** Their position in the consumer means nothing. */
-    private final UnplacedPartitions unplaced = new UnplacedPartitions();
-
     private long lastCommitNanos = System.nanoTime();
 
     MirrorThread(
@@ -110,8 +107,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
                     lastCommitNanos = now;
                     commits.commitInBackground(copier.positions(copier.partitions()));
                     startAnew(positions.replaced(copier.partitions()));
-                    placeTheRest(now);
-                    copier.measureLag(now, unplaced.partitions());
+                    copier.measureLag(now);
                     watch.report(this, copier.waiting());
                 }
             }
@@ -162,29 +158,9 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
         consumer.pause(partitions); // A copier that reads with this consumer resumes them.
         Set<TopicPartition> gone = partitions.isEmpty() ? Set.of() : source.findMissing(partitions);
-        Map<TopicPartition, SourcePositions.Start> starts = findStarts(partitions, gone);
-        copier.add(starts);
-        unplaced.onAsked(partitions, starts.keySet());
-        unplaced.partitions()
-                .forEach(partition -> consumer.seek(partition, 0)); // Or it would look for a position itself.
+        copier.add(findStarts(partitions, gone));
         target.prepare(partitions);
         warnOfGone(gone);
-    }
-
-    /** Begins with those of which the source did not tell where when they were assigned. */
-    void placeTheRest(long now) {
-        Set<TopicPartition> due = unplaced.due(now);
-        if (due.isEmpty()) {
-            return;
-        }
-        Map<TopicPartition, SourcePositions.Start> starts = Map.of();
-        try {
-            starts = positions.find(due, Set.of());
-        } catch (RetriableException e) {
-            LOG.debug("The source does not tell yet where to begin with {}", due, e);
-        }
-        unplaced.onAsked(due, starts.keySet());
-        copier.add(starts);
     }
 
     /** Asks the source for as long as it takes; a member away for {@code max.poll.interval.ms} joins anew after that. */
@@ -271,7 +247,6 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     }
 
     private void giveUp(Collection<TopicPartition> partitions) {
-        unplaced.remove(partitions);
         copier.giveUp(partitions);
         target.forget(partitions);
         commits.forget(partitions);

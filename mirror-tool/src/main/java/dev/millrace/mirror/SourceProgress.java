@@ -1,6 +1,5 @@
 package dev.millrace.mirror;
 
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -25,8 +24,6 @@ import org.slf4j.LoggerFactory;
 record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.Consumer<Set<TopicPartition>> onNone)
         implements SourcePositions.Committed {
     private static final Logger LOG = LoggerFactory.getLogger(SourceProgress.class);
-    /** A member that asks does not poll. */
-    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
 
     /** @throws MirrorException if the group has made its progress as a mirror to another target, or under other names */
     @Override
@@ -41,8 +38,7 @@ record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.C
     }
 
     @Override
-    public Set<TopicPartition> commit(Map<TopicPartition, SourcePositions.Start> starts) {
-        Set<TopicPartition> committed = new HashSet<>();
+    public void commit(Map<TopicPartition, SourcePositions.Start> starts) {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
                 partition,
@@ -50,12 +46,10 @@ record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.C
                         partition, new OffsetAndMetadata(start.offset()), start.topicId(), Optional.empty())));
         for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions)) {
             try {
-                member.commitSync(part, ANSWER_TIMEOUT);
-                committed.addAll(part.keySet());
+                member.commitSync(part);
             } catch (RebalanceInProgressException | CommitFailedException e) {
-                LOG.debug("The group takes no offsets while it assigns its partitions: {}", part.keySet(), e);
+                LOG.debug("{} are assigned anew, or committed with their first records", part.keySet(), e);
             }
         }
-        return committed;
     }
 }

@@ -25,10 +25,7 @@ import org.slf4j.LoggerFactory;
  */
 final class TargetProgress implements SourcePositions.Committed {
     private static final Logger LOG = LoggerFactory.getLogger(TargetProgress.class);
-    /**
-     * While the transaction of a former owner is not decided, the target does not answer, and the member must poll
-     * meanwhile. The source has the same limit, because a transaction of this member may be open.
-     */
+    /** While the transaction of a former owner is not decided, there is no answer; the member must poll meanwhile. */
     private static final Duration ANSWER_TIMEOUT = Duration.ofMillis(500);
 
     private final Mirror mirror;
@@ -82,27 +79,26 @@ final class TargetProgress implements SourcePositions.Committed {
         return committed;
     }
 
-    /** Leaves out what the group does not take in time, or while it assigns its partitions. */
+    /** @throws TimeoutException as the other, or the group is about to assign its partitions anew */
     @Override
-    public Set<TopicPartition> commit(Map<TopicPartition, SourcePositions.Start> starts) {
-        Set<TopicPartition> done = new HashSet<>();
+    public void commit(Map<TopicPartition, SourcePositions.Start> starts) {
+        isWaiting = true;
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
                 partition, mirror.onTarget(partition, new OffsetAndMetadata(start.offset()), start.topicId())));
         for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions)) {
             try {
                 target.commitSync(mirror.names().onTarget(part), ANSWER_TIMEOUT);
-                done.addAll(part.keySet());
-            } catch (RebalanceInProgressException | CommitFailedException | TimeoutException e) {
-                LOG.debug("The group does not take where {} begin", part.keySet(), e);
+            } catch (RebalanceInProgressException | CommitFailedException e) {
+                throw new TimeoutException("The group takes no offsets while it assigns its partitions", e);
             }
         }
-        return done;
+        isWaiting = false;
     }
 
     private void addFromSource(Set<TopicPartition> without, Map<TopicPartition, OffsetAndMetadata> committed) {
         Map<TopicPartition, OffsetAndMetadata> found =
-                new HashMap<>(formerOf(source, false).requireSame(source.committed(without, ANSWER_TIMEOUT)));
+                new HashMap<>(formerOf(source, false).requireSame(source.committed(without)));
         found.values().removeIf(position -> position == null);
         if (policy.isEarliest()) { // else it would begin at the end
             found.keySet().removeAll(deletedOnTarget(found));

@@ -60,9 +60,8 @@ final class Drainer {
     private ClusterImage image;
 
     /**
-     * The earliest time at which a batch can be due that is opened after the last request. While that is in flight this
-     * thread does not sleep past this time: the answer most likely comes first, and a thread that opens a batch need not
-     * wake this one.
+     * {@code linger.ms} after the last request. While that is in flight this thread does not sleep past this time: the
+     * answer most likely comes first, and a thread that opens a batch need not wake this one.
      */
     private long answerExpectedByMs = Long.MIN_VALUE;
 
@@ -219,7 +218,7 @@ final class Drainer {
                 metadata.request();
             }
         } else if (p.isOpenBatchNext(node, nowMs)) {
-            lane.lingering.scheduleBy(p.lingering, p.queue().oldestLingerUntilMs());
+            lane.lingering.scheduleBy(p.lingering, Deadlines.plus(p.queue().oldestCreatedMs(), settings.lingerMs()));
         } else if (hasBatchFor(p, node, Long.MAX_VALUE)) {
             backingOff.scheduleBy(p.backingOff, p.notBeforeMs());
         }
@@ -262,7 +261,7 @@ final class Drainer {
 
     /** Also, without linger, if the batch was opened in a later millisecond than the round began. */
     private boolean isLingerOver(PartitionState p, long nowMs) {
-        return p.queue().hasRecords() && (settings.lingerMs() == 0 || p.queue().oldestLingerUntilMs() <= nowMs);
+        return p.queue().hasRecords() && Math.max(0, nowMs - p.queue().oldestCreatedMs()) >= settings.lingerMs();
     }
 
     private boolean isUrgent() {
@@ -361,7 +360,7 @@ final class Drainer {
             int inFlight = link.inFlightRequests(node.id());
             stalled.note(node.id(), taken, waiting || inFlight >= settings.maxInFlight(), nowMs);
             if (taken) {
-                answerExpectedByMs = Deadlines.plus(nowMs, settings.shortestLingerMs());
+                answerExpectedByMs = Deadlines.plus(nowMs, settings.lingerMs());
             }
             if (inFlight > 0 && nowMs < answerExpectedByMs) {
                 waitMs = Math.min(waitMs, answerExpectedByMs - nowMs);
