@@ -225,6 +225,9 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      * millrace.metadata.cache}. A transaction that is open is aborted. In a callback it does not block, and fails the
      * records at once. May be called again.
      *
+     * <p>Must not be called by a serializer or partitioner while a transaction is open: it waits for the transaction's
+     * sends, and so for the one that has called it.
+     *
      * @throws IllegalArgumentException the timeout is negative
      * @throws InterruptException interrupted while blocked; the I/O threads go on closing, and fail what has no outcome
      * @throws KafkaException a serializer or the partitioner threw when it was closed, or an interceptor or a metrics reporter

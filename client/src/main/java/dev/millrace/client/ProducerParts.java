@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.Serializer;
@@ -65,7 +66,8 @@ final class ProducerParts<K, V> {
             BufferPool memory =
                     new BufferPool(config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, ready::wake);
             SenderSettings settings = ProducerSettings.senderSettings(config, own);
-            accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, settings.lingerMs());
+            LongSupplier lingerClock = settings.lingersFromEarlier() ? kafka::halfMillisecondAgo : kafka::nowMs;
+            accumulator = new Accumulator(memory, ready, kafka.codec(), kafka::nowMs, lingerClock, settings.lingerMs());
             images = new ClusterImages(ClusterImage.bootstrap(kafka.bootstrapServers()));
             TopicRegistry registry = new TopicRegistry();
             List<IoContext> contexts = openContexts(config, ready, registry, network, opened);

@@ -63,7 +63,12 @@ record AssignedCopy(
     /** Where another copy goes on, after the target has been asked what it has. */
     SourcePositions.Start nextStart() {
         return new SourcePositions.Start(
-                copy.ackedPosition(), Optional.empty(), start.topicId(), false, copy.ackedNumbers());
+                copy.ackedPosition(),
+                Optional.empty(),
+                start.topicId(),
+                false,
+                copy.ackedNumbers(),
+                start.isRestored());
     }
 
     /** Once the copy is stopped: has the worker drop what waits, also what begins to wait just now. */

@@ -342,12 +342,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     }
 
     @Override
-    public void measureLag(long nowNanos) {
-        measureLag(nowNanos, Set.of());
-    }
-
-    /** @param notStarted partitions of the member that were not added yet */
-    void measureLag(long nowNanos, Set<TopicPartition> notStarted) {
+    public void measureLag(long nowNanos, Set<TopicPartition> notStarted) {
         boolean isMember = consumer.groupMetadata().generationId() >= 0;
         boolean complete = isMember
                 && notStarted.isEmpty()
@@ -395,6 +390,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void stopReading(Collection<TopicPartition> partitions) {
+        starts.remove(partitions);
         stopCopies(partitions);
         careful.stop(partitions);
     }

@@ -73,6 +73,9 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     private final SourceTopics source;
     private final OffsetCommits commits;
 
+    /** Their position in the consumer means nothing. */
+    private final UnplacedPartitions unplaced = new UnplacedPartitions();
+
     private long lastCommitNanos = System.nanoTime();
 
     MirrorThread(
@@ -107,7 +110,8 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
                     lastCommitNanos = now;
                     commits.commitInBackground(copier.positions(copier.partitions()));
                     startAnew(positions.replaced(copier.partitions()));
-                    copier.measureLag(now);
+                    placeTheRest(now);
+                    copier.measureLag(now, unplaced.partitions());
                     watch.report(this, copier.waiting());
                 }
             }
@@ -158,9 +162,29 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
         consumer.pause(partitions); // A copier that reads with this consumer resumes them.
         Set<TopicPartition> gone = partitions.isEmpty() ? Set.of() : source.findMissing(partitions);
-        copier.add(findStarts(partitions, gone));
+        Map<TopicPartition, SourcePositions.Start> starts = findStarts(partitions, gone);
+        copier.add(starts);
+        unplaced.onAsked(partitions, starts.keySet());
+        unplaced.partitions()
+                .forEach(partition -> consumer.seek(partition, 0)); // Or it would look for a position itself.
         target.prepare(partitions);
         warnOfGone(gone);
+    }
+
+    /** Begins with those of which the source did not tell where when they were assigned. */
+    void placeTheRest(long now) {
+        Set<TopicPartition> due = unplaced.due(now);
+        if (due.isEmpty()) {
+            return;
+        }
+        Map<TopicPartition, SourcePositions.Start> starts = Map.of();
+        try {
+            starts = positions.find(due, Set.of());
+        } catch (RetriableException e) {
+            LOG.debug("The source does not tell yet where to begin with {}", due, e);
+        }
+        unplaced.onAsked(due, starts.keySet());
+        copier.add(starts);
     }
 
     /** Asks the source for as long as it takes; a member away for {@code max.poll.interval.ms} joins anew after that. */
@@ -247,6 +271,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     }
 
     private void giveUp(Collection<TopicPartition> partitions) {
+        unplaced.remove(partitions);
         copier.giveUp(partitions);
         target.forget(partitions);
         commits.forget(partitions);

@@ -38,8 +38,12 @@ interface PartitionCopier {
     /** Moves all positions over the outcomes that have arrived since the last call. */
     void advance();
 
-    /** Updates how many records of the source are left, and what hinders. To be called about once a second. */
-    void measureLag(long nowNanos);
+    /**
+     * Updates how many records of the source are left, and what hinders. To be called about once a second.
+     *
+     * @param notStarted partitions of the member that were not added yet
+     */
+    void measureLag(long nowNanos, Set<TopicPartition> notStarted);
 
     /** All that were added and not given up. */
     Set<TopicPartition> partitions();

@@ -273,6 +273,7 @@ final class RecordCopier implements PartitionCopier {
         Set<TopicPartition> resumed = new HashSet<>(paused);
         resumed.removeAll(waiting);
         resumed.retainAll(consumer.assignment());
+        resumed.retainAll(prefixes.partitions()); // The member may have others, which begin later.
         resumed.removeAll(stopped);
         resumed.removeAll(careful.partitions());
         consumer.resume(resumed);
@@ -350,8 +351,9 @@ final class RecordCopier implements PartitionCopier {
     }
 
     @Override
-    public void measureLag(long nowNanos) {
-        lag.measure(prefixes.partitions(), this::unpolled, isNothingRead(nowNanos), counters, nowNanos);
+    public void measureLag(long nowNanos, Set<TopicPartition> notStarted) {
+        boolean areAllKnown = notStarted.isEmpty();
+        lag.measure(prefixes.partitions(), this::unpolled, isNothingRead(nowNanos), areAllKnown, counters, nowNanos);
         long nowMs = System.currentTimeMillis();
         for (TopicPartition partition : prefixes.partitions()) {
             OptionalLong unpolled = unpolled(partition);
@@ -360,7 +362,10 @@ final class RecordCopier implements PartitionCopier {
             counters.of(partition).onMeasured(left, sent, stallOrNull(partition), nowMs);
         }
         careful.partitions().forEach(partition -> counters.of(partition).onStalled(careful.stall(partition)));
-        counters.onAlive(consumer.groupMetadata().generationId() >= 0, partitions(), nowNanos);
+        notStarted.forEach(partition -> counters.of(partition).onStalled(StallCause.STARTING));
+        Set<TopicPartition> all = partitions();
+        all.addAll(notStarted);
+        counters.onAlive(consumer.groupMetadata().generationId() >= 0, all, nowNanos);
     }
 
     /** Else it waits for its turn under a throttle, or not at all. */

@@ -30,11 +30,13 @@ final class SourceLag {
      *
      * @param unpolled of a partition, if known
      * @param isNothingRead there is nothing to fetch, so no answer is missed
+     * @param areAll whether the member has no partitions besides these
      */
     void measure(
             Collection<TopicPartition> partitions,
             Function<TopicPartition, OptionalLong> unpolled,
             boolean isNothingRead,
+            boolean areAll,
             ThreadCounters counters,
             long nowNanos) {
         double before = answers;
@@ -42,8 +44,9 @@ final class SourceLag {
         if (answers != before || isNothingRead) {
             answeredNanos = nowNanos;
         }
-        boolean complete =
-                consumer.groupMetadata().generationId() >= 0 && nowNanos - answeredNanos < ThreadCounters.FRESH_NANOS;
+        boolean complete = areAll
+                && consumer.groupMetadata().generationId() >= 0
+                && nowNanos - answeredNanos < ThreadCounters.FRESH_NANOS;
         long records = 0;
         for (TopicPartition partition : partitions) {
             OptionalLong lag = unpolled.apply(partition);

@@ -2,9 +2,11 @@ package dev.millrace.mirror;
 
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.fetch.ResetPolicy;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -15,8 +17,10 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
+import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +32,8 @@ import org.slf4j.LoggerFactory;
  */
 final class SourcePositions {
     private static final Logger LOG = LoggerFactory.getLogger(SourcePositions.class);
+    /** A member that asks does not poll, and may have a transaction open. */
+    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
 
     private final Consumer<?, ?> consumer;
     private final Committed group;
@@ -47,8 +53,8 @@ final class SourcePositions {
         /** Null, or no entry, for a partition without; may block. */
         Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions);
 
-        /** Commits where new partitions begin; may block. */
-        void commit(Map<TopicPartition, Start> starts);
+        /** Commits where new partitions begin, and returns those that are committed; may block. */
+        Set<TopicPartition> commit(Map<TopicPartition, Start> starts);
     }
 
     /**
@@ -59,11 +65,17 @@ final class SourcePositions {
      * @param topicId zero if unknown
      * @param isNew nothing of it has been copied yet; then offset 0 means where its log begins
      * @param numbers that were committed with the offset
+     * @param isRestored it was reached before another topic had the name; of that one something may be committed since
      */
     record Start(
-            long offset, Optional<Integer> leaderEpoch, Uuid topicId, boolean isNew, Optional<ResumePoint> numbers) {
+            long offset,
+            Optional<Integer> leaderEpoch,
+            Uuid topicId,
+            boolean isNew,
+            Optional<ResumePoint> numbers,
+            boolean isRestored) {
         Start(long offset, Optional<Integer> leaderEpoch, Uuid topicId, boolean isNew) {
-            this(offset, leaderEpoch, topicId, isNew, Optional.empty());
+            this(offset, leaderEpoch, topicId, isNew, Optional.empty(), false);
         }
 
         /** Its offset is 0, but the source may have deleted the first records already. */
@@ -73,17 +85,21 @@ final class SourcePositions {
 
         /** Further on in the same topic. */
         Start movedTo(OffsetAndMetadata position) {
-            return new Start(position.offset(), position.leaderEpoch(), topicId, isNew, numbers);
+            return new Start(position.offset(), position.leaderEpoch(), topicId, isNew, numbers, isRestored);
         }
 
         /** The same, where the next record has these numbers. */
         Start with(ResumePoint known) {
-            return new Start(offset, leaderEpoch, topicId, isNew, Optional.of(known));
+            return new Start(offset, leaderEpoch, topicId, isNew, Optional.of(known), isRestored);
         }
 
         /** The same in the topic with this id. */
         Start in(Uuid topic) {
-            return new Start(offset, leaderEpoch, topic, isNew, numbers);
+            return new Start(offset, leaderEpoch, topic, isNew, numbers, isRestored);
+        }
+
+        private Start restored() {
+            return new Start(offset, leaderEpoch, topicId, isNew, numbers, true);
         }
     }
 
@@ -101,7 +117,10 @@ final class SourcePositions {
     /**
      * Where to begin with partitions that are assigned: where the group has committed, or by the policy.
      *
-     * @param gone those of the partitions that the source no longer has; if one comes back, it begins at 0
+     * <p>Leaves out partitions that the policy cannot place yet, such as those without a leader; to be tried again.
+     *
+     * @param gone those of the partitions that the source no longer has; if one comes back, it begins at 0, and one that
+     *     goes after this question by the policy
      */
     Map<TopicPartition, Start> find(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
         Map<String, Uuid> current = identities.ask(Clusters.topics(partitions));
@@ -133,14 +152,16 @@ final class SourcePositions {
 
     private static Start startAt(OffsetAndMetadata committed) {
         CommitMetadata metadata = CommitMetadata.of(committed);
-        return new Start(committed.offset(), committed.leaderEpoch(), metadata.topicId(), false, metadata.resume());
+        return new Start(
+                committed.offset(), committed.leaderEpoch(), metadata.topicId(), false, metadata.resume(), false);
     }
 
     /** Where a partition begins whose topic has the id {@code next} now; keeps what is known of the one before. */
     private Start replace(TopicPartition partition, Start before, Uuid next) {
         Map<Uuid, Start> known = progressInReplaced.computeIfAbsent(partition, unused -> new HashMap<>());
         known.put(before.topicId(), before);
-        return known.getOrDefault(next, new Start(0, Optional.empty(), next, false));
+        Start reached = known.get(next);
+        return reached == null ? new Start(0, Optional.empty(), next, false) : reached.restored();
     }
 
     private Map<TopicPartition, Start> starts(
@@ -155,12 +176,33 @@ final class SourcePositions {
             }
         }
         if (!asked.isEmpty()) {
-            Map<TopicPartition, Start> chosen = new HashMap<>();
-            resets(asked).forEach((partition, offset) -> chosen.put(partition, newStart(partition, offset, ids)));
-            group.commit(chosen); // Else a process after this one would begin at a later end.
-            starts.putAll(chosen);
+            starts.putAll(place(asked, ids));
         }
         return starts;
+    }
+
+    /** Begins with those that the source has placed by the policy and the group has committed. */
+    private Map<TopicPartition, Start> place(Set<TopicPartition> partitions, Map<String, Uuid> ids) {
+        Map<TopicPartition, Start> placed = new HashMap<>();
+        try {
+            Set<TopicPartition> led = policy.isAllowed() ? led(partitions) : partitions;
+            if (!led.isEmpty()) {
+                resets(led).forEach((partition, offset) -> placed.put(partition, newStart(partition, offset, ids)));
+            }
+        } catch (RetriableException e) {
+            LOG.debug("The source does not place {}", partitions, e);
+        }
+        placed.keySet().retainAll(group.commit(placed)); // A process after this one would begin at a later end.
+        return placed;
+    }
+
+    /** Those that have a leader: one without would keep the answer for the others away. */
+    private Set<TopicPartition> led(Set<TopicPartition> partitions) {
+        Map<String, List<PartitionInfo>> topics = consumer.listTopics(ANSWER_TIMEOUT);
+        return partitions.stream()
+                .filter(partition -> topics.getOrDefault(partition.topic(), List.of()).stream()
+                        .anyMatch(info -> info.partition() == partition.partition() && info.leader() != null))
+                .collect(Collectors.toSet());
     }
 
     private static Start newStart(TopicPartition partition, long offset, Map<String, Uuid> ids) {
@@ -177,6 +219,7 @@ final class SourcePositions {
     /**
      * Where {@code auto.offset.reset} puts partitions now.
      *
+     * @throws RetriableException the source does not answer for all of them
      * @throws NoOffsetForPartitionException if that is nowhere
      */
     Map<TopicPartition, Long> resets(Collection<TopicPartition> partitions) {
@@ -184,15 +227,15 @@ final class SourcePositions {
             throw new NoOffsetForPartitionException(partitions);
         }
         if (policy.isEarliest()) {
-            return consumer.beginningOffsets(partitions);
+            return consumer.beginningOffsets(partitions, ANSWER_TIMEOUT);
         }
-        Map<TopicPartition, Long> offsets = new HashMap<>(consumer.endOffsets(partitions));
+        Map<TopicPartition, Long> offsets = new HashMap<>(consumer.endOffsets(partitions, ANSWER_TIMEOUT));
         policy.age().ifPresent(age -> {
             long timestamp = policy.timestampAt(System.currentTimeMillis());
             Map<TopicPartition, Long> wanted =
                     partitions.stream().collect(Collectors.toMap(partition -> partition, partition -> timestamp));
             for (Map.Entry<TopicPartition, OffsetAndTimestamp> found :
-                    consumer.offsetsForTimes(wanted).entrySet()) {
+                    consumer.offsetsForTimes(wanted, ANSWER_TIMEOUT).entrySet()) {
                 if (found.getValue() != null) { // null: no record is that young
                     offsets.put(found.getKey(), found.getValue().offset());
                 }

@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -24,6 +25,8 @@ import org.slf4j.LoggerFactory;
 record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.Consumer<Set<TopicPartition>> onNone)
         implements SourcePositions.Committed {
     private static final Logger LOG = LoggerFactory.getLogger(SourceProgress.class);
+    /** A member that asks does not poll. */
+    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
 
     /** @throws MirrorException if the group has made its progress as a mirror to another target, or under other names */
     @Override
@@ -38,7 +41,8 @@ record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.C
     }
 
     @Override
-    public void commit(Map<TopicPartition, SourcePositions.Start> starts) {
+    public Set<TopicPartition> commit(Map<TopicPartition, SourcePositions.Start> starts) {
+        Set<TopicPartition> committed = new HashSet<>();
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
                 partition,
@@ -46,10 +50,12 @@ record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.C
                         partition, new OffsetAndMetadata(start.offset()), start.topicId(), Optional.empty())));
         for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions)) {
             try {
-                member.commitSync(part);
+                member.commitSync(part, ANSWER_TIMEOUT);
+                committed.addAll(part.keySet());
             } catch (RebalanceInProgressException | CommitFailedException e) {
-                LOG.debug("{} are assigned anew, or committed with their first records", part.keySet(), e);
+                LOG.debug("The group takes no offsets while it assigns its partitions: {}", part.keySet(), e);
             }
         }
+        return committed;
     }
 }

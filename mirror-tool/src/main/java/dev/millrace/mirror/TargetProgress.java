@@ -25,7 +25,10 @@ import org.slf4j.LoggerFactory;
  */
 final class TargetProgress implements SourcePositions.Committed {
     private static final Logger LOG = LoggerFactory.getLogger(TargetProgress.class);
-    /** While the transaction of a former owner is not decided, there is no answer; the member must poll meanwhile. */
+    /**
+     * While the transaction of a former owner is not decided, the target does not answer, and the member must poll
+     * meanwhile. The source has the same limit, because a transaction of this member may be open.
+     */
     private static final Duration ANSWER_TIMEOUT = Duration.ofMillis(500);
 
     private final Mirror mirror;
@@ -79,26 +82,27 @@ final class TargetProgress implements SourcePositions.Committed {
         return committed;
     }
 
-    /** @throws TimeoutException as the other, or the group is about to assign its partitions anew */
+    /** Leaves out what the group does not take in time, or while it assigns its partitions. */
     @Override
-    public void commit(Map<TopicPartition, SourcePositions.Start> starts) {
-        isWaiting = true;
+    public Set<TopicPartition> commit(Map<TopicPartition, SourcePositions.Start> starts) {
+        Set<TopicPartition> done = new HashSet<>();
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
                 partition, mirror.onTarget(partition, new OffsetAndMetadata(start.offset()), start.topicId())));
         for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions)) {
             try {
                 target.commitSync(mirror.names().onTarget(part), ANSWER_TIMEOUT);
-            } catch (RebalanceInProgressException | CommitFailedException e) {
-                throw new TimeoutException("The group takes no offsets while it assigns its partitions", e);
+                done.addAll(part.keySet());
+            } catch (RebalanceInProgressException | CommitFailedException | TimeoutException e) {
+                LOG.debug("The group does not take where {} begin", part.keySet(), e);
             }
         }
-        isWaiting = false;
+        return done;
     }
 
     private void addFromSource(Set<TopicPartition> without, Map<TopicPartition, OffsetAndMetadata> committed) {
         Map<TopicPartition, OffsetAndMetadata> found =
-                new HashMap<>(formerOf(source, false).requireSame(source.committed(without)));
+                new HashMap<>(formerOf(source, false).requireSame(source.committed(without, ANSWER_TIMEOUT)));
         found.values().removeIf(position -> position == null);
         if (policy.isEarliest()) { // else it would begin at the end
             found.keySet().removeAll(deletedOnTarget(found));

@@ -78,6 +78,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     private final Set<TopicPartition> starting = new HashSet<>();
 
     private final HeldPartitions held = new HeldPartitions();
+    private final UnplacedPartitions unplaced = new UnplacedPartitions();
     private Set<String> subscribed = Set.of();
     private long beganNanos = System.nanoTime();
     private long beganBytes;
@@ -298,17 +299,21 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     /** Begins to copy what is assigned, once the target tells where. */
     private void startAssigned(long now) {
         Set<TopicPartition> due = startingOfSource().stream()
-                .filter(partition -> !held.isHeld(partition, now))
+                .filter(partition -> !held.isHeld(partition, now) && !unplaced.isTooEarly(partition, now))
                 .collect(Collectors.toSet());
         if (due.isEmpty()) {
             return;
         }
         try {
             Map<TopicPartition, SourcePositions.Start> found = positions.find(due, Set.of());
-            starting.removeAll(due);
+            unplaced.onAsked(due, found.keySet());
+            if (found.isEmpty()) {
+                return;
+            }
+            starting.removeAll(found.keySet());
             found.forEach((partition, start) -> begins.put(partition, start.offset()));
             copier.add(found);
-            target.prepare(due);
+            target.prepare(found.keySet());
         } catch (RetriableException e) {
             LOG.debug("The positions of {} are not known yet", due, e);
         }
@@ -361,6 +366,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         target.forget(partitions);
         mirror.copiedOffsets().giveUp(partitions);
         starting.removeAll(partitions);
+        unplaced.remove(partitions);
         held.release(partitions);
         committed.keySet().removeAll(partitions);
         begins.keySet().removeAll(partitions);

@@ -313,6 +313,22 @@ class BatchCopierTest {
     }
 
     @Test
+    void shouldNotBeginWhatIsRevokedBeforeItIsKnownWhere() {
+        List<ExactResume.Search> searches = new ArrayList<>();
+        BatchCopier exact = copier(Optional.of(searches::addAll));
+        add(exact, TP);
+        exact.stopReading(Set.of(TP));
+        searches.get(0)
+                .onFound()
+                .accept(new ExactResume.Start(new OffsetAndMetadata(0), new ResumePoint(77, (short) 3, 500, 0), false));
+
+        exact.advance();
+
+        assertThat(exact.partitions()).isEmpty();
+        exact.close();
+    }
+
+    @Test
     void shouldCommitTheNumbersOfWhatFollowsThePosition() {
         List<ExactResume.Search> searches = new ArrayList<>();
         BatchCopier exact = copier(Optional.of(searches::addAll));

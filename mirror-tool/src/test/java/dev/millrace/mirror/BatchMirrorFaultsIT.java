@@ -23,8 +23,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.ElectionType;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -107,6 +109,43 @@ class BatchMirrorFaultsIT {
             System.out.println("BatchMirrorFaultsIT: " + mode + ": " + comparison);
             assertThat(comparison).as("%s, seed %d", mode, seed).matches(Comparison::isCompleteWithDuplicates);
         }
+    }
+
+    /** Where a partition begins that has no position, only its leader can tell. */
+    @Test
+    void shouldCopyTheOthersUntilANewPartitionOfTheSourceHasALeader() throws Exception {
+        List<CopyMode> modes = List.of(CopyMode.CONSUMER, CopyMode.BATCHES);
+        Path latest = Files.writeString(folder.resolve("latest.properties"), "auto.offset.reset=latest\n");
+        for (CopyMode mode : modes) {
+            clusters.source().createTopic("new-" + mode, Map.of(0, List.of(1), 1, List.of(2)), Map.of());
+            clusters.fill("new-" + mode, 2, 200, seed); // which is not copied
+        }
+        clusters.source().kill(2);
+        for (CopyMode mode : modes) {
+            await("the source knows", () -> clusters.source().leader("new-" + mode, 1) == -1);
+            mirrors.put(mode, clusters.mirror("new-" + mode, 1, mode, "--consumer.config=" + latest));
+        }
+        for (CopyMode mode : modes) {
+            await("partition 0 is placed", () -> committed("new-" + mode, 0) == 100, running());
+            clusters.fill("new-" + mode, 1, 1_000, seed + 1);
+            await("it is copied", () -> committed("new-" + mode, 0) == 1_100, running());
+            assertThat(committed("new-" + mode, 1)).isEqualTo(-1);
+        }
+        clusters.source().restart(2);
+        for (CopyMode mode : modes) {
+            MirrorProcess mirror = mirrors.get(mode);
+            await("partition 1 is placed", () -> committed("new-" + mode, 1) == 100, mirror);
+            clusters.fill("new-" + mode, 2, 2_000, seed + 2);
+            await("all is copied", () -> clusters.committed("new-" + mode) == 3_200, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+            assertThat(mirror.output()).containsPattern("not known yet where to begin with \\[[^]]*new-" + mode + "-1");
+            assertThat(clusters.mirroredByPartition("new-" + mode).values()).containsExactlyInAnyOrder(2_000L, 1_000L);
+        }
+    }
+
+    private static long committed(String topic, int partition) {
+        OffsetAndMetadata position = clusters.positions(topic).get(new TopicPartition(topic, partition));
+        return position == null ? -1 : position.offset();
     }
 
     private static String topic(CopyMode mode) {

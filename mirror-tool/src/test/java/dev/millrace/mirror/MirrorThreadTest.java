@@ -92,6 +92,37 @@ class MirrorThreadTest {
     }
 
     @Test
+    void shouldCopyTheOthersUntilAPartitionHasALeaderThatTellsItsEnd() {
+        MirrorThread thread = thread(mirror, consumer, ensured::add, this::send, gaps, "latest");
+        consumer.setLed(SECOND, false);
+        consumer.updateEndOffsets(Map.of(FIRST, 0L, SECOND, 1L));
+        consumer.schedulePollTask(() -> {
+            consumer.assign(FIRST, SECOND);
+            consumer.add(FIRST, 3);
+            consumer.add(SECOND, 2);
+        });
+        consumer.schedulePollTask(() -> {
+            assertThat(sent).containsOnlyKeys(FIRST);
+            assertThat(consumer.paused()).containsExactly(SECOND);
+            thread.placeTheRest(System.nanoTime() + Duration.ofMinutes(1).toNanos());
+            assertThat(consumer.paused()).as("still without a leader").containsExactly(SECOND);
+            consumer.setLed(SECOND, true);
+            thread.placeTheRest(System.nanoTime() + Duration.ofMinutes(2).toNanos());
+            assertThat(consumer.paused()).isEmpty();
+        });
+        consumer.schedulePollTask(() -> {
+            sent.values().forEach(callbacks -> callbacks.forEach(MirrorThreadTest::acknowledge));
+            mirror.stop();
+        });
+
+        thread.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(sent.get(SECOND)).hasSize(1);
+        assertThat(committed.get(SECOND).offset()).isEqualTo(2);
+    }
+
+    @Test
     void shouldReadNothingOfAPausedTopicAlsoWhenItIsAssignedLaterAndGoOnWhereItWas() {
         mirror.controls().pause(Optional.of(Pattern.compile("payments")));
         consumer.schedulePollTask(() -> {
@@ -586,7 +617,7 @@ class MirrorThreadTest {
             mirror.stop();
         });
 
-        thread(mirror, consumer, ensured::add, this::send, strict).run();
+        thread(mirror, consumer, ensured::add, this::send, strict, "earliest").run();
 
         assertThat(mirror.failure()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(2);
@@ -606,7 +637,7 @@ class MirrorThreadTest {
             MockConsumer<byte[], byte[]> consumer,
             Predicate<TopicPartition> ensure,
             MirrorObserver.Sender sender) {
-        return thread(mirror, consumer, ensure, sender, gaps);
+        return thread(mirror, consumer, ensure, sender, gaps, "earliest");
     }
 
     private MirrorThread thread(
@@ -614,13 +645,14 @@ class MirrorThreadTest {
             MockConsumer<byte[], byte[]> consumer,
             Predicate<TopicPartition> ensure,
             MirrorObserver.Sender sender,
-            SourceGaps toldOf) {
+            SourceGaps toldOf,
+            String reset) {
         target = Targets.prepared(ensure, mirror::fail);
         InFlightMemory memory = new InFlightMemory(1 << 20);
         SourcePositions positions = new SourcePositions(
                 consumer,
                 new SourceProgress(mirror, consumer, without -> {}),
-                ResetPolicy.of("earliest"),
+                ResetPolicy.of(reset),
                 new TopicIdentities(names -> Map.of()));
         PartitionCopier copier = new RecordCopier(
                 mirror,

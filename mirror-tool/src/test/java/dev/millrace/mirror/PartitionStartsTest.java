@@ -68,6 +68,22 @@ class PartitionStartsTest {
         assertThat(CommitMetadata.of(committed).resume()).contains(NEW);
     }
 
+    /** Else the next process would find what was committed for the other topic. */
+    @Test
+    void shouldCommitWhereItGoesOnAfterAnotherTopicHadTheName() {
+        SourcePositions.Start reached =
+                new SourcePositions.Start(40, Optional.empty(), new Uuid(0, 7), false, Optional.of(COMMITTED), true);
+        starts.add(Map.of(TP, reached));
+        advance();
+        answer(TP, new Start(at(47), COMMITTED.after(7, 47), false));
+        advance();
+
+        assertThat(begun).containsExactly("orders-0 from 47: 77:3:507");
+        OffsetAndMetadata committed = consumer.committedOffsets().get(TP);
+        assertThat(committed.offset()).isEqualTo(47);
+        assertThat(CommitMetadata.of(committed).resume()).contains(COMMITTED.after(7, 47));
+    }
+
     @Test
     void shouldAskOnlyWhenTheFormerCopyOfThePartitionHasEnded() {
         busy.add(TP);
@@ -129,7 +145,7 @@ class PartitionStartsTest {
     }
 
     private static SourcePositions.Start from(long offset, Optional<ResumePoint> numbers) {
-        return new SourcePositions.Start(offset, Optional.empty(), new Uuid(0, 7), false, numbers);
+        return new SourcePositions.Start(offset, Optional.empty(), new Uuid(0, 7), false, numbers, false);
     }
 
     private static OffsetAndMetadata at(long offset) {

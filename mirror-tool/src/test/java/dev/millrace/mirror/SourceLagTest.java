@@ -84,7 +84,7 @@ class SourceLagTest {
     }
 
     private MirrorTotals measured(Collection<TopicPartition> partitions, long now) {
-        lag.measure(partitions, consumer::currentLag, partitions.isEmpty(), counters, now);
+        lag.measure(partitions, consumer::currentLag, partitions.isEmpty(), true, counters, now);
         return counters.totals(now);
     }
 

@@ -30,6 +30,7 @@ class SourcePositionsTest {
 
     private final FakeSourceConsumer consumer = new FakeSourceConsumer(new AtomicBoolean(), "orders");
     private final Map<String, Uuid> source = new ConcurrentHashMap<>(Map.of("orders", ID));
+    private boolean isAssigning;
     private final AtomicLong nanos = new AtomicLong(7);
     private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(source), nanos::get);
 
@@ -40,9 +41,13 @@ class SourcePositionsTest {
         }
 
         @Override
-        public void commit(Map<TopicPartition, Start> starts) {
+        public Set<TopicPartition> commit(Map<TopicPartition, Start> starts) {
+            if (isAssigning) {
+                return Set.of();
+            }
             starts.forEach((partition, start) ->
                     SourcePositionsTest.this.commit(partition, new OffsetAndMetadata(start.offset())));
+            return starts.keySet();
         }
     };
 
@@ -155,8 +160,7 @@ class SourcePositionsTest {
 
         source.put("orders", NEW_ID);
         assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
-        assertThat(positions.beginAnew(List.of(TP), Map.of()))
-                .containsEntry(TP, new Start(70, Optional.of(5), NEW_ID, false));
+        assertThat(positions.beginAnew(List.of(TP), Map.of())).containsEntry(TP, restored(70, 5));
 
         source.put("orders", ID);
         nanos.addAndGet(Duration.ofMinutes(2).toNanos());
@@ -168,7 +172,7 @@ class SourcePositionsTest {
         assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
         assertThat(positions.beginAnew(List.of(TP), Map.of()))
                 .as("what was copied meanwhile is known")
-                .containsEntry(TP, new Start(90, Optional.of(6), NEW_ID, false));
+                .containsEntry(TP, restored(90, 6));
     }
 
     @Test
@@ -186,8 +190,7 @@ class SourcePositionsTest {
         source.put("orders", NEW_ID);
 
         assertThat(positions.askForReplaced(List.of(TP))).containsExactly(TP);
-        assertThat(positions.beginAnew(List.of(TP), Map.of()))
-                .containsEntry(TP, new Start(70, Optional.of(5), NEW_ID, false));
+        assertThat(positions.beginAnew(List.of(TP), Map.of())).containsEntry(TP, restored(70, 5));
     }
 
     @Test
@@ -234,6 +237,43 @@ class SourcePositionsTest {
         assertThat(find("latest"))
                 .as("when it starts again")
                 .containsEntry(TP, new Start(40, Optional.empty(), ID, false));
+    }
+
+    @Test
+    void shouldLeaveOutAPartitionWithoutALeaderAndPlaceTheOthers() {
+        consumer.updateEndOffsets(Map.of(TP, 40L, OTHER, 50L));
+        consumer.setLed(TP, false);
+
+        assertThat(find("latest")).isEqualTo(Map.of(OTHER, new Start(50, Optional.empty(), ID, true)));
+        assertThatThrownBy(() -> find("none")).isInstanceOf(NoOffsetForPartitionException.class);
+
+        consumer.setLed(TP, true);
+        assertThat(find("latest"))
+                .containsEntry(TP, new Start(40, Optional.empty(), ID, true))
+                .containsEntry(OTHER, new Start(50, Optional.empty(), ID, false));
+    }
+
+    /** Else the next owner would begin at a later end, if this one does not commit before it leaves. */
+    @Test
+    void shouldNotBeginAtAnEndThatTheGroupDoesNotTake() {
+        consumer.updateEndOffsets(Map.of(TP, 40L, OTHER, 50L));
+        isAssigning = true;
+        assertThat(find("latest")).isEmpty();
+
+        isAssigning = false;
+        assertThat(find("latest")).hasSize(2);
+    }
+
+    @Test
+    void shouldPlaceNothingWhileTheSourceDoesNotAnswer() {
+        commit(TP, new OffsetAndMetadata(70, Optional.of(5), metadata(ID)));
+        consumer.goDown();
+
+        assertThat(find("latest")).isEqualTo(Map.of(TP, new Start(70, Optional.of(5), ID, false)));
+    }
+
+    private static Start restored(long offset, int leaderEpoch) {
+        return new Start(offset, Optional.of(leaderEpoch), NEW_ID, false, Optional.empty(), true);
     }
 
     private Map<TopicPartition, Start> find(String policy) {

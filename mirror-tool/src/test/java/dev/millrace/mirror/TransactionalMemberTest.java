@@ -82,7 +82,7 @@ class TransactionalMemberTest {
             true,
             transactions,
             sink -> fetcher = FakeFetch.fetcher(sink));
-    private final TransactionalMember member = member();
+    private final TransactionalMember member = member("earliest");
 
     @AfterEach
     void close() {
@@ -114,6 +114,24 @@ class TransactionalMemberTest {
         group.when(() -> isAt(TP, 40) && isAt(OTHER, 7), mirror::stop);
 
         member.run();
+
+        assertThat(mirror.failure()).isNull();
+    }
+
+    @Test
+    void shouldCopyTheOthersUntilAPartitionHasALeaderThatTellsItsEnd() {
+        source.subscribe(Set.of("orders"));
+        source.assign(TP, OTHER); // or the mock would tell nothing of them
+        source.updateEndOffsets(Map.of(TP, 30L, OTHER, 50L));
+        source.setLed(OTHER, false);
+        group.then(() -> group.rebalance(List.of(onTarget(TP), onTarget(OTHER))));
+        group.when(() -> isAt(TP, 30), () -> {
+            assertThat(fetcher.position(OTHER)).isEmpty();
+            source.setLed(OTHER, true);
+        });
+        group.when(() -> isAt(OTHER, 50), mirror::stop);
+
+        member("latest").run();
 
         assertThat(mirror.failure()).isNull();
     }
@@ -333,19 +351,19 @@ class TransactionalMemberTest {
                 partition, offset, new BatchMaker(offset).records(records).make()));
     }
 
-    private TransactionalMember member() {
+    private TransactionalMember member(String reset) {
         SubscribedTopics topics = new SubscribedTopics(
                 () -> Map.of("orders", 2), new ReadyTarget(), mirror::fail, Duration.ofSeconds(30));
         topics.refreshIfDue(0);
         TargetProgress progress =
-                new TargetProgress(mirror, group, source, ResetPolicy.of("earliest"), partitions -> Map.of());
+                new TargetProgress(mirror, group, source, ResetPolicy.of(reset), partitions -> Map.of());
         TargetWatch watch = new TargetWatch(unused -> "", MirrorPolicies.FOREVER, mirror::fail);
         return new TransactionalMember(
                 mirror,
                 new TransactionalMember.Consumers(group, source),
                 new TransactionalMember.Target(topics, targets, watch),
                 progress,
-                new SourcePositions(source, progress, ResetPolicy.of("earliest"), identities),
+                new SourcePositions(source, progress, ResetPolicy.of(reset), identities),
                 transactions,
                 copier);
     }

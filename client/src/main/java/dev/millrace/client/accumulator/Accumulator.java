@@ -18,6 +18,7 @@ public final class Accumulator {
     private final ReadyQueues ready;
     private final BatchCodec codec;
     private final LongSupplier clock;
+    private final LongSupplier lingerClock;
     private final long lingerMs;
     private final AppendCounters counters = new AppendCounters();
     private final PartitionQueues queues = new PartitionQueues();
@@ -26,12 +27,28 @@ public final class Accumulator {
     /** Written by the first I/O thread. */
     private volatile boolean isShortForWaitingRecords;
 
-    /** {@code clock} gives monotonic milliseconds; it is read once per batch. */
+    /** With one clock for both. */
     public Accumulator(BufferPool pool, ReadyQueues ready, BatchCodec codec, LongSupplier clock, long lingerMs) {
+        this(pool, ready, codec, clock, clock, lingerMs);
+    }
+
+    /**
+     * Empty. Both clocks give monotonic milliseconds, and are read once per batch.
+     *
+     * @param lingerClock may be slow; then batches linger that much less
+     */
+    public Accumulator(
+            BufferPool pool,
+            ReadyQueues ready,
+            BatchCodec codec,
+            LongSupplier clock,
+            LongSupplier lingerClock,
+            long lingerMs) {
         this.pool = pool;
         this.ready = ready;
         this.codec = codec;
         this.clock = clock;
+        this.lingerClock = lingerClock;
         this.lingerMs = lingerMs;
     }
 
@@ -66,8 +83,8 @@ public final class Accumulator {
         return pool;
     }
 
-    void onOpened(PartitionQueue queue, long createdMs) {
-        queue.ready().offer(queue, createdMs + lingerMs); // first: a batch that is not handed over is never sent
+    void onOpened(PartitionQueue queue, long lingerUntilMs) {
+        queue.ready().offer(queue, lingerUntilMs); // first: a batch that is not handed over is never sent
         if (isUrgent() || isShortOfMemory()) {
             queue.ready().wakeIfAsleep();
         }
@@ -84,6 +101,11 @@ public final class Accumulator {
 
     long lingerMs() {
         return lingerMs;
+    }
+
+    /** When a batch that is opened now has lingered. */
+    long lingerUntilMs() {
+        return lingerClock.getAsLong() + lingerMs;
     }
 
     /** Counts what happens while records are appended. */

@@ -46,6 +46,7 @@ final class OpenBatch {
     private final boolean end;
     private final int capacity;
     private final long createdMs;
+    private final long lingerUntilMs;
     private final long baseTimestamp;
 
     /** The I/O thread clears these three when it takes the batch; no writer reads them after that. */
@@ -80,7 +81,8 @@ final class OpenBatch {
      * @param previous the result of the partition's previous batch, or null
      * @param buffer at least as long as the batch may become
      * @param capacity bytes that the batch may become, including its header
-     * @param createdMs on the monotonic clock; linger and delivery timeout count from it
+     * @param createdMs on the monotonic clock; the delivery timeout counts from it
+     * @param lingerUntilMs when it is sent if it is not full earlier, on the monotonic clock
      * @param baseTimestamp the first record's; the timestamps of others are written as deltas to it
      */
     OpenBatch(
@@ -89,6 +91,7 @@ final class OpenBatch {
             byte[] buffer,
             int capacity,
             long createdMs,
+            long lingerUntilMs,
             long baseTimestamp) {
         this.queue = queue;
         this.result = new BatchResult(queue.partition(), previous);
@@ -96,6 +99,7 @@ final class OpenBatch {
         this.capacity = capacity;
         this.buffer = buffer;
         this.createdMs = createdMs;
+        this.lingerUntilMs = lingerUntilMs;
         this.baseTimestamp = baseTimestamp;
         this.maxTimestamp = baseTimestamp;
         this.callbacks = new BatchCallbacks();
@@ -108,6 +112,7 @@ final class OpenBatch {
         this.end = end;
         this.capacity = 0;
         this.createdMs = 0;
+        this.lingerUntilMs = 0;
         this.baseTimestamp = 0;
         this.tail = BatchTail.seal(BatchTail.of(0, 0));
     }
@@ -119,6 +124,7 @@ final class OpenBatch {
         this.end = false;
         this.capacity = 0;
         this.createdMs = passed.passedMs();
+        this.lingerUntilMs = Long.MAX_VALUE; // it is sent without others' linger ending with its own
         this.baseTimestamp = 0;
         this.tail = BatchTail.seal(BatchTail.of(0, BatchHeader.SIZE));
         this.finished = new FinishedBatch(queue, result, passed);
@@ -373,5 +379,9 @@ final class OpenBatch {
 
     long createdMs() {
         return createdMs;
+    }
+
+    long lingerUntilMs() {
+        return lingerUntilMs;
     }
 }

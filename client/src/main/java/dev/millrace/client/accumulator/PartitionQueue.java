@@ -162,7 +162,14 @@ public final class PartitionQueue {
             if (acceptsNext(last)) {
                 // A record larger than batch.size stays alone, also in a buffer that was made for a larger one.
                 int capacity = Math.max(size, Math.min(buffer.length, pool().batchSize()));
-                fresh = new OpenBatch(this, last.result(), buffer, capacity, accumulator.nowMs(), record.timestamp());
+                fresh = new OpenBatch(
+                        this,
+                        last.result(),
+                        buffer,
+                        capacity,
+                        accumulator.nowMs(),
+                        accumulator.lingerUntilMs(),
+                        record.timestamp());
                 appended = record.tryAppendTo(fresh);
                 linked = last.casNext(fresh);
             }
@@ -176,7 +183,7 @@ public final class PartitionQueue {
         }
         NEWEST.compareAndSet(this, last, fresh);
         use.update();
-        accumulator.onOpened(this, fresh.createdMs());
+        accumulator.onOpened(this, fresh.lingerUntilMs());
         return appended;
     }
 
@@ -358,6 +365,11 @@ public final class PartitionQueue {
     /** When the oldest batch was opened, on the monotonic clock; only while {@link #hasRecords}. */
     public long oldestCreatedMs() {
         return taken.next().createdMs();
+    }
+
+    /** When the oldest batch is sent even if it is not full, on the monotonic clock; only while {@link #hasRecords}. */
+    public long oldestLingerUntilMs() {
+        return taken.next().lingerUntilMs();
     }
 
     /** Whether the oldest batch still takes records; only while {@link #hasRecords}. */

@@ -60,8 +60,9 @@ final class Drainer {
     private ClusterImage image;
 
     /**
-     * {@code linger.ms} after the last request. While that is in flight this thread does not sleep past this time: the
-     * answer most likely comes first, and a thread that opens a batch need not wake this one.
+     * The earliest time at which a batch can be due that is opened after the last request. While that is in flight this
+     * thread does not sleep past this time: the answer most likely comes first, and a thread that opens a batch need not
+     * wake this one.
      */
     private long answerExpectedByMs = Long.MIN_VALUE;
 
@@ -218,7 +219,7 @@ final class Drainer {
                 metadata.request();
             }
         } else if (p.isOpenBatchNext(node, nowMs)) {
-            lane.lingering.scheduleBy(p.lingering, Deadlines.plus(p.queue().oldestCreatedMs(), settings.lingerMs()));
+            lane.lingering.scheduleBy(p.lingering, p.queue().oldestLingerUntilMs());
         } else if (hasBatchFor(p, node, Long.MAX_VALUE)) {
             backingOff.scheduleBy(p.backingOff, p.notBeforeMs());
         }
@@ -261,7 +262,7 @@ final class Drainer {
 
     /** Also, without linger, if the batch was opened in a later millisecond than the round began. */
     private boolean isLingerOver(PartitionState p, long nowMs) {
-        return p.queue().hasRecords() && Math.max(0, nowMs - p.queue().oldestCreatedMs()) >= settings.lingerMs();
+        return p.queue().hasRecords() && (settings.lingerMs() == 0 || p.queue().oldestLingerUntilMs() <= nowMs);
     }
 
     private boolean isUrgent() {
@@ -360,7 +361,7 @@ final class Drainer {
             int inFlight = link.inFlightRequests(node.id());
             stalled.note(node.id(), taken, waiting || inFlight >= settings.maxInFlight(), nowMs);
             if (taken) {
-                answerExpectedByMs = Deadlines.plus(nowMs, settings.lingerMs());
+                answerExpectedByMs = Deadlines.plus(nowMs, settings.shortestLingerMs());
             }
             if (inFlight > 0 && nowMs < answerExpectedByMs) {
                 waitMs = Math.min(waitMs, answerExpectedByMs - nowMs);

@@ -28,4 +28,19 @@ public record SenderSettings(
         long metadataMaxIdleMs,
         boolean rebootstrap,
         long rebootstrapTriggerMs,
-        boolean mayCreateTopics) {}
+        boolean mayCreateTopics) {
+
+    /** The shortest time for which a batch lingers: linger.ms is counted from half a millisecond before it is opened. */
+    long shortestLingerMs() {
+        return lingersFromEarlier() ? lingerMs - 1 : lingerMs;
+    }
+
+    /**
+     * Whether {@code linger.ms} is counted from half a millisecond before a batch is opened. A selector waits whole
+     * milliseconds, so its waits end up to one late; counted from the opening, half of all batches would be sent late.
+     * Of a single millisecond nothing might be left.
+     */
+    public boolean lingersFromEarlier() {
+        return lingerMs > 1;
+    }
+}

@@ -40,9 +40,10 @@ import org.slf4j.LoggerFactory;
 public final class KafkaBridge implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(KafkaBridge.class);
     private static final String JMX_PREFIX = "kafka.producer";
+    private static final long HALF_MS_IN_NS = 500_000;
 
     private final ProducerConfig config;
-    private final Time time = new MonotonicTime();
+    private final MonotonicTime time = new MonotonicTime();
     private final Telemetry telemetry;
     private final Metrics metrics;
     private final ProducerSensors sensors;
@@ -88,6 +89,11 @@ public final class KafkaBridge implements AutoCloseable {
     /** Milliseconds on a clock that changes of the wall clock do not move. */
     public long nowMs() {
         return time.milliseconds();
+    }
+
+    /** What {@link #nowMs} was half a millisecond ago. */
+    public long halfMillisecondAgo() {
+        return time.millisecondsBefore(HALF_MS_IN_NS);
     }
 
     /**

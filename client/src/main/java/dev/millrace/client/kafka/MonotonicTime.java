@@ -11,12 +11,19 @@ import java.util.function.Supplier;
  * <p><b>Threads:</b> any.
  */
 public final class MonotonicTime implements Time {
+    private static final long NS_PER_MS = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final long startMs = System.currentTimeMillis();
     private final long startNs = System.nanoTime();
 
     @Override
     public long milliseconds() {
-        return startMs + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
+        return millisecondsBefore(0);
+    }
+
+    /** What {@link #milliseconds} was so many nanoseconds ago. */
+    long millisecondsBefore(long ns) {
+        return startMs + Math.floorDiv(System.nanoTime() - startNs - ns, NS_PER_MS);
     }
 
     @Override

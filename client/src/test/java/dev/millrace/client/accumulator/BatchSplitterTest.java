@@ -256,6 +256,7 @@ class BatchSplitterTest {
                     buffer,
                     buffer.length,
                     parts.clockMs.get(),
+                    parts.accumulator.lingerUntilMs(),
                     records.get(0).timestamp());
             for (TestRecord record : records) {
                 int number = futures.size();

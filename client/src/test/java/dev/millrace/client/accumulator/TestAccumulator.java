@@ -28,7 +28,8 @@ final class TestAccumulator {
     }
 
     OpenBatch openBatch(int size, long baseTimestamp) {
-        return new OpenBatch(queue(0), null, new byte[size], size, clockMs.get(), baseTimestamp);
+        return new OpenBatch(
+                queue(0), null, new byte[size], size, clockMs.get(), accumulator.lingerUntilMs(), baseTimestamp);
     }
 
     RecordFuture append(String topic, int partition, TestRecord record, long maxBlockMs) throws InterruptedException {

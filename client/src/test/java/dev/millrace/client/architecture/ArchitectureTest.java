@@ -90,7 +90,10 @@ class ArchitectureTest {
             Map.entry(
                     "ReadyQueue.wakeIfAsleepPast -> Runnable.run",
                     "wakes the selector, only when the I/O thread sleeps"),
-            Map.entry("Accumulator.nowMs -> LongSupplier.getAsLong", "KafkaBridge.nowMs, which is walked as well"));
+            Map.entry("Accumulator.nowMs -> LongSupplier.getAsLong", "KafkaBridge.nowMs, which is walked as well"),
+            Map.entry(
+                    "Accumulator.lingerUntilMs -> LongSupplier.getAsLong",
+                    "KafkaBridge.nowMs or halfMillisecondAgo, which are walked as well"));
 
     private static final DescribedPredicate<JavaClass> KAFKA_INTERNALS = describe(
             "an internal class of Kafka",
@@ -247,6 +250,7 @@ class ArchitectureTest {
         SendPath path = new SendPath(CLASSES, SLOW_PATHS)
                 .from(MillraceProducer.class, "send", ProducerRecord.class, Callback.class)
                 .from(KafkaBridge.class, "nowMs")
+                .from(KafkaBridge.class, "halfMillisecondAgo")
                 .from(rawPartition, "append", long.class, byte[].class, int.class, int.class)
                 .from(rawPartition, "pass", ByteBuffer.class);
 

@@ -39,6 +39,7 @@ final class ScriptedIo {
     final ProducerIds ids;
     final NoMetrics metrics = new NoMetrics();
     final Drainer drainer;
+    long lingerClockSlowMs = 0;
     final StalledBrokers stalled = new StalledBrokers(STALLED_AFTER_MS);
     private final ReadyQueues ready;
     private final SenderSettings settings;
@@ -58,7 +59,8 @@ final class ScriptedIo {
         this.settings = settings;
         this.ready = ReadyQueues.forThreads(1);
         this.pool = new BufferPool(1 << 20, BATCH_SIZE, ready::wake);
-        this.accumulator = new Accumulator(pool, ready, codec, () -> brokers.nowMs, settings.lingerMs());
+        this.accumulator = new Accumulator(
+                pool, ready, codec, () -> brokers.nowMs, () -> brokers.nowMs - lingerClockSlowMs, settings.lingerMs());
         this.images =
                 new ClusterImages(ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("localhost", 1))));
         registry.add(TOPIC);

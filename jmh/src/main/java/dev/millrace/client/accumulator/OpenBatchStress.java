@@ -31,7 +31,7 @@ public class OpenBatchStress {
             BufferPool pool = new BufferPool(size, size, () -> {});
             Accumulator accumulator = new Accumulator(pool, ReadyQueues.of(ready), BatchCodec.NONE, () -> 0, 0);
             PartitionQueue queue = new PartitionQueue(accumulator, new TopicPartition("topic", 0), 0);
-            open = new OpenBatch(queue, null, new byte[size], size, 0, 0);
+            open = new OpenBatch(queue, null, new byte[size], size, 0, 0, 0);
             append('a');
         }
 

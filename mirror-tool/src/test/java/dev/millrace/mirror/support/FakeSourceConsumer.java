@@ -2,6 +2,7 @@ package dev.millrace.mirror.support;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetCommitCallback;
 import org.apache.kafka.clients.consumer.RetriableCommitFailedException;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
@@ -35,6 +37,7 @@ public final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
     private final AtomicBoolean rebalancing;
     private final Set<String> topics = new HashSet<>();
     private final Queue<ConsumerRecords<byte[], byte[]>> scripted = new ArrayDeque<>();
+    private final Set<TopicPartition> leaderless = new HashSet<>();
     private int refusals;
     private boolean down;
     private Runnable onCommit = () -> {};
@@ -56,6 +59,15 @@ public final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
 
     public void delete(String topic) {
         topics.remove(topic);
+    }
+
+    /** Takes the partition's leader away, or gives it one. */
+    public void setLed(TopicPartition partition, boolean isLed) {
+        if (isLed) {
+            leaderless.remove(partition);
+        } else {
+            leaderless.add(partition);
+        }
     }
 
     public void goDown() {
@@ -111,6 +123,14 @@ public final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
     }
 
     @Override
+    public synchronized Map<TopicPartition, Long> endOffsets(Collection<TopicPartition> partitions) {
+        if (partitions.stream().anyMatch(leaderless::contains)) {
+            throw new TimeoutException("A partition has no leader");
+        }
+        return super.endOffsets(partitions);
+    }
+
+    @Override
     public Map<String, List<PartitionInfo>> listTopics(Duration timeout) {
         if (down) {
             throw new TimeoutException("The source is down");
@@ -119,8 +139,13 @@ public final class FakeSourceConsumer extends MockConsumer<byte[], byte[]> {
                 .collect(Collectors.toMap(
                         topic -> topic,
                         topic -> IntStream.range(0, PARTITIONS)
-                                .mapToObj(partition -> new PartitionInfo(topic, partition, null, null, null))
+                                .mapToObj(partition -> info(new TopicPartition(topic, partition)))
                                 .toList()));
+    }
+
+    private PartitionInfo info(TopicPartition of) {
+        Node leader = leaderless.contains(of) ? null : new Node(1, "localhost", 9092);
+        return new PartitionInfo(of.topic(), of.partition(), leader, null, null);
     }
 
     @Override
