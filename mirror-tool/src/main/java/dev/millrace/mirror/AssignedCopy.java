@@ -32,7 +32,10 @@ record AssignedCopy(
 
     /** What is fetched next begins at this offset. */
     void resetTo(long offset) {
-        worker.execute(() -> waiting.add(0, () -> copy.resetTo(offset)));
+        worker.execute(() -> waiting.add(0, () -> {
+            copy.resetTo(offset);
+            return true;
+        }));
     }
 
     /** Moves over what has been acknowledged, and has the worker try again what waits; returns the number of records. */

@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
 import org.apache.kafka.clients.admin.OffsetSpec;
@@ -177,9 +178,14 @@ public final class Clusters {
 
     /** Those of the topics that the cluster has. Asks for some hundred at a time. */
     public static Map<String, TopicDescription> describe(Admin cluster, Collection<String> topics) {
+        return describe(cluster, topics, new DescribeTopicsOptions());
+    }
+
+    private static Map<String, TopicDescription> describe(
+            Admin cluster, Collection<String> topics, DescribeTopicsOptions options) {
         Map<String, TopicDescription> found = new HashMap<>();
         for (List<String> batch : batches(topics)) {
-            cluster.describeTopics(batch).topicNameValues().forEach((topic, answer) -> {
+            cluster.describeTopics(batch, options).topicNameValues().forEach((topic, answer) -> {
                 try {
                     found.put(topic, awaitUnchecked(answer));
                 } catch (UnknownTopicOrPartitionException e) {
@@ -190,10 +196,14 @@ public final class Clusters {
         return found;
     }
 
-    /** The ids of those of the topics that the cluster has; zero if it gives none. */
+    /**
+     * The ids of those of the topics that the cluster has; zero if it gives none. Waits for an answer for 7 s at most:
+     * members of the group ask, which must poll.
+     */
     static Map<String, Uuid> topicIds(Admin cluster, Collection<String> topics) {
         Map<String, Uuid> ids = new HashMap<>();
-        describe(cluster, topics).forEach((topic, description) -> ids.put(topic, description.topicId()));
+        describe(cluster, topics, new DescribeTopicsOptions().timeoutMs(ANSWER_TIMEOUT_MS))
+                .forEach((topic, description) -> ids.put(topic, description.topicId()));
         return ids;
     }
 

@@ -36,7 +36,9 @@ final class CompactedTopic implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CompactedTopic.class);
     private static final Duration POLL = Duration.ofMillis(100);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(10);
+    /** One partition without a leader is to keep nothing else waiting for long; who writes, writes again. */
+    private static final Duration WRITE_PATIENCE = Duration.ofSeconds(5);
+
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
     private static final Map<String, String> SETTINGS = Map.of(
             TopicConfig.CLEANUP_POLICY_CONFIG,
@@ -127,7 +129,7 @@ final class CompactedTopic implements AutoCloseable {
 
     /**
      * Writes values, into a topic of so many partitions if there is none yet; returns the keys of which the cluster has
-     * taken them. Blocks while it takes them, for about 30 s at most.
+     * taken them. Blocks while it takes them: about 5 s at most for those without a leader that answers.
      */
     Set<ByteBuffer> write(Map<ByteBuffer, byte[]> values, int partitions) {
         if (values.isEmpty()) {
@@ -186,8 +188,8 @@ final class CompactedTopic implements AutoCloseable {
             Map<String, Object> own = new HashMap<>(home.client);
             own.computeIfPresent(ProducerConfig.CLIENT_ID_CONFIG, (key, id) -> id + "-offsets");
             own.put(ProducerConfig.LINGER_MS_CONFIG, 0);
-            own.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, (int) PATIENCE.toMillis());
-            own.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) REQUEST_TIMEOUT.toMillis());
+            own.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, (int) WRITE_PATIENCE.toMillis());
+            own.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) WRITE_PATIENCE.toMillis());
             producerOrNull = home.producerKind.create(own);
         }
         return producerOrNull;

@@ -37,16 +37,9 @@ final class CopyWorker {
 
     /** Copies after all that was given before and after what waits of the partition. Does not wait for that. */
     void copy(PartitionCopy copy, FetchedBatches fetched, WaitingBatches waiting, InFlightMemory.Share share) {
-        if (!execute(() -> waiting.add(fetched.size(), () -> copy(copy, fetched, share)))) {
+        if (!execute(() -> waiting.add(fetched.size(), () -> copy.copy(fetched, this, share)))) {
             fetched.release();
         }
-    }
-
-    private void copy(PartitionCopy copy, FetchedBatches fetched, InFlightMemory.Share share) {
-        MirrorTotals before = records.totals(System.nanoTime());
-        copy.copy(fetched, this);
-        MirrorTotals after = records.totals(System.nanoTime());
-        share.onSent(after.sent() - before.sent(), after.bytes() - before.bytes());
     }
 
     /** Does this after all that was given before; returns false if the worker has been stopped. */

@@ -59,6 +59,8 @@ final class PartitionCopy {
     private OpenTarget open;
     private RawResult lastResult;
     private Outcome lastOutcome;
+    /** Of what is copied, the rest is still to come. */
+    private boolean isBegun;
 
     /** Where copies go. */
     interface Target {
@@ -141,18 +143,19 @@ final class PartitionCopy {
     }
 
     /**
-     * Sends what was fetched, unless the copy has been stopped; releases it in any case. If not all of it could be sent,
-     * nothing after it is: the target would acknowledge that, and what is missing would be committed with it.
+     * Sends what was fetched, unless the copy has been stopped, as long as there is room; releases it when it is done with
+     * it. If it fails, nothing after it is sent: the target would acknowledge that, and what is missing would be committed
+     * with it.
+     *
+     * @return whether it is done with it; else it is to be called for the rest, before anything else
      */
-    void copy(FetchedBatches fetched, CopyWorker worker) {
+    boolean copy(FetchedBatches fetched, CopyWorker worker, InFlightMemory.Share share) {
         target.enter(); // before it looks whether it is stopped
         copying = true;
-        boolean sent = false;
+        boolean hasFailed = true;
         try {
-            if (!stopped) {
-                send(fetched, worker);
-            }
-            sent = true;
+            isBegun = !stopped && !send(fetched, worker, share);
+            hasFailed = false;
         } catch (BufferExhaustedException | GivenUpException e) {
             LOG.debug("{} was given up at offset {}", partition, position, e);
         } catch (RuntimeException e) {
@@ -161,18 +164,25 @@ final class PartitionCopy {
                             + position,
                     e);
         } finally {
-            if (!sent) {
+            if (hasFailed) {
                 stopped = true;
+                isBegun = false;
             }
             copying = false;
             target.exit();
             worker.batch().wrap(NO_BYTES); // or an idle worker would keep a whole response in memory
-            fetched.release();
+            if (!isBegun) {
+                fetched.release();
+            }
         }
+        return !isBegun;
     }
 
-    private void send(FetchedBatches fetched, CopyWorker worker) {
-        position = fetched.fetchOffset();
+    /** Returns false if there is no room for the rest. */
+    private boolean send(FetchedBatches fetched, CopyWorker worker, InFlightMemory.Share share) {
+        if (!isBegun) {
+            position = fetched.fetchOffset();
+        }
         AbortedFilter filter = worker.filter();
         filter.onAnswer();
         for (AbortedTxn aborted : fetched.aborted()) {
@@ -183,18 +193,22 @@ final class PartitionCopy {
         while (!stopped && batch.moveToNext()) {
             filter.onBatch(batch);
             if (batch.nextOffset() > position) {
-                if (!tryCopy(batch, worker)) {
-                    return;
+                if (!share.hasRoom(outstanding())) {
+                    return false;
+                }
+                if (!tryCopy(batch, worker, share)) {
+                    return true;
                 }
                 position = batch.nextOffset();
             }
         }
+        return true;
     }
 
     /** Returns false if nothing after it may be sent. */
-    private boolean tryCopy(SourceBatch batch, CopyWorker worker) {
+    private boolean tryCopy(SourceBatch batch, CopyWorker worker, InFlightMemory.Share share) {
         try {
-            copy(batch, worker);
+            copy(batch, worker, share);
             return true;
         } catch (RecordTooLargeException | CorruptRecordException e) {
             if (!goesBack) {
@@ -212,7 +226,7 @@ final class PartitionCopy {
         }
     }
 
-    private void copy(SourceBatch batch, CopyWorker worker) {
+    private void copy(SourceBatch batch, CopyWorker worker, InFlightMemory.Share share) {
         if (batch.isControl() || worker.filter().isAborted(batch)) {
             worker.batches().onSkipped();
             skipTo(batch);
@@ -230,13 +244,14 @@ final class PartitionCopy {
             add(open.raw().pass(batch.bytes()), batch.nextOffset(), batch, batch.count(), batch.size());
             worker.batches().onPassed();
             worker.records().addSent(batch.count(), batch.size());
+            share.onSent(batch.count(), batch.size());
         } else {
             worker.batches().onOpened(reason);
-            append(batch, worker);
+            append(batch, worker, share);
         }
     }
 
-    private void append(SourceBatch batch, CopyWorker worker) {
+    private void append(SourceBatch batch, CopyWorker worker, InFlightMemory.Share share) {
         RecordCursor cursor = worker.cursor();
         RawResult result = null;
         long next = 0;
@@ -267,6 +282,7 @@ final class PartitionCopy {
                 add(result, next, batch, records, bytes);
             }
             worker.records().addSent(sent + records, sentBytes + bytes);
+            share.onSent(sent + records, sentBytes + bytes);
             cursor.close();
         }
         skipTo(batch);

@@ -33,7 +33,7 @@ record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.C
     public Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions) {
         Map<TopicPartition, OffsetAndMetadata> committed = mirror.formerProgress(
                         member.groupMetadata().groupId(), false)
-                .requireSame(member.committed(partitions));
+                .requireSame(member.committed(partitions, ANSWER_TIMEOUT));
         Set<TopicPartition> without = new HashSet<>(partitions);
         without.removeIf(partition -> committed.get(partition) != null);
         onNone.accept(without);

@@ -1,8 +1,9 @@
 package dev.millrace.mirror;
 
 import java.util.ArrayDeque;
-import java.util.Queue;
+import java.util.Deque;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongPredicate;
 
 /**
@@ -13,19 +14,28 @@ import java.util.function.LongPredicate;
  */
 final class WaitingBatches {
     private final LongPredicate tryPass;
-    private final Queue<Step> steps = new ArrayDeque<>();
+    private final Deque<Step> steps = new ArrayDeque<>();
     private final AtomicBoolean isResuming = new AtomicBoolean();
     private volatile boolean isWaiting;
 
-    private record Step(long bytes, Runnable work) {}
+    private record Step(long bytes, BooleanSupplier work) {
+        /** The rest has had its turn. */
+        Step rest() {
+            return new Step(0, work);
+        }
+    }
 
     /** @param tryPass whether the next step, of so many bytes, may be done now; if so, it is done */
     WaitingBatches(LongPredicate tryPass) {
         this.tryPass = tryPass;
     }
 
-    /** Does this, which copies so many bytes, after all that waits. */
-    void add(long bytes, Runnable step) {
+    /**
+     * Does this, which copies so many bytes, after all that waits.
+     *
+     * @param step returns false if the target takes no more for now, and the rest waits; it is called again then
+     */
+    void add(long bytes, BooleanSupplier step) {
         steps.add(new Step(bytes, step));
         doPossible();
     }
@@ -45,7 +55,11 @@ final class WaitingBatches {
         try {
             while (!steps.isEmpty() && tryPass.test(steps.element().bytes)) {
                 isWaiting = false;
-                steps.remove().work.run();
+                Step next = steps.remove();
+                if (!next.work.getAsBoolean()) {
+                    steps.addFirst(next.rest());
+                    return;
+                }
             }
         } finally {
             isWaiting = !steps.isEmpty();

@@ -11,6 +11,7 @@ import dev.millrace.mirror.pass.OpenDecision;
 import dev.millrace.mirror.pass.PassMode;
 import dev.millrace.mirror.pass.TargetLimits;
 import dev.millrace.mirror.support.FakeSourceConsumer;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -140,6 +141,30 @@ class BatchCopierTest {
             return target.written().size() == 2;
         });
         assertThat(target.written()).containsExactly("0-0", "1-2");
+    }
+
+    @Test
+    void shouldLeaveMemoryForTheOthersHoweverMuchIsFetchedAtOnceOfAPartitionThatIsStuck() {
+        add(TP, OTHER);
+        byte[] large = new byte[100_000];
+        List<ByteBuffer> batches = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            batches.add(new BatchMaker(i).record(i, 1, null, large).make());
+        }
+        copier.onFetched(fetch.fetched(TP, 0, BatchMaker.join(batches)));
+        awaitTrue(() -> copier.waiting().containsKey(TP));
+
+        deliver(OTHER, 0, 3);
+        awaitWritten(otherTarget, "0-2");
+        assertThat(target.written()).hasSizeBetween(1, 3); // half of the half that is divided
+
+        awaitTrue(() -> {
+            target.acknowledgeAll();
+            copier.advance();
+            return copier.positions(Set.of(TP)).get(TP).offset() == 20;
+        });
+        assertThat(target.written()).hasSize(20);
+        assertThat(fetch.isAllReleased()).isTrue();
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.fetch.AbortedTxn;
 import dev.millrace.mirror.fetch.FakeFetch;
+import dev.millrace.mirror.fetch.FetchedBatches;
 import dev.millrace.mirror.pass.AckListener;
 import dev.millrace.mirror.pass.BatchMaker;
 import dev.millrace.mirror.pass.OpenDecision;
@@ -35,6 +36,7 @@ class PartitionCopyTest {
 
     private final FakeFetch fetch = new FakeFetch();
     private final FakePartition target = new FakePartition();
+    private final InFlightMemory memory = new InFlightMemory(1 << 20);
     private final List<Integer> polled = new ArrayList<>();
     private final CopyWorker worker = new CopyWorker(
             "worker",
@@ -67,6 +69,61 @@ class PartitionCopyTest {
         assertThat(copy.isAwaited()).isFalse();
         assertThat(worker.batches().passed()).isEqualTo(2);
         assertThat(polled).containsExactly(3, 2);
+        assertThat(fetch.isAllReleased()).isTrue();
+    }
+
+    @Test
+    void shouldSendNoMoreOfAnAnswerThanThereIsRoomForAndTheRestLater() {
+        byte[] half = new byte[300_000]; // of what is divided
+        FetchedBatches fetched = fetch.fetched(
+                TP,
+                0,
+                BatchMaker.join(List.of(
+                        new BatchMaker(0).record(0, 1, null, half).make(),
+                        new BatchMaker(1).record(1, 1, null, half).make(),
+                        new BatchMaker(2).record(2, 1, null, half).make(),
+                        batch(3, 1))));
+        InFlightMemory.Share share = memory.new Share();
+        assertThat(copy.tryOpen()).isTrue();
+
+        assertThat(copy.copy(fetched, worker, share)).isFalse();
+        assertThat(target.written()).containsExactly("0-0");
+        assertThat(copy.copy(fetched, worker, share)).isFalse();
+        assertThat(target.written()).containsExactly("0-0");
+        assertThat(fetch.isAllReleased()).isFalse();
+        target.acknowledgeAll();
+        copy.advance(IGNORED);
+        assertThat(copy.copy(fetched, worker, share)).isFalse();
+        assertThat(target.written()).containsExactly("0-0", "1-1");
+        target.acknowledgeAll();
+        copy.advance(IGNORED);
+        assertThat(copy.copy(fetched, worker, share)).isFalse();
+        target.acknowledgeAll();
+        copy.advance(IGNORED);
+        assertThat(copy.copy(fetched, worker, share)).isTrue();
+
+        assertThat(target.written()).containsExactly("0-0", "1-1", "2-2", "3-3");
+        assertThat(polled).containsExactly(1, 1, 1, 1);
+        assertThat(fetch.isAllReleased()).isTrue();
+    }
+
+    @Test
+    void shouldReleaseTheRestOfAnAnswerWhenItIsStopped() {
+        byte[] half = new byte[300_000];
+        FetchedBatches fetched = fetch.fetched(
+                TP,
+                0,
+                BatchMaker.join(
+                        List.of(new BatchMaker(0).record(0, 1, null, half).make(), batch(1, 1))));
+        InFlightMemory.Share share = memory.new Share();
+        assertThat(copy.tryOpen()).isTrue();
+        assertThat(copy.copy(fetched, worker, share)).isFalse();
+
+        copy.stop();
+
+        assertThat(copy.copy(fetched, worker, share)).isTrue();
+        assertThat(target.written()).containsExactly("0-0");
+        assertThat(copy.position()).isEqualTo(1);
         assertThat(fetch.isAllReleased()).isTrue();
     }
 
@@ -142,7 +199,8 @@ class PartitionCopyTest {
                         BatchMaker.join(
                                 List.of(aborted, committed, marker(3, 42, ControlRecordType.ABORT), batch(4, 1))),
                         new AbortedTxn(42, 0)),
-                worker);
+                worker,
+                memory.new Share());
 
         assertThat(target.written()).containsExactly("2-2", "4-4");
         assertThat(worker.batches().skipped()).isEqualTo(2);
@@ -173,7 +231,7 @@ class PartitionCopyTest {
                 .isInstanceOf(MirrorException.class)
                 .hasMessageContaining("orders partition 0 offset 1")
                 .hasCauseInstanceOf(CorruptRecordException.class);
-        copy.copy(following, worker); // it was in the worker's queue already
+        copy.copy(following, worker, memory.new Share()); // it was in the worker's queue already
 
         assertThat(target.written()).containsExactly("0-0");
         target.acknowledgeAll();
@@ -400,7 +458,7 @@ class PartitionCopyTest {
 
     private void copy(long fetchOffset, ByteBuffer... batches) {
         assertThat(copy.isStopped() || copy.tryOpen()).isTrue();
-        copy.copy(fetch.fetched(TP, fetchOffset, BatchMaker.join(List.of(batches))), worker);
+        copy.copy(fetch.fetched(TP, fetchOffset, BatchMaker.join(List.of(batches))), worker, memory.new Share());
     }
 
     private static ByteBuffer batch(long offset, int records) {
