@@ -39,6 +39,7 @@ final class AckedPrefix {
     private final ArrayDeque<Page> pages = new ArrayDeque<>();
     private long sent;
     private long acked;
+    private long outstandingBytes;
     private OffsetAndMetadata position;
     private boolean atFailure;
 
@@ -99,6 +100,11 @@ final class AckedPrefix {
     /** The number of records sent that the last {@link #advance} did not pass. */
     long outstanding() {
         return sent - acked;
+    }
+
+    /** About how many bytes these records have: those of one page are taken to be of one size. */
+    long outstandingBytes() {
+        return outstandingBytes;
     }
 
     /**
@@ -164,6 +170,7 @@ final class AckedPrefix {
         private int added;
         private int walked;
         private long bytes;
+        private long ackedBytes;
         private long timestamp;
         private boolean isSending;
         private boolean isRefused;
@@ -252,6 +259,7 @@ final class AckedPrefix {
          */
         void onSent(long size, long first) {
             bytes += size;
+            outstandingBytes += size;
             timestamp = first;
         }
 
@@ -264,6 +272,11 @@ final class AckedPrefix {
             }
             atFailure = flag == FAILED;
             acked += walked - start;
+            if (walked > start) {
+                long known = ackedBytes;
+                ackedBytes = walked == added ? bytes : Math.max(known, bytes / added * walked);
+                outstandingBytes -= ackedBytes - known;
+            }
             boolean isPassed = walked == offsets.length;
             if (walked > start) {
                 listener.onAcked(walked - start, isPassed ? bytes : 0, timestamp, System.currentTimeMillis());

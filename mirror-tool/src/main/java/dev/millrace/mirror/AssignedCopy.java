@@ -41,7 +41,7 @@ record AssignedCopy(
     /** Moves over what has been acknowledged, and has the worker try again what waits; returns the number of records. */
     long advance(AckListener listener) {
         long more = copy.advance(listener);
-        share.update(copy.outstanding());
+        share.update(copy.outstandingBytes());
         waiting.resumeIn(worker);
         return more;
     }

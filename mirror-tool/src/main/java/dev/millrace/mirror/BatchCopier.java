@@ -220,7 +220,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         Turn turn = controls.of(partition.topic()).newTurn();
         WaitingBatches waiting = new WaitingBatches(bytes -> copy.isStopped()
                 || (targets.isReady(partition)
-                        && share.hasRoom(copy.outstanding())
+                        && share.room(copy.outstandingBytes()) > 0
                         && copy.tryOpen()
                         && turn.tryPass(bytes)));
         owned.put(partition, new AssignedCopy(partition, start, copy, workerFor(partition), share, turn, waiting));
@@ -297,7 +297,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             acked += next.advance(outcomes.of(next.partition()));
             if (next.copy().isSettled()) {
                 left.remove();
-                next.share().update(0); // What failed is in flight no more.
+                next.share().close(); // What failed is in flight no more.
                 outcomes.addDropped(next.copy().outstanding());
             }
         }

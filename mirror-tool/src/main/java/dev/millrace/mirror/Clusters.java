@@ -196,14 +196,19 @@ public final class Clusters {
         return found;
     }
 
-    /**
-     * The ids of those of the topics that the cluster has; zero if it gives none. Waits for an answer for 7 s at most:
-     * members of the group ask, which must poll.
-     */
+    /** The ids of those of the topics that the cluster has; zero if it gives none. */
     static Map<String, Uuid> topicIds(Admin cluster, Collection<String> topics) {
+        return topicIds(cluster, topics, new DescribeTopicsOptions());
+    }
+
+    /** As the other, for members of the group, which must poll: waits for each answer for 7 s at most. */
+    static Map<String, Uuid> topicIdsInTime(Admin cluster, Collection<String> topics) {
+        return topicIds(cluster, topics, new DescribeTopicsOptions().timeoutMs(ANSWER_TIMEOUT_MS));
+    }
+
+    private static Map<String, Uuid> topicIds(Admin cluster, Collection<String> topics, DescribeTopicsOptions options) {
         Map<String, Uuid> ids = new HashMap<>();
-        describe(cluster, topics, new DescribeTopicsOptions().timeoutMs(ANSWER_TIMEOUT_MS))
-                .forEach((topic, description) -> ids.put(topic, description.topicId()));
+        describe(cluster, topics, options).forEach((topic, description) -> ids.put(topic, description.topicId()));
         return ids;
     }
 

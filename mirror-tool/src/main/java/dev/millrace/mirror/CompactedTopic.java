@@ -129,7 +129,8 @@ final class CompactedTopic implements AutoCloseable {
 
     /**
      * Writes values, into a topic of so many partitions if there is none yet; returns the keys of which the cluster has
-     * taken them. Blocks while it takes them: about 5 s at most for those without a leader that answers.
+     * taken them. Blocks while it takes them: for a partition without a leader
+     * that answers, 5 s.
      */
     Set<ByteBuffer> write(Map<ByteBuffer, byte[]> values, int partitions) {
         if (values.isEmpty()) {

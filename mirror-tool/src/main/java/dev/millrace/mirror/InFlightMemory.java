@@ -8,13 +8,17 @@ import org.apache.kafka.clients.producer.ProducerConfig;
  * Divides the producer's memory among the partitions: each may have as much in flight as is free. So partitions without
  * a leader, however many they are, leave room for the others.
  *
- * <p>The bytes of a partition are estimated from its outstanding records and the mean size of those sent last. Half of
- * {@code buffer.memory} is divided, because batches take more of it than their records do.
+ * <p>Half of {@code buffer.memory} is divided, because batches take more of it than their records do.
  *
  * <p><b>Threads:</b> any.
  */
 final class InFlightMemory {
+    private static final int SMALLEST_PARTS = 256;
+
     private final long total;
+    /** What each may have in flight, however little is free: with one batch at a time it would hardly move. */
+    private final long least;
+
     private final AtomicLong used = new AtomicLong();
 
     /** That of a producer with this configuration. */
@@ -25,30 +29,33 @@ final class InFlightMemory {
     /** @param bufferMemory bytes that the producer may use */
     InFlightMemory(long bufferMemory) {
         this.total = bufferMemory / 2;
+        this.least = total / SMALLEST_PARTS;
     }
 
-    /** The share of one partition. Threads: one at a time sends; any may ask and update. */
+    /** The share of one partition. Threads: any. */
     final class Share {
-        private final AtomicLong bytes = new AtomicLong();
-        private volatile double meanSize;
+        private long bytes;
+        private boolean isClosed;
 
-        /** So many records of so many bytes in all are handed to the producer. */
-        void onSent(long records, long size) {
-            if (records > 0) {
-                meanSize = (double) size / records;
+        /** To be called when the number of bytes in flight has changed. */
+        synchronized void update(long inFlight) {
+            if (!isClosed) {
+                used.addAndGet(inFlight - bytes);
+                bytes = inFlight;
             }
         }
 
-        /** To be called when the number of outstanding records has changed. */
-        void update(long outstanding) {
-            long now = (long) (outstanding * meanSize);
-            used.addAndGet(now - bytes.getAndSet(now));
+        /** How many bytes more may be sent, of a partition that has so many in flight: some, if it has none. */
+        long room(long inFlight) {
+            update(inFlight);
+            long more = Math.max(total - used.get(), least) - inFlight;
+            return inFlight == 0 ? Math.max(more, 1) : more;
         }
 
-        /** Whether more of the partition may be sent. */
-        boolean hasRoom(long outstanding) {
-            update(outstanding);
-            return outstanding == 0 || bytes.get() < total - used.get();
+        /** The partition has nothing in flight any more, whatever is told later. */
+        synchronized void close() {
+            update(0);
+            isClosed = true;
         }
     }
 }

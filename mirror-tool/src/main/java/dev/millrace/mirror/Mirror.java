@@ -132,7 +132,7 @@ public final class Mirror {
             try (JmxBeans jmx = new JmxBeans(
                             consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
                     refused;
-                    TopicIdentities identities = new TopicIdentities(names -> Clusters.topicIds(source, names))) {
+                    TopicIdentities identities = new TopicIdentities(names -> Clusters.topicIdsInTime(source, names))) {
                 jmx.show("SourceGaps", gaps);
                 jmx.show("RefusedRecords", refused);
                 jmx.show("Mirror", new MirrorBean(this::status));

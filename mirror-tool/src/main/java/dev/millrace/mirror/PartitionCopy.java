@@ -193,10 +193,10 @@ final class PartitionCopy {
         while (!stopped && batch.moveToNext()) {
             filter.onBatch(batch);
             if (batch.nextOffset() > position) {
-                if (!share.hasRoom(outstanding())) {
+                if (share.room(outstandingBytes()) <= 0) {
                     return false;
                 }
-                if (!tryCopy(batch, worker, share)) {
+                if (!tryCopy(batch, worker)) {
                     return true;
                 }
                 position = batch.nextOffset();
@@ -206,9 +206,9 @@ final class PartitionCopy {
     }
 
     /** Returns false if nothing after it may be sent. */
-    private boolean tryCopy(SourceBatch batch, CopyWorker worker, InFlightMemory.Share share) {
+    private boolean tryCopy(SourceBatch batch, CopyWorker worker) {
         try {
-            copy(batch, worker, share);
+            copy(batch, worker);
             return true;
         } catch (RecordTooLargeException | CorruptRecordException e) {
             if (!goesBack) {
@@ -226,7 +226,7 @@ final class PartitionCopy {
         }
     }
 
-    private void copy(SourceBatch batch, CopyWorker worker, InFlightMemory.Share share) {
+    private void copy(SourceBatch batch, CopyWorker worker) {
         if (batch.isControl() || worker.filter().isAborted(batch)) {
             worker.batches().onSkipped();
             skipTo(batch);
@@ -244,14 +244,13 @@ final class PartitionCopy {
             add(open.raw().pass(batch.bytes()), batch.nextOffset(), batch, batch.count(), batch.size());
             worker.batches().onPassed();
             worker.records().addSent(batch.count(), batch.size());
-            share.onSent(batch.count(), batch.size());
         } else {
             worker.batches().onOpened(reason);
-            append(batch, worker, share);
+            append(batch, worker);
         }
     }
 
-    private void append(SourceBatch batch, CopyWorker worker, InFlightMemory.Share share) {
+    private void append(SourceBatch batch, CopyWorker worker) {
         RecordCursor cursor = worker.cursor();
         RawResult result = null;
         long next = 0;
@@ -282,7 +281,6 @@ final class PartitionCopy {
                 add(result, next, batch, records, bytes);
             }
             worker.records().addSent(sent + records, sentBytes + bytes);
-            share.onSent(sent + records, sentBytes + bytes);
             cursor.close();
         }
         skipTo(batch);
@@ -382,6 +380,13 @@ final class PartitionCopy {
     long outstanding() {
         synchronized (acked) {
             return acked.outstanding();
+        }
+    }
+
+    /** The bytes of the outstanding records, as the target gets them. */
+    long outstandingBytes() {
+        synchronized (acked) {
+            return acked.outstandingBytes();
         }
     }
 

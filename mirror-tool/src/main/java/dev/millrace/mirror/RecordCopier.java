@@ -196,7 +196,11 @@ final class RecordCopier implements PartitionCopier {
         return target.isReady(partition)
                 && prefixes.get(partition).goBackCauseOrNull() == null
                 && isNumbered(partition)
-                && shares.get(partition).hasRoom(prefixes.get(partition).outstanding());
+                && room(partition) > 0;
+    }
+
+    private long room(TopicPartition partition) {
+        return shares.get(partition).room(prefixes.get(partition).outstandingBytes());
     }
 
     /**
@@ -229,10 +233,12 @@ final class RecordCopier implements PartitionCopier {
         boolean isThrottled = turn.isThrottled();
         long bytes = 0;
         int sent = 0;
+        long room = room(partition);
         String to = mirror.names().onTarget(partition.topic());
         try {
             ConsumerRecord<byte[], byte[]> record = polled.nextOrNull();
             while (record != null
+                    && bytes < room
                     && mirror.isRunning()
                     && prefixes.get(partition).goBackCauseOrNull() == null) {
                 int size = Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
@@ -250,7 +256,6 @@ final class RecordCopier implements PartitionCopier {
         } finally {
             counters.addSent(sent, bytes);
             polled.page().onSent(bytes, polled.timestamp());
-            shares.get(partition).onSent(sent, bytes);
         }
     }
 
@@ -445,7 +450,7 @@ final class RecordCopier implements PartitionCopier {
         partitions.forEach(partition -> {
             InFlightMemory.Share share = shares.remove(partition);
             if (share != null) {
-                share.update(0);
+                share.close();
             }
             turns.remove(partition);
             starts.remove(partition);

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 
 class AckedPrefixTest {
     private static final AckListener IGNORED = (records, bytes, timestamp, ackedAtMs) -> {};
+    private static final RecordMetadata ACKED = new RecordMetadata(new TopicPartition("orders", 3), 0, 0, -1, 0, 0);
 
     private final List<MirrorException> failures = Collections.synchronizedList(new ArrayList<>());
     private final AckedPrefix prefix =
@@ -35,6 +36,32 @@ class AckedPrefixTest {
 
         assertThat(prefix.position()).isNull();
         assertThat(prefix.outstanding()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldCountTheBytesInFlightOfPagesThatAreSentInParts() {
+        AckedPrefix.Page page = prefix.addPage(4, next(4));
+        Callback first = page.add(0);
+        Callback second = page.add(1);
+        page.onSent(2_000, 0);
+        assertThat(prefix.outstandingBytes()).isEqualTo(2_000);
+
+        first.onCompletion(ACKED, null);
+        prefix.advance(IGNORED);
+        assertThat(prefix.outstandingBytes()).isEqualTo(1_000);
+        second.onCompletion(ACKED, null);
+        prefix.advance(IGNORED);
+        assertThat(prefix.outstandingBytes()).isZero();
+
+        Callback third = page.add(2);
+        Callback fourth = page.add(3);
+        page.onSent(20, 0);
+        third.onCompletion(ACKED, null);
+        prefix.advance(IGNORED);
+        assertThat(prefix.outstandingBytes()).isBetween(0L, 20L);
+        fourth.onCompletion(ACKED, null);
+        prefix.advance(IGNORED);
+        assertThat(prefix.outstandingBytes()).isZero();
     }
 
     @Test

@@ -168,6 +168,23 @@ class BatchCopierTest {
     }
 
     @Test
+    void shouldNotTakeManySmallRecordsForLargeOnesBecauseTheLastIsLarge() {
+        add(TP, OTHER);
+        deliver(TP, 0, 1_000);
+        copier.onFetched(fetch.fetched(
+                TP,
+                1_000,
+                new BatchMaker(1_000).record(1_000, 1, null, new byte[10_000]).make()));
+        awaitWritten(target, "0-999", "1000-1000");
+        copier.advance();
+
+        deliver(OTHER, 0, 1);
+        deliver(OTHER, 1, 1);
+
+        awaitWritten(otherTarget, "0-0", "1-1");
+    }
+
+    @Test
     void shouldCopyNothingThatIsAssignedWhileTheMirrorStops() {
         mirror.stop();
 

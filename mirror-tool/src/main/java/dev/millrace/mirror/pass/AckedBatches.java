@@ -30,6 +30,7 @@ public final class AckedBatches {
     private int passedRecords;
     private long sent;
     private long acked;
+    private long outstandingBytes;
     private AckedRuns runs = AckedRuns.IGNORED;
     private Throwable failure;
     private volatile OffsetAndMetadata position;
@@ -119,6 +120,7 @@ public final class AckedBatches {
         }
         last.addRecords(nextOffset - records, records);
         last.bytes += bytes;
+        outstandingBytes += bytes;
         sent += records;
         moveEnd(last, nextOffset, leaderEpoch);
     }
@@ -183,6 +185,7 @@ public final class AckedBatches {
             if (failure == null) {
                 passed = entries.remove();
                 acked += passed.records;
+                outstandingBytes -= passed.bytes;
                 passedOutcome = passed.outcome;
                 passedRecords = passed.before + passed.records;
                 listener.onAcked(passed.records, passed.bytes, passed.timestamp, passed.outcome.doneAtMs());
@@ -225,6 +228,11 @@ public final class AckedBatches {
     /** The number of records sent that the last {@link #advance} did not pass. */
     public long outstanding() {
         return sent - acked;
+    }
+
+    /** The bytes of these records. */
+    public long outstandingBytes() {
+        return outstandingBytes;
     }
 
     /**

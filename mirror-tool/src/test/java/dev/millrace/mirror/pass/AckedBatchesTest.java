@@ -300,7 +300,7 @@ class AckedBatchesTest {
             next += records + random.nextInt(2);
             epoch += random.nextInt(20) == 0 ? 1 : 0;
             steps.add(new Step(next, epoch, records, filling));
-            batches.add(filling, next, epoch, records, 0, -1);
+            batches.add(filling, next, epoch, records, 10L * records, -1);
         }
 
         private void skip() {
@@ -340,6 +340,7 @@ class AckedBatchesTest {
             assertThat(batches.positionOrNull()).isEqualTo(expected);
             assertThat(advanced).isEqualTo(acked);
             assertThat(batches.outstanding()).isEqualTo(sent - acked);
+            assertThat(batches.outstandingBytes()).isEqualTo(10 * (sent - acked));
         }
     }
 
