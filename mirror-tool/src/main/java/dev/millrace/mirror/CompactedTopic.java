@@ -129,8 +129,8 @@ final class CompactedTopic implements AutoCloseable {
 
     /**
      * Writes values, into a topic of so many partitions if there is none yet; returns the keys of which the cluster has
-     * taken them. Blocks while it takes them: for a partition without a leader
-     * that answers, 5 s.
+     * taken them. Blocks while it takes them: for 5 s, if a partition has no leader that
+     * answers.
      */
     Set<ByteBuffer> write(Map<ByteBuffer, byte[]> values, int partitions) {
         if (values.isEmpty()) {

@@ -349,6 +349,9 @@ final class RecordCopier implements PartitionCopier {
     @Override
     public void advance() {
         prefixes.advance();
+        prefixes.partitions()
+                .forEach(partition ->
+                        shares.get(partition).update(prefixes.get(partition).outstandingBytes()));
         if (context.isPresent()) {
             goBack();
             careful.advance(prefixes::isSettled, counters, observer);
