@@ -272,13 +272,11 @@ final class AckedPrefix {
             }
             atFailure = flag == FAILED;
             acked += walked - start;
+            boolean isPassed = walked == offsets.length;
             if (walked > start) {
                 long known = ackedBytes;
                 ackedBytes = walked == added ? bytes : Math.max(known, bytes / added * walked);
                 outstandingBytes -= ackedBytes - known;
-            }
-            boolean isPassed = walked == offsets.length;
-            if (walked > start) {
                 listener.onAcked(walked - start, isPassed ? bytes : 0, timestamp, System.currentTimeMillis());
             }
             if (targets != null) {

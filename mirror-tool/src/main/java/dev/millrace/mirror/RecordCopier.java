@@ -195,12 +195,7 @@ final class RecordCopier implements PartitionCopier {
     private boolean mayWrite(TopicPartition partition) {
         return target.isReady(partition)
                 && prefixes.get(partition).goBackCauseOrNull() == null
-                && isNumbered(partition)
-                && room(partition) > 0;
-    }
-
-    private long room(TopicPartition partition) {
-        return shares.get(partition).room(prefixes.get(partition).outstandingBytes());
+                && isNumbered(partition);
     }
 
     /**
@@ -227,13 +222,13 @@ final class RecordCopier implements PartitionCopier {
         return true;
     }
 
-    /** Returns whether all was sent. */
+    /** Returns whether all was sent; stops where there is no more room. */
     private boolean send(TopicPartition partition, UnsentRecords.Polled polled) {
         Turn turn = turns.get(partition);
         boolean isThrottled = turn.isThrottled();
         long bytes = 0;
         int sent = 0;
-        long room = room(partition);
+        long room = shares.get(partition).room(prefixes.get(partition).outstandingBytes());
         String to = mirror.names().onTarget(partition.topic());
         try {
             ConsumerRecord<byte[], byte[]> record = polled.nextOrNull();

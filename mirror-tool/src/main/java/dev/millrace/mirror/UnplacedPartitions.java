@@ -37,12 +37,16 @@ final class UnplacedPartitions {
 
     /** Those to ask for now. */
     Set<TopicPartition> due(long nowNanos) {
-        return nowNanos - askedNanos < AGAIN_NANOS ? Set.of() : partitions();
+        return isTooEarly(nowNanos) ? Set.of() : partitions();
     }
 
     /** Whether the partition is one of them, and it is too early to ask for it. */
     boolean isTooEarly(TopicPartition partition, long nowNanos) {
-        return partitions.contains(partition) && nowNanos - askedNanos < AGAIN_NANOS;
+        return partitions.contains(partition) && isTooEarly(nowNanos);
+    }
+
+    private boolean isTooEarly(long nowNanos) {
+        return nowNanos - askedNanos < AGAIN_NANOS;
     }
 
     Set<TopicPartition> partitions() {

@@ -124,7 +124,7 @@ final class OpenBatch {
         this.end = false;
         this.capacity = 0;
         this.createdMs = passed.passedMs();
-        this.lingerUntilMs = Long.MAX_VALUE; // it is sent without others' linger ending with its own
+        this.lingerUntilMs = Long.MAX_VALUE; // sealed from the start, so nobody waits for this
         this.baseTimestamp = 0;
         this.tail = BatchTail.seal(BatchTail.of(0, BatchHeader.SIZE));
         this.finished = new FinishedBatch(queue, result, passed);
