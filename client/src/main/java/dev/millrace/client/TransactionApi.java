@@ -90,6 +90,11 @@ final class TransactionApi {
         transactions.ifPresent(TransactionState::close);
     }
 
+    /** The accumulator is closed: the transaction need not wait for a send that has appended nothing so far. */
+    void closeToRecords() {
+        transactions.ifPresent(TransactionState::closeToRecords);
+    }
+
     private TransactionState state() {
         return transactions.orElseThrow(() -> new IllegalStateException(
                 "This producer has no transactions: set " + ProducerConfig.TRANSACTIONAL_ID_CONFIG + " to have them"));

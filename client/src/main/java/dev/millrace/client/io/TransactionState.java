@@ -58,6 +58,9 @@ public final class TransactionState {
 
     private volatile boolean closed;
 
+    /** No send can append a record any more, even one that is still inside the gate. */
+    private volatile boolean closedToRecords;
+
     /**
      * Not initialized.
      *
@@ -173,6 +176,12 @@ public final class TransactionState {
         });
     }
 
+    /** The accumulator is closed, so what is still inside the gate adds nothing to the transaction. */
+    public void closeToRecords() {
+        closedToRecords = true;
+        wakeIo.run();
+    }
+
     private TransactionCall startCall(String name, TransactionPhase next, boolean allowed) {
         throwUnless(allowed, name);
         pending = new TransactionCall(name);
@@ -238,9 +247,12 @@ public final class TransactionState {
         return view;
     }
 
-    /** Whether every admitted send of the current transaction, which is not open any more, has left the gate. */
+    /**
+     * Whether every record of the current transaction, which is not open any more, is in the accumulator. A commit also
+     * waits for sends that can only fail, because it must not succeed after one of them was refused.
+     */
     boolean hasAllSends() {
-        return gate.isEmpty();
+        return gate.isEmpty() || (closedToRecords && view.phase != COMMITTING);
     }
 
     /**

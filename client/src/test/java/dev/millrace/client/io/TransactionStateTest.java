@@ -144,6 +144,30 @@ class TransactionStateTest {
     }
 
     @Test
+    void shouldNotWaitForSendsThatCanAddNothingMore() {
+        open();
+        state.enterSend();
+        state.close();
+
+        assertThat(state.hasAllSends()).isFalse();
+        state.closeToRecords();
+        assertThat(state.hasAllSends()).isTrue();
+    }
+
+    @Test
+    void shouldWaitForSendsThatMayBeRefusedBeforeItCommits() {
+        open();
+        state.enterSend();
+        state.commitTransaction();
+        state.close();
+        state.closeToRecords();
+
+        assertThat(state.hasAllSends()).isFalse();
+        state.exitSend();
+        assertThat(state.hasAllSends()).isTrue();
+    }
+
+    @Test
     void shouldAbortTheOpenTransactionWhenClosed() {
         open();
         state.close();

@@ -29,10 +29,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.Partitioner;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -569,6 +571,45 @@ abstract class TransactionsContract {
         assertThat(written.get(0, TimeUnit.SECONDS).hasOffset()).isTrue();
         assertThat(committed(topic)).isEmpty();
         Await.until("the transaction is aborted", LONG, () -> isAborted(id(kind, topic)));
+    }
+
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldAbortAnOpenTransactionWhenAPartitionerCloses(ProducerKind kind) throws Exception {
+        // given
+        String topic = topic("closing-partitioner", kind, 1);
+        Producer<byte[], byte[]> producer =
+                transactional(kind, topic, "partitioner.class", ClosingPartitioner.class.getName());
+        ClosingPartitioner.producer.set(producer);
+        producer.initTransactions();
+        producer.beginTransaction();
+        Future<RecordMetadata> written = producer.send(record(topic, 0, "open"));
+
+        // when, then
+        assertThatThrownBy(() -> producer.send(new ProducerRecord<>(topic, new byte[1])))
+                .isInstanceOf(KafkaException.class)
+                .hasMessageContaining("closed while send in progress");
+        assertThat(written.get(0, TimeUnit.SECONDS).hasOffset()).isTrue();
+        assertThat(committed(topic)).isEmpty();
+        Await.until("the transaction is aborted", LONG, () -> isAborted(id(kind, topic)));
+    }
+
+    /** Closes the producer in the middle of a send. */
+    public static final class ClosingPartitioner implements Partitioner {
+        private static final AtomicReference<Producer<byte[], byte[]>> producer = new AtomicReference<>();
+
+        @Override
+        public int partition(
+                String topic, Object key, byte[] keyBytes, Object value, byte[] valueBytes, Cluster cluster) {
+            producer.get().close(LONG);
+            return 0;
+        }
+
+        @Override
+        public void configure(Map<String, ?> configs) {}
+
+        @Override
+        public void close() {}
     }
 
     @ParameterizedTest
