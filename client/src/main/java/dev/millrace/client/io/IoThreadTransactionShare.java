@@ -10,7 +10,8 @@ import org.apache.kafka.common.errors.TransactionAbortedException;
  * <p><b>Threads:</b> that thread, except {@link #isDone}, which the first I/O thread calls.
  * <p><b>Ordering:</b> {@code lastDone} is volatile. If it holds the transaction's number, every record of this share
  * has its outcome and nothing of it is in flight. That stays so: all sends have left the gate or can append
- * nothing, and no other can enter. The state was told of each failure before: whoever reads the number must read the state afterwards.
+ * nothing, and no other can enter. The state was told of each failure before: whoever reads the number must read the
+ * state afterwards.
  */
 final class IoThreadTransactionShare implements TransactionShare {
     private final TransactionState state;

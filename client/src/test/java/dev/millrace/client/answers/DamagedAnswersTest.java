@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 class DamagedAnswersTest {
     private static final int COUNT = Integer.getInteger("millrace.fuzz", 150);
-    private static final int PARALLEL = 16;
+    private static final int PARALLEL = 48;
     private static final String WRITTEN = "record: future ok";
     private static final Patience PATIENCE = new Patience(500, 800);
     private static final Duration RECOVERY = Duration.ofSeconds(60);
