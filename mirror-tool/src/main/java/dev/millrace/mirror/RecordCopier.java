@@ -52,8 +52,7 @@ final class RecordCopier implements PartitionCopier {
     private final AckedPrefixes prefixes;
     private final SourceLag lag;
     private final UnsentRecords unsent = new UnsentRecords();
-    private final Map<TopicPartition, InFlightMemory.Share> shares = new HashMap<>();
-    private final Map<TopicPartition, Turn> turns = new HashMap<>();
+    private final Map<TopicPartition, ForwardedPartition> forwarded = new HashMap<>();
     /** By this copier. */
     private final Set<TopicPartition> paused = new HashSet<>();
 
@@ -62,13 +61,6 @@ final class RecordCopier implements PartitionCopier {
 
     private final Optional<CarefulCopy.Context> context;
     private final CarefulCopies careful;
-    /** Where partitions began of which the target may refuse something. */
-    private final Map<TopicPartition, SourcePositions.Start> starts = new HashMap<>();
-    /** Of their next record when the prefix was added. */
-    private final Map<TopicPartition, ResumePoint> numbers = new HashMap<>();
-    /** Those to be set before the next record is sent; without any, the partition gets new ones. */
-    private final Map<TopicPartition, ResumePoint> nextNumbers = new HashMap<>();
-
     private boolean isRefused;
 
     /**
@@ -111,9 +103,9 @@ final class RecordCopier implements PartitionCopier {
         startReading(partitions.keySet()); // One that was stopped after a gap may begin anew.
         partitions.forEach((partition, start) -> {
             addPrefix(partition, start, careful.areFor(partition.topic()));
-            starts.put(partition, start);
-            shares.put(partition, memory.new Share());
-            turns.put(partition, controls.of(partition.topic()).newTurn());
+            forwarded.put(
+                    partition,
+                    new ForwardedPartition(partition, start, memory.new Share(), controls.of(partition.topic())));
         });
     }
 
@@ -198,37 +190,20 @@ final class RecordCopier implements PartitionCopier {
                 && isNumbered(partition);
     }
 
-    /**
-     * Gives a partition numbers of which the target may refuse something: then after a record that is refused it takes
-     * nothing more, and all can be copied from there on without writing a record twice.
-     */
+    /** Whether it has numbers, or needs none. */
     private boolean isNumbered(TopicPartition partition) {
-        if (numbers.containsKey(partition) || !careful.areFor(partition.topic())) {
-            return true;
-        }
-        if (!nextNumbers.containsKey(partition)) {
-            context.orElseThrow()
-                    .newNumbers()
-                    .next(partition, starts.get(partition).offset())
-                    .ifPresent(fresh -> nextNumbers.put(partition, fresh));
-        }
-        ResumePoint next = nextNumbers.get(partition);
-        if (next == null
-                || !prefixes.isSettled(partition)
-                || !context.orElseThrow().tryNumber(partition, next)) {
-            return false;
-        }
-        numbers.put(partition, nextNumbers.remove(partition));
-        return true;
+        return !careful.areFor(partition.topic())
+                || forwarded.get(partition).tryNumber(context.orElseThrow(), () -> prefixes.isSettled(partition));
     }
 
     /** Returns whether all was sent; stops where there is no more room. */
     private boolean send(TopicPartition partition, UnsentRecords.Polled polled) {
-        Turn turn = turns.get(partition);
+        Turn turn = forwarded.get(partition).turn();
         boolean isThrottled = turn.isThrottled();
         long bytes = 0;
         int sent = 0;
-        long room = shares.get(partition).room(prefixes.get(partition).outstandingBytes());
+        long room =
+                forwarded.get(partition).share().room(prefixes.get(partition).outstandingBytes());
         String to = mirror.names().onTarget(partition.topic());
         try {
             ConsumerRecord<byte[], byte[]> record = polled.nextOrNull();
@@ -291,13 +266,11 @@ final class RecordCopier implements PartitionCopier {
             }
             prefixes.advance(); // over what got its outcome just now
             OffsetAndMetadata from = prefix.goBackPosition();
-            SourcePositions.Start start = starts.get(partition).movedTo(from);
-            ResumePoint at = numbers.remove(partition).after(prefix.acked(), from.offset());
+            SourcePositions.Start start = forwarded.get(partition).start().movedTo(from);
+            ResumePoint at = forwarded.get(partition).end(prefix.acked(), from.offset());
             long until = prefix.sentUntil();
             unsent.remove(List.of(partition));
             prefixes.forget(partition);
-            shares.get(partition).update(0);
-            turns.put(partition, controls.of(partition.topic()).newTurn());
             consumer.pause(List.of(partition));
             if (RefusedRecords.isRefusal(prefix.goBackCauseOrNull())) {
                 mirror.copiedOffsets().suspend(partition);
@@ -314,10 +287,7 @@ final class RecordCopier implements PartitionCopier {
         }
         consumer.seek(partition, new OffsetAndMetadata(from.offset(), from.leaderEpoch(), ""));
         startReading(List.of(partition));
-        starts.put(partition, from);
-        if (areKnown) {
-            nextNumbers.put(partition, known);
-        }
+        forwarded.get(partition).beginAgain(from, areKnown ? known : null);
         addPrefix(partition, from, true);
     }
 
@@ -345,8 +315,10 @@ final class RecordCopier implements PartitionCopier {
     public void advance() {
         prefixes.advance();
         prefixes.partitions()
-                .forEach(partition ->
-                        shares.get(partition).update(prefixes.get(partition).outstandingBytes()));
+                .forEach(partition -> forwarded
+                        .get(partition)
+                        .share()
+                        .update(prefixes.get(partition).outstandingBytes()));
         if (context.isPresent()) {
             goBack();
             careful.advance(prefixes::isSettled, counters, observer);
@@ -373,7 +345,7 @@ final class RecordCopier implements PartitionCopier {
 
     /** Else it waits for its turn under a throttle, or not at all. */
     private boolean isWaitingForTarget(TopicPartition partition) {
-        return unsent.has(partition) && !(turns.get(partition).isWaiting() && target.isReady(partition));
+        return unsent.has(partition) && !(forwarded.get(partition).turn().isWaiting() && target.isReady(partition));
     }
 
     /** Whether all partitions are paused, and it is known where they end. */
@@ -446,14 +418,10 @@ final class RecordCopier implements PartitionCopier {
     public void giveUp(Collection<TopicPartition> partitions) {
         unsent.remove(partitions);
         partitions.forEach(partition -> {
-            InFlightMemory.Share share = shares.remove(partition);
-            if (share != null) {
-                share.close();
+            ForwardedPartition gone = forwarded.remove(partition);
+            if (gone != null) {
+                gone.share().close();
             }
-            turns.remove(partition);
-            starts.remove(partition);
-            numbers.remove(partition);
-            nextNumbers.remove(partition);
         });
         careful.remove(partitions);
         prefixes.giveUp(partitions);
