@@ -1,10 +1,18 @@
 package dev.millrace.mirror;
 
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Splits positions into commits that a group's coordinator takes. It writes each commit as a single batch, which must not be
@@ -15,7 +23,30 @@ final class CommitParts {
     /** With the longest names of a group and a topic, a position and its {@link CommitMetadata} have 0.8 KB. */
     static final int MAX_POSITIONS = 1_000;
 
+    private static final Logger LOG = LoggerFactory.getLogger(CommitParts.class);
+
     private CommitParts() {}
+
+    /**
+     * Commits part by part, and returns the partitions of those that the group has taken: not what it does not take in
+     * time, or while it assigns its partitions.
+     *
+     * @param commitSync commits a part; blocks
+     */
+    static Set<TopicPartition> commit(
+            Map<TopicPartition, OffsetAndMetadata> positions,
+            Consumer<Map<TopicPartition, OffsetAndMetadata>> commitSync) {
+        Set<TopicPartition> committed = new HashSet<>();
+        for (Map<TopicPartition, OffsetAndMetadata> part : of(positions)) {
+            try {
+                commitSync.accept(part);
+                committed.addAll(part.keySet());
+            } catch (RebalanceInProgressException | CommitFailedException | TimeoutException e) {
+                LOG.debug("The group does not take the positions of {}", part.keySet(), e);
+            }
+        }
+        return committed;
+    }
 
     /** The positions, in maps of at most {@link #MAX_POSITIONS}. */
     static List<Map<TopicPartition, OffsetAndMetadata>> of(Map<TopicPartition, OffsetAndMetadata> positions) {

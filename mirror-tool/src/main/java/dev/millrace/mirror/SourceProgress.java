@@ -6,13 +6,9 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.RebalanceInProgressException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The progress in the group of the source.
@@ -24,7 +20,6 @@ import org.slf4j.LoggerFactory;
  */
 record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.Consumer<Set<TopicPartition>> onNone)
         implements SourcePositions.Committed {
-    private static final Logger LOG = LoggerFactory.getLogger(SourceProgress.class);
     /** A member that asks does not poll. */
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
 
@@ -42,20 +37,11 @@ record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.C
 
     @Override
     public Set<TopicPartition> commit(Map<TopicPartition, SourcePositions.Start> starts) {
-        Set<TopicPartition> committed = new HashSet<>();
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
                 partition,
                 mirror.withMetadata(
                         partition, new OffsetAndMetadata(start.offset()), start.topicId(), Optional.empty())));
-        for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions)) {
-            try {
-                member.commitSync(part, ANSWER_TIMEOUT);
-                committed.addAll(part.keySet());
-            } catch (RebalanceInProgressException | CommitFailedException e) {
-                LOG.debug("The group takes no offsets while it assigns its partitions: {}", part.keySet(), e);
-            }
-        }
-        return committed;
+        return CommitParts.commit(positions, part -> member.commitSync(part, ANSWER_TIMEOUT));
     }
 }

@@ -8,11 +8,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
-import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -82,22 +80,13 @@ final class TargetProgress implements SourcePositions.Committed {
         return committed;
     }
 
-    /** Leaves out what the group does not take in time, or while it assigns its partitions. */
     @Override
     public Set<TopicPartition> commit(Map<TopicPartition, SourcePositions.Start> starts) {
-        Set<TopicPartition> done = new HashSet<>();
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
                 partition, mirror.onTarget(partition, new OffsetAndMetadata(start.offset()), start.topicId())));
-        for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions)) {
-            try {
-                target.commitSync(mirror.names().onTarget(part), ANSWER_TIMEOUT);
-                done.addAll(part.keySet());
-            } catch (RebalanceInProgressException | CommitFailedException | TimeoutException e) {
-                LOG.debug("The group does not take where {} begin", part.keySet(), e);
-            }
-        }
-        return done;
+        return CommitParts.commit(
+                positions, part -> target.commitSync(mirror.names().onTarget(part), ANSWER_TIMEOUT));
     }
 
     private void addFromSource(Set<TopicPartition> without, Map<TopicPartition, OffsetAndMetadata> committed) {

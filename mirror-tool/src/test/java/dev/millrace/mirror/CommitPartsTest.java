@@ -2,10 +2,17 @@ package dev.millrace.mirror;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 class CommitPartsTest {
@@ -32,6 +39,24 @@ class CommitPartsTest {
 
         assertThat(all).isEqualTo(positions(2_500));
         assertThat(sum).isEqualTo(2_500);
+    }
+
+    @Test
+    void shouldTellWhatIsCommittedAndGoOnAfterAPartThatTheGroupDoesNotTake() {
+        List<Map<TopicPartition, OffsetAndMetadata>> taken = new ArrayList<>();
+        Iterator<RuntimeException> refusals = List.<RuntimeException>of(
+                        new TimeoutException(), new CommitFailedException(), new RebalanceInProgressException())
+                .iterator();
+
+        Set<TopicPartition> committed = CommitParts.commit(positions(3 * CommitParts.MAX_POSITIONS + 1), part -> {
+            if (part.size() == CommitParts.MAX_POSITIONS) {
+                throw refusals.next();
+            }
+            taken.add(part);
+        });
+
+        assertThat(committed).hasSize(1).isEqualTo(taken.get(0).keySet());
+        assertThat(refusals.hasNext()).isFalse();
     }
 
     private static Map<TopicPartition, OffsetAndMetadata> positions(int count) {
