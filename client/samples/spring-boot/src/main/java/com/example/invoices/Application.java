@@ -48,10 +48,16 @@ public class Application {
             if (!invoices.awaitLast(PATIENCE_IN_SECONDS, TimeUnit.SECONDS)) {
                 throw new IllegalStateException("Not all orders were invoiced in " + PATIENCE_IN_SECONDS + " s");
             }
-            double sent = meters.find("kafka.producer.record.send.total").functionCounters().stream()
-                    .mapToDouble(FunctionCounter::count)
-                    .sum();
-            System.out.printf("%d orders invoiced, %.0f records sent%n", count, sent);
+            System.out.printf(
+                    "%d orders invoiced, %.0f records sent, %.0f of them again%n",
+                    count, total(meters, "send"), total(meters, "retry"));
         };
+    }
+
+    /** Of all producers: Spring keeps several for transactions. */
+    private static double total(MeterRegistry meters, String what) {
+        return meters.find("kafka.producer.record." + what + ".total").functionCounters().stream()
+                .mapToDouble(FunctionCounter::count)
+                .sum();
     }
 }
