@@ -225,9 +225,8 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      * millrace.metadata.cache}. A transaction that is open is aborted. In a callback it does not block, and fails the
      * records at once. May be called again.
      *
-     * <p>A {@code send} that is still in a serializer or partitioner fails afterwards. One of these must not call this
-     * while another thread commits a transaction: the commit waits for all sends, and so for the one that has called
-     * it.
+     * <p>A {@code send} that is still in a serializer or partitioner throws afterwards, and has added nothing to its
+     * transaction.
      *
      * @throws IllegalArgumentException the timeout is negative
      * @throws InterruptException interrupted while blocked; the I/O threads go on closing, and fail what has no outcome

@@ -127,7 +127,7 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         } catch (ApiException e) {
             failure = e;
             if (isInTransaction) {
-                transactions.onRecordFailed(e);
+                transactions.onSendRefused(e);
             }
         } catch (InterruptedException | RuntimeException e) {
             failure = e;

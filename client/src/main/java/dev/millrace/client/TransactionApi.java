@@ -90,7 +90,7 @@ final class TransactionApi {
         transactions.ifPresent(TransactionState::close);
     }
 
-    /** The accumulator is closed: the transaction need not wait for a send that has appended nothing so far. */
+    /** The accumulator is closed: no send can append any more, so the transaction waits for none. */
     void closeToRecords() {
         transactions.ifPresent(TransactionState::closeToRecords);
     }

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * <p><b>Ordering:</b> {@code view} is immutable and replaced under the lock. A new transaction is in {@code view}
  * before the gate opens, and the gate is closed before its end is in {@code view}. So a thread that reads a view other
  * than {@code IN_TRANSACTION}, and then finds the gate empty, sees every record of the transaction, and no later one
- * can enter.
+ * can enter. {@code closedToRecords} is set after the accumulator is closed, so a thread that reads it sees them too.
  */
 public final class TransactionState {
     private static final Logger log = LoggerFactory.getLogger(TransactionState.class);
@@ -58,7 +58,7 @@ public final class TransactionState {
 
     private volatile boolean closed;
 
-    /** No send can append a record any more, even one that is still inside the gate. */
+    /** Written under the lock: no send can append a record any more, even one that is still inside the gate. */
     private volatile boolean closedToRecords;
 
     /**
@@ -176,10 +176,24 @@ public final class TransactionState {
         });
     }
 
-    /** The accumulator is closed, so what is still inside the gate adds nothing to the transaction. */
+    /** The accumulator is closed: the transaction waits for no send any more, because none can append a record. */
     public void closeToRecords() {
-        closedToRecords = true;
-        wakeIo.run();
+        locked(() -> {
+            closedToRecords = true;
+            wakeIo.run();
+        });
+    }
+
+    /**
+     * A record of an admitted send is refused, so the transaction cannot be committed any more. Ignored if the
+     * transaction does not wait for the send: it may have been committed already.
+     */
+    public void onSendRefused(RuntimeException error) {
+        locked(() -> {
+            if (!closedToRecords) {
+                onRecordFailed(error);
+            }
+        });
     }
 
     private TransactionCall startCall(String name, TransactionPhase next, boolean allowed) {
@@ -227,8 +241,8 @@ public final class TransactionState {
 
     // ---- any thread ----
 
-    /** A record of the transaction failed or was refused, so the transaction cannot be committed any more. */
-    public void onRecordFailed(RuntimeException error) {
+    /** A record of the transaction has failed, so the transaction cannot be committed any more. */
+    void onRecordFailed(RuntimeException error) {
         if (TransactionErrors.isFatalForRecords(error)) {
             failFatally(error);
             return;
@@ -247,12 +261,9 @@ public final class TransactionState {
         return view;
     }
 
-    /**
-     * Whether every record of the current transaction, which is not open any more, is in the accumulator. A commit also
-     * waits for sends that can only fail, because it must not succeed after one of them was refused.
-     */
+    /** Whether every record of the current transaction, which is not open any more, is in the accumulator. */
     boolean hasAllSends() {
-        return gate.isEmpty() || (closedToRecords && view.phase != COMMITTING);
+        return closedToRecords || gate.isEmpty();
     }
 
     /**

@@ -81,7 +81,7 @@ class ArchitectureTest {
             Map.entry("ProducerSensors.onRefused", "only for a record that is refused"),
             Map.entry("ProducerSensors.onMemoryExhausted", "only for a record that is refused"),
             Map.entry("TransactionState.refuseSend", "no transaction is open: throws"),
-            Map.entry("TransactionState.onRecordFailed", "the record is refused, and its transaction with it"),
+            Map.entry("TransactionState.onSendRefused", "the record is refused, and its transaction with it"),
             Map.entry("SendGate.exit -> Runnable.run", "only while a transaction is being ended"),
             Map.entry("MemoryWaiters.await", "memory used up: waits for it"),
             Map.entry("MemoryWaiters.wakeFirst", "only while someone waits for memory"),

@@ -155,16 +155,30 @@ class TransactionStateTest {
     }
 
     @Test
-    void shouldWaitForSendsThatMayBeRefusedBeforeItCommits() {
+    void shouldNotFailACommitThatDoesNotWaitForARefusedSend() {
+        open();
+        state.enterSend();
+        TransactionCall commit = state.commitTransaction();
+        state.close();
+        state.closeToRecords();
+
+        state.onSendRefused(new RecordTooLargeException());
+        state.onEnded();
+
+        commit.await(0); // does not throw
+        assertThat(state.view().phase()).isEqualTo(TransactionPhase.READY);
+    }
+
+    @Test
+    void shouldFailACommitThatWaitsForARefusedSend() {
         open();
         state.enterSend();
         state.commitTransaction();
         state.close();
-        state.closeToRecords();
 
-        assertThat(state.hasAllSends()).isFalse();
-        state.exitSend();
-        assertThat(state.hasAllSends()).isTrue();
+        state.onSendRefused(new RecordTooLargeException());
+
+        assertThat(state.view().phase()).isEqualTo(TransactionPhase.ABORTABLE_ERROR);
     }
 
     @Test

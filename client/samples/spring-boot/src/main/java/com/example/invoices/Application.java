@@ -56,7 +56,7 @@ public class Application {
 
     /** Of all producers: Spring keeps several for transactions. */
     private static double total(MeterRegistry meters, String what) {
-        return meters.find("kafka.producer.record." + what + ".total").functionCounters().stream()
+        return meters.get("kafka.producer.record." + what + ".total").functionCounters().stream()
                 .mapToDouble(FunctionCounter::count)
                 .sum();
     }

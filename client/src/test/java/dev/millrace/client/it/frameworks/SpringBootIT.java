@@ -120,7 +120,7 @@ class SpringBootIT {
                 .containsAll(expected);
         Matcher counted = COUNTED.matcher(output);
         assertThat(counted.find()).as(output).isTrue();
-        int again = Integer.parseInt(counted.group(3)); // For example as long as a new topic has no leader.
+        int again = Integer.parseInt(counted.group(3)); // A new topic may have no leader yet.
         assertThat(counted.group(1)).isEqualTo(Integer.toString(ORDERS));
         assertThat(Integer.parseInt(counted.group(2)) - again).isEqualTo(2 * ORDERS + FAIL_AT_FIRST);
         assertThat(output).contains("As if the accounts could not be reached");

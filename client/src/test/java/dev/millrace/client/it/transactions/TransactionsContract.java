@@ -578,8 +578,13 @@ abstract class TransactionsContract {
     void shouldAbortAnOpenTransactionWhenAPartitionerCloses(ProducerKind kind) throws Exception {
         // given
         String topic = topic("closing-partitioner", kind, 1);
-        Producer<byte[], byte[]> producer =
-                transactional(kind, topic, "partitioner.class", ClosingPartitioner.class.getName());
+        Producer<byte[], byte[]> producer = transactional(
+                kind,
+                topic,
+                "partitioner.class",
+                ClosingPartitioner.class.getName(),
+                "transaction.timeout.ms", // longer than this test waits: the coordinator must not abort by itself
+                600_000);
         ClosingPartitioner.producer.set(producer);
         producer.initTransactions();
         producer.beginTransaction();
