@@ -28,8 +28,8 @@ final class CommitParts {
     private CommitParts() {}
 
     /**
-     * Commits part by part, and returns the partitions of those that the group has taken: not what it does not take in
-     * time, or while it assigns its partitions.
+     * Commits part by part. Returns the partitions of the parts that the group took: not of those that came while it
+     * assigned its partitions, nor of those from the first on that it did not take in time.
      *
      * @param commitSync commits a part; blocks
      */
@@ -41,8 +41,11 @@ final class CommitParts {
             try {
                 commitSync.accept(part);
                 committed.addAll(part.keySet());
-            } catch (RebalanceInProgressException | CommitFailedException | TimeoutException e) {
-                LOG.debug("The group does not take the positions of {}", part.keySet(), e);
+            } catch (RebalanceInProgressException | CommitFailedException e) {
+                LOG.debug("The group takes no positions while it assigns its partitions: {}", part.keySet(), e);
+            } catch (TimeoutException e) {
+                LOG.debug("The group does not take the positions of {} in time", part.keySet(), e);
+                break; // The member must poll.
             }
         }
         return committed;

@@ -18,7 +18,7 @@ final class ForwardedPartition {
     private final TopicGate gate;
     private Turn turn;
     private SourcePositions.Start start;
-    /** Of the next record when the prefix was added; null if it has none yet. */
+    /** Of the first record sent since the prefix was added; null if it has none yet. */
     private ResumePoint numbers;
     /** To be set before the next record is sent; null if it gets new ones then. */
     private ResumePoint nextNumbers;
@@ -69,7 +69,7 @@ final class ForwardedPartition {
     }
 
     /**
-     * Ends what was sent, all of which has its outcome.
+     * Forgets the numbers of what was sent, all of which has its outcome, and frees its share; a new turn begins.
      *
      * @param acked how many records of it were acknowledged
      * @param offset of the record after them

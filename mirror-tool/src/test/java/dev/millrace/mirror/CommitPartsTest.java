@@ -42,21 +42,33 @@ class CommitPartsTest {
     }
 
     @Test
-    void shouldTellWhatIsCommittedAndGoOnAfterAPartThatTheGroupDoesNotTake() {
-        List<Map<TopicPartition, OffsetAndMetadata>> taken = new ArrayList<>();
+    void shouldTellWhatIsCommittedAndGoOnAfterAPartThatCameWhileTheGroupAssigned() {
+        List<TopicPartition> taken = new ArrayList<>();
         Iterator<RuntimeException> refusals = List.<RuntimeException>of(
-                        new TimeoutException(), new CommitFailedException(), new RebalanceInProgressException())
+                        new CommitFailedException(), new RebalanceInProgressException())
                 .iterator();
 
-        Set<TopicPartition> committed = CommitParts.commit(positions(3 * CommitParts.MAX_POSITIONS + 1), part -> {
-            if (part.size() == CommitParts.MAX_POSITIONS) {
+        Set<TopicPartition> committed = CommitParts.commit(positions(3 * CommitParts.MAX_POSITIONS), part -> {
+            if (refusals.hasNext()) {
                 throw refusals.next();
             }
-            taken.add(part);
+            taken.addAll(part.keySet());
         });
 
-        assertThat(committed).hasSize(1).isEqualTo(taken.get(0).keySet());
-        assertThat(refusals.hasNext()).isFalse();
+        assertThat(committed).hasSize(CommitParts.MAX_POSITIONS).containsExactlyInAnyOrderElementsOf(taken);
+    }
+
+    @Test
+    void shouldWaitForOnePartOnlyWhenTheGroupDoesNotAnswer() {
+        List<TopicPartition> tried = new ArrayList<>();
+
+        Set<TopicPartition> committed = CommitParts.commit(positions(3 * CommitParts.MAX_POSITIONS), part -> {
+            tried.addAll(part.keySet());
+            throw new TimeoutException();
+        });
+
+        assertThat(committed).isEmpty();
+        assertThat(tried).hasSize(CommitParts.MAX_POSITIONS);
     }
 
     private static Map<TopicPartition, OffsetAndMetadata> positions(int count) {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class RecordCopierTest {
     private static final TopicPartition TP = new TopicPartition("orders", 0);
     private static final TopicPartition OTHER = new TopicPartition("orders", 1);
-    /** Half of the memory is divided. */
+    /** Bytes that the partitions may have in flight together: half of the producer's memory. */
     private static final int DIVIDED = 1_000;
 
     private final FakeSourceConsumer consumer = new FakeSourceConsumer(new AtomicBoolean(), "orders");
@@ -135,7 +135,7 @@ class RecordCopierTest {
                 Map.of(partition, records), Map.of(partition, new OffsetAndMetadata(first + number))));
     }
 
-    /** The oldest ones. */
+    /** The target acknowledges the oldest records that wait for it. */
     private void acknowledge(int number) {
         List<Callback> oldest = unacknowledged.subList(0, number);
         oldest.forEach(callback -> callback.onCompletion(null, null));
