@@ -144,8 +144,6 @@ final class BrokerSettings {
                 Map.entry("share.coordinator.state.topic.min.isr", minIsr),
                 Map.entry("broker.session.timeout.ms", Long.toString(SESSION_TIMEOUT.toMillis())),
                 Map.entry("broker.heartbeat.interval.ms", "500"),
-                // By default an idle cluster writes a record of metadata, and replicates and loads it, twice a second.
-                Map.entry("metadata.max.idle.interval.ms", "0"),
                 // Keep records of any age until the test ends, unless a topic says otherwise.
                 Map.entry("log.retention.ms", "-1"),
                 // By default 128 MB of heap, allocated at the start.
