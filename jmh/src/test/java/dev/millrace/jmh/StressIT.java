@@ -26,9 +26,9 @@ class StressIT {
 
     private static final long TIME_LIMIT_MINUTES = 8;
 
-    /** The protocols, not the twins, for half a second each. */
+    /** The protocols, not the twins, for a second each. */
     private static final List<String> TESTS =
-            List.of("-t", "Stress\\.", "-m", "quick", "-iters", "1", "-time", "500", "-f", "1", "-fsm", "1");
+            List.of("-t", "Stress\\.", "-m", "quick", "-iters", "1", "-time", "1000", "-f", "1", "-fsm", "1");
 
     /** One JVM mode, C2 with randomized code motion, which reorders most; no split compilation. */
     private static final List<String> JVM_MODE = List.of(
