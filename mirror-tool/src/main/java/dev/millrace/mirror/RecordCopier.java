@@ -198,12 +198,12 @@ final class RecordCopier implements PartitionCopier {
 
     /** Returns whether all was sent; stops where there is no more room. */
     private boolean send(TopicPartition partition, UnsentRecords.Polled polled) {
-        Turn turn = forwarded.get(partition).turn();
+        ForwardedPartition of = forwarded.get(partition);
+        Turn turn = of.turn();
         boolean isThrottled = turn.isThrottled();
         long bytes = 0;
         int sent = 0;
-        long room =
-                forwarded.get(partition).share().room(prefixes.get(partition).outstandingBytes());
+        long room = of.share().room(prefixes.get(partition).outstandingBytes());
         String to = mirror.names().onTarget(partition.topic());
         try {
             ConsumerRecord<byte[], byte[]> record = polled.nextOrNull();
@@ -266,8 +266,9 @@ final class RecordCopier implements PartitionCopier {
             }
             prefixes.advance(); // over what got its outcome just now
             OffsetAndMetadata from = prefix.goBackPosition();
-            SourcePositions.Start start = forwarded.get(partition).start().movedTo(from);
-            ResumePoint at = forwarded.get(partition).end(prefix.acked(), from.offset());
+            ForwardedPartition of = forwarded.get(partition);
+            SourcePositions.Start start = of.start().movedTo(from);
+            ResumePoint at = of.end(prefix.acked(), from.offset());
             long until = prefix.sentUntil();
             unsent.remove(List.of(partition));
             prefixes.forget(partition);
