@@ -34,8 +34,8 @@ class SpringBootIT {
     private static final Path SAMPLE = Path.of("samples", "spring-boot").toAbsolutePath();
     private static final Pattern MILLRACE_VERSION =
             Pattern.compile("<artifactId>millrace-client</artifactId>\\s*<version>(.+?)</version>");
-    private static final Pattern COUNTED =
-            Pattern.compile("(\\d+) orders invoiced, (\\d+) records sent, (\\d+) of them again");
+    private static final Pattern SENT = Pattern.compile(" (\\d+) records sent, ");
+    private static final Pattern SENT_AGAIN = Pattern.compile(", (\\d+) of them again");
     private static final Pattern KAFKA_CLIENTS = Pattern.compile("kafka-clients-([^/]+)\\.jar");
     private static final String JAR_LAUNCHER = "org.springframework.boot.loader.launch.JarLauncher";
     private static final int ORDERS = 200;
@@ -118,12 +118,10 @@ class SpringBootIT {
         assertThat(values(TopicContents.read(cluster.clientConfig(), invoices)))
                 .hasSize(ORDERS + FAIL_AT_FIRST)
                 .containsAll(expected);
-        Matcher counted = COUNTED.matcher(output);
-        assertThat(counted.find()).as(output).isTrue();
-        int again = Integer.parseInt(counted.group(3)); // A new topic may have no leader yet.
-        assertThat(counted.group(1)).isEqualTo(Integer.toString(ORDERS));
-        assertThat(Integer.parseInt(counted.group(2)) - again).isEqualTo(2 * ORDERS + FAIL_AT_FIRST);
-        assertThat(output).contains("As if the accounts could not be reached");
+        assertThat(output).contains(ORDERS + " orders invoiced, ").contains("As if the accounts could not be reached");
+        int sent = Integer.parseInt(find(SENT, output));
+        int again = Integer.parseInt(find(SENT_AGAIN, output)); // A new topic may have no leader yet.
+        assertThat(sent - again).isEqualTo(2 * ORDERS + FAIL_AT_FIRST);
 
         // and Millrace has sent it all
         List<String> loaded = Files.readAllLines(classes);
