@@ -18,6 +18,7 @@ final class BatchBytes {
     private int size;
     private int uncompressedSize;
     private int payloadChecksum;
+    private long maxTimestamp;
     private int sequence = FinishedBatch.NO_SEQUENCE;
 
     BatchBytes(byte[] buffer, int reserved) {
@@ -31,6 +32,7 @@ final class BatchBytes {
         bytes.size = size;
         bytes.uncompressedSize = size;
         bytes.payloadChecksum = BatchHeader.adopt(buffer, size);
+        bytes.maxTimestamp = BatchHeader.maxTimestamp(buffer);
         return bytes;
     }
 
@@ -40,12 +42,13 @@ final class BatchBytes {
     }
 
     /** Compresses the records up to {@code end} and writes the header, except producer id, sequence and checksum. */
-    void encode(BatchCodec codec, int end, int records, long baseTimestamp, long maxTimestamp) {
+    void encode(BatchCodec codec, int end, int records, long baseTimestamp, long newestTimestamp) {
         int compressedEnd = codec.compress(buffer, BatchHeader.SIZE, end);
         boolean gained = compressedEnd != BatchCodec.NO_GAIN;
         int finalEnd = gained ? compressedEnd : end;
         int codecId = gained ? codec.id() : BatchCodec.NONE.id();
-        BatchHeader.writeContent(buffer, finalEnd, records, baseTimestamp, maxTimestamp, codecId);
+        BatchHeader.writeContent(buffer, finalEnd, records, baseTimestamp, newestTimestamp, codecId);
+        maxTimestamp = newestTimestamp;
         uncompressedSize = end;
         size = finalEnd;
         payloadChecksum = Crc32c.of(buffer, BatchHeader.SIZE, finalEnd);
@@ -81,6 +84,10 @@ final class BatchBytes {
 
     int sequence() {
         return sequence;
+    }
+
+    long maxTimestamp() {
+        return maxTimestamp;
     }
 
     int reserved() {

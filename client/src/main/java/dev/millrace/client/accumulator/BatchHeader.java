@@ -119,6 +119,10 @@ final class BatchHeader {
         return (long) LONG.get(batch, BASE_TIMESTAMP_AT);
     }
 
+    static long maxTimestamp(byte[] batch) {
+        return (long) LONG.get(batch, MAX_TIMESTAMP_AT);
+    }
+
     static void writeProducer(byte[] batch, long producerId, short producerEpoch, int baseSequence) {
         LONG.set(batch, PRODUCER_ID_AT, producerId);
         SHORT.set(batch, PRODUCER_EPOCH_AT, producerEpoch);

@@ -3,7 +3,7 @@ package dev.millrace.client.accumulator;
 import dev.millrace.client.delivery.DeliveryCertainty;
 
 /**
- * What is known of a batch's writes at the broker: how often it was sent, and whether an attempt may have written it.
+ * What the attempts to send a batch prove: how often it was sent, and whether one of them may have written it.
  *
  * <p><b>Threads:</b> the I/O thread.
  */
@@ -15,14 +15,14 @@ final class BrokerWrites {
     /** An attempt ended without telling whether it wrote the batch. */
     private boolean isPossiblyWritten;
 
-    /** Null unless the batch is a part of one that may have been written. */
-    private WholeMayBeWritten doubt;
+    /** Since the last of these attempts, the leader has said that the batch is not in its log. */
+    private boolean isAbsent;
 
     /** For a part of the batch: what may be written of the whole may be written of the part. */
     BrokerWrites forPart() {
         BrokerWrites part = new BrokerWrites();
         part.isPossiblyWritten = isPossiblyWritten;
-        part.doubt = doubt;
+        part.isAbsent = isAbsent;
         return part;
     }
 
@@ -33,23 +33,20 @@ final class BrokerWrites {
     }
 
     void onRequestEnded(boolean nothingWritten) {
-        isPossiblyWritten |= inFlight && !nothingWritten;
+        if (inFlight && !nothingWritten) {
+            isPossiblyWritten = true;
+            isAbsent = false;
+        }
         inFlight = false;
     }
 
-    /** Call before {@link #forPart}. */
-    void beforeSplit() {
-        doubt = isPossiblyWritten ? new WholeMayBeWritten(doubt) : doubt;
+    void onAbsent() {
+        isAbsent = true;
     }
 
-    boolean isDoubtful() {
-        return doubt != null && doubt.isOpen();
-    }
-
-    void markWritten() {
-        if (doubt != null) {
-            doubt.resolve();
-        }
+    /** A later batch is in the log, so a request that came late may have written this one after all. */
+    void onOvertaken() {
+        isAbsent = false;
     }
 
     int attempts() {
@@ -64,32 +61,16 @@ final class BrokerWrites {
         return inFlight;
     }
 
-    /** What can be said of the records if the batch fails now. */
-    DeliveryCertainty certaintyOfFailure() {
-        return isPossiblyWritten || inFlight ? DeliveryCertainty.POSSIBLY_PERSISTED : DeliveryCertainty.NOT_PERSISTED;
+    /** Of a batch that is not acknowledged. */
+    Evidence evidence() {
+        if (inFlight || (isPossiblyWritten && !isAbsent)) {
+            return Evidence.UNKNOWN;
+        }
+        return attempts == 0 ? Evidence.NEVER_SENT : Evidence.UNWRITTEN;
     }
 
-    /**
-     * Whether a batch was written before it was split. Its parts share this: if the broker writes one of them, the
-     * whole was not written.
-     */
-    private static final class WholeMayBeWritten {
-        private final WholeMayBeWritten outer;
-        private boolean open = true;
-
-        WholeMayBeWritten(WholeMayBeWritten outer) {
-            this.outer = outer;
-        }
-
-        boolean isOpen() {
-            return open || (outer != null && outer.isOpen());
-        }
-
-        void resolve() {
-            open = false;
-            if (outer != null) {
-                outer.resolve();
-            }
-        }
+    /** What can be said of the records if the batch fails now. What is lost may have been read before. */
+    DeliveryCertainty certaintyOfFailure() {
+        return isPossiblyWritten || inFlight ? DeliveryCertainty.POSSIBLY_PERSISTED : DeliveryCertainty.NOT_PERSISTED;
     }
 }

@@ -163,6 +163,11 @@ public final class FinishedBatch {
         return bytes.sequence();
     }
 
+    /** The newest timestamp of its records, milliseconds, as the producer set it. */
+    public long maxTimestamp() {
+        return bytes.maxTimestamp();
+    }
+
     /** How many requests have carried this batch. */
     public int attempts() {
         return writes.attempts();
@@ -201,17 +206,24 @@ public final class FinishedBatch {
         writes.onRequestEnded(nothingWritten);
     }
 
-    /**
-     * Whether this is a part of a batch that may have been written whole. The broker would not recognize the part's
-     * sequences as a duplicate, so an error about them proves nothing.
-     */
-    public boolean isDoubtful() {
-        return writes.isDoubtful();
+    /** The leader has said that the batch is not in its log, whatever the attempts left open. Not while in flight. */
+    public void onAbsent() {
+        writes.onAbsent();
     }
 
-    /** The broker has just written this batch. So a batch that was split into this and others was not written before. */
-    public void markWritten() {
-        writes.markWritten();
+    /** A later batch is in the log: that this one was not does not count any more. */
+    public void onOvertaken() {
+        writes.onOvertaken();
+    }
+
+    /** If the batch has failed: whether it may be written nevertheless. */
+    public boolean isPossiblyWritten() {
+        return writes.certaintyOfFailure() == DeliveryCertainty.POSSIBLY_PERSISTED;
+    }
+
+    /** What is known of whether the batch is in the log. */
+    public Evidence evidence() {
+        return isAccepted() ? Evidence.ACKNOWLEDGED : writes.evidence();
     }
 
     /**
@@ -228,7 +240,6 @@ public final class FinishedBatch {
         if (isInFlight() || isDecided() || count < 2) {
             throw new IllegalStateException("A batch of " + count + " records for " + partition() + " cannot be split");
         }
-        writes.beforeSplit();
         List<FinishedBatch> parts = passed ? cutPassed() : cut(ownCodec == null ? queue.codec() : ownCodec);
         int[] firstRecords = new int[parts.size()];
         BatchResult[] results = new BatchResult[parts.size()];
@@ -277,11 +288,6 @@ public final class FinishedBatch {
     /** Whether success or failure is known. */
     public boolean isDecided() {
         return delivery.isDecided();
-    }
-
-    /** If the batch has failed: whether it may be written nevertheless. */
-    public boolean isPossiblyWritten() {
-        return writes.certaintyOfFailure() == DeliveryCertainty.POSSIBLY_PERSISTED;
     }
 
     /** Whether success is known. */

@@ -1,6 +1,7 @@
 package dev.millrace.client.io;
 
 import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.io.AnswerTable.Refusal;
 import dev.millrace.client.io.BrokerLink.ProduceAnswer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.ApiException;
@@ -14,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides what a broker's answer means for a batch: acknowledge it, send it again, split it, or fail it.
+ * Does what a broker's answer means for a batch: acknowledges it, or what {@link AnswerTable} says of its refusal.
  *
  * <p><b>Threads:</b> the I/O thread.
  */
@@ -35,55 +36,68 @@ final class AnswerHandler {
         ApiException error = answer.error();
         partition.onRequestEnded(batch, error != null && NotWritten.isProvedBy(error));
         if (answer.isUnacknowledged()) {
-            partition.onAccepted(batch);
+            partition.onAccepted(batch, nowMs);
             batch.decideUnacknowledged();
-            return;
-        }
-        if (error == null) {
-            batch.markWritten();
-        }
-        if (error == null || error instanceof DuplicateSequenceException) {
-            partition.onAccepted(batch);
+        } else if (error == null || error instanceof DuplicateSequenceException) {
+            partition.onAccepted(batch, nowMs);
             batch.decide(answer.baseOffset(), answer.logAppendTime(), null);
-            return;
-        }
-        if (batch.isDecided()) {
-            return; // it expired in flight, and whether it was written stays unknown
-        }
-        boolean isSequenceError = settings.idempotent()
-                && (error instanceof OutOfOrderSequenceException || error instanceof UnknownProducerIdException);
-        if (isSequenceError && partition.isLaterBatchAccepted(batch)) {
-            partition.onAccepted(batch);
-            batch.decide(-1, -1, null);
-        } else if (batch.withdrawalCauseOrNull() != null) {
-            log.debug(
-                    "{}: {} records are withdrawn and not sent again: {}",
-                    batch.partition(),
-                    batch.count(),
-                    error.toString());
-            partition.onFailed(batch, batch.withdrawalCauseOrNull());
-            batch.decide(-1, -1, batch.withdrawalCauseOrNull());
-        } else if (isSequenceError
-                && partition.isFirstUndecided(batch)
-                && (batch.isDoubtful() || !partition.canTakeNewEpoch())) {
-            fail(partition, batch, error);
-        } else if (error instanceof RecordTooLargeException && batch.count() > 1) {
-            splitTooLarge(partition, batch, error);
-        } else if (error instanceof CorruptRecordException && batch.isPassed()) {
-            fail(partition, batch, error); // the same bytes again would be refused again
-        } else if (!answer.recordErrors().isEmpty() && !(error instanceof RetriableException)) {
-            failRecords(partition, batch, answer);
-        } else if (!isSequenceError && !(error instanceof RetriableException)) {
-            fail(partition, batch, error);
-        } else if (batch.attempts() > settings.retries() || isExpired(batch, nowMs)) {
-            fail(partition, batch, error);
-        } else {
-            sendAgain(partition, batch, error, nowMs, isSequenceError);
+        } else if (!batch.isDecided()) { // else it expired in flight, and its records were told so
+            partition.onRefused(batch);
+            onRefused(partition, answer, nowMs);
         }
     }
 
-    private void sendAgain(
-            PartitionState partition, FinishedBatch batch, ApiException error, long nowMs, boolean isSequenceError) {
+    private void onRefused(PartitionState partition, ProduceAnswer answer, long nowMs) {
+        FinishedBatch batch = answer.batch();
+        ApiException error = answer.error();
+        Refusal refusal = refusalBy(answer, nowMs);
+        AnswerTable.Position position = partition.positionOf(batch);
+        switch (AnswerTable.actionFor(refusal, batch.evidence(), position, partition.mayRenumber())) {
+            case SEND_AGAIN -> sendAgain(partition, batch, error, nowMs);
+            case NEW_EPOCH, ASK -> {
+                sendAgain(partition, batch, error, nowMs);
+                partition.onUnexpectedSequence(batch);
+            }
+            case SPLIT -> splitTooLarge(partition, batch, error);
+            case FAIL_RECORDS -> failRecords(partition, answer);
+            case FAIL -> fail(partition, batch, causeOf(batch, error, refusal, position));
+        }
+    }
+
+    private Refusal refusalBy(ProduceAnswer answer, long nowMs) {
+        FinishedBatch batch = answer.batch();
+        ApiException error = answer.error();
+        boolean mayTryAgain = batch.attempts() <= settings.retries() && !isExpired(batch, nowMs);
+        if (batch.withdrawalCauseOrNull() != null) {
+            return Refusal.FINAL;
+        }
+        if (settings.idempotent()
+                && (error instanceof OutOfOrderSequenceException || error instanceof UnknownProducerIdException)) {
+            return mayTryAgain ? Refusal.SEQUENCE : Refusal.FINAL;
+        }
+        if (error instanceof RecordTooLargeException && batch.count() > 1) {
+            return Refusal.TOO_LARGE;
+        }
+        if (error instanceof CorruptRecordException && batch.isPassed()) {
+            return Refusal.FINAL; // the same bytes again would be refused again
+        }
+        if (error instanceof RetriableException) {
+            return mayTryAgain ? Refusal.RETRIABLE : Refusal.FINAL;
+        }
+        return answer.recordErrors().isEmpty() ? Refusal.FINAL : Refusal.OF_RECORDS;
+    }
+
+    private static RuntimeException causeOf(
+            FinishedBatch batch, ApiException error, Refusal refusal, AnswerTable.Position position) {
+        if (batch.withdrawalCauseOrNull() != null) {
+            return batch.withdrawalCauseOrNull();
+        }
+        return refusal != Refusal.FINAL && position == AnswerTable.Position.OVERTAKEN
+                ? PartitionState.overtaken(batch)
+                : error;
+    }
+
+    private void sendAgain(PartitionState partition, FinishedBatch batch, ApiException error, long nowMs) {
         log.debug(
                 "{}: attempt {} of a batch of {} records failed, it will be sent again: {}",
                 batch.partition(),
@@ -91,9 +105,6 @@ final class AnswerHandler {
                 batch.count(),
                 error.toString());
         metrics.onRetry(batch);
-        if (isSequenceError) {
-            partition.onUnexpectedSequence(batch);
-        }
         partition.backOffUntil(nowMs + settings.retryBackoff().delayMs(batch.attempts()));
     }
 
@@ -113,14 +124,19 @@ final class AnswerHandler {
         metrics.onSplit();
     }
 
-    private static void fail(PartitionState partition, FinishedBatch batch, ApiException error) {
-        log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), error.toString());
+    private static void fail(PartitionState partition, FinishedBatch batch, RuntimeException error) {
+        if (error == batch.withdrawalCauseOrNull()) {
+            log.debug("{}: {} records were in flight, and are withdrawn", batch.partition(), batch.count());
+        } else {
+            log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), error.toString());
+        }
         partition.onFailed(batch, error);
         batch.decide(-1, -1, error);
     }
 
     /** The broker refuses the batch because of some of its records (KIP-467). */
-    private static void failRecords(PartitionState partition, FinishedBatch batch, ProduceAnswer answer) {
+    private static void failRecords(PartitionState partition, ProduceAnswer answer) {
+        FinishedBatch batch = answer.batch();
         log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), answer.recordErrors());
         KafkaException ofOthers = new KafkaException(
                 "Nothing is wrong with this record, but the broker refused others of its batch", answer.error());

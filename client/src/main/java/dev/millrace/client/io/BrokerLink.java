@@ -8,9 +8,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.ObjIntConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
 
@@ -52,6 +54,12 @@ public interface BrokerLink extends AutoCloseable {
      * {@link #ready}.
      */
     void produce(Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long nowMs);
+
+    /**
+     * Asks the leader of these partitions what it remembers of producers, and how long it does. Only when {@link
+     * #ready}.
+     */
+    void describeProducers(Node leader, List<ProducerQuestion> questions, ProducersHandler handler, long nowMs);
 
     /** Asks for a producer id. Only when {@link #ready}. */
     void initProducerId(Node node, ProducerIdHandler handler, long nowMs);
@@ -127,6 +135,21 @@ public interface BrokerLink extends AutoCloseable {
         boolean isUnacknowledged() {
             return error == null && baseOffset < 0;
         }
+    }
+
+    /** Asks what the leader of a partition remembers of a producer. */
+    record ProducerQuestion(TopicPartition partition, long producerId) {}
+
+    /** Takes the answer to such questions. */
+    interface ProducersHandler {
+        /**
+         * Called once, also if the connection is lost.
+         *
+         * @param answers one per question
+         * @param expirationMs how long the broker remembers a producer: {@code producer.id.expiration.ms}; empty if there
+         *     is no answer
+         */
+        void onAnswers(List<ProducerMemory> answers, OptionalLong expirationMs);
     }
 
     /** Takes the answer to a request for a producer id. */

@@ -42,6 +42,8 @@ final class Drainer {
     private final SenderSettings settings;
     private final SenderMetrics metrics;
     private final AnswerHandler answerHandler;
+    private final BrokerMemory memory = new BrokerMemory();
+    private final ProducerQuestions questions;
     private final TransactionShare transactions;
     private final MonotonicClock clock;
 
@@ -89,6 +91,8 @@ final class Drainer {
         this.metadata = metadata;
         this.metrics = context.metrics();
         this.answerHandler = new AnswerHandler(settings, metrics);
+        this.questions = new ProducerQuestions(
+                link, memory, settings, clock, metadata, partition -> deliverAndSchedule(partition, clock.nowMs()));
     }
 
     /**
@@ -172,7 +176,7 @@ final class Drainer {
         }
         PartitionState known = partitions.get(queue.id());
         if (known == null) {
-            known = new PartitionState(queue, settings, metrics, transactions);
+            known = new PartitionState(queue, settings, memory, metrics, transactions);
             partitions.set(queue.id(), known);
         }
         return known;
@@ -211,6 +215,13 @@ final class Drainer {
             p.updateLeader(topic.id(), topic.leaderEpoch(p.partition()));
         }
         int node = leaderOf(p);
+        if (p.isQuestionOpen(nowMs)) {
+            questions.add(p);
+            if (node == TopicImage.NO_LEADER) {
+                metadata.request();
+            }
+            return;
+        }
         Lane lane = laneOf(node);
         if (hasBatchFor(p, node, nowMs)) {
             p.inLane = true;
@@ -220,7 +231,7 @@ final class Drainer {
             }
         } else if (p.isOpenBatchNext(node, nowMs)) {
             lane.lingering.scheduleBy(p.lingering, p.queue().oldestLingerUntilMs());
-        } else if (hasBatchFor(p, node, Long.MAX_VALUE)) {
+        } else if (p.notBeforeMs() > nowMs) {
             backingOff.scheduleBy(p.backingOff, p.notBeforeMs());
         }
     }
@@ -332,6 +343,7 @@ final class Drainer {
      */
     long drain(long nowMs) {
         long waitMs = ids.current().isKnown() ? drainLanes(nowMs) : Long.MAX_VALUE;
+        waitMs = Math.min(waitMs, questions.askIfDue(image, nowMs));
         for (Lane lane : allLanes) {
             waitMs = Math.min(waitMs, lane.lingering.delayMs(nowMs));
         }
@@ -403,7 +415,7 @@ final class Drainer {
                 later.add(p); // something has changed; visit it again
                 continue;
             }
-            p.markInFlight(batch, node.id(), newest);
+            p.markInFlight(batch, node.id(), newest, nowMs);
             size += batch.size();
             batches.add(batch);
             senders.add(p);

@@ -6,8 +6,8 @@ import org.apache.kafka.common.Uuid;
  * What the I/O thread knows of a partition's leader: how many batches may be in flight to it, and from when on.
  *
  * <p>After a new leader, leader epoch or topic id the broker may not know this producer, and would then accept any
- * sequence as the first (KAFKA-15591). So only one batch is in flight until the leader has accepted one. After an error
- * it has to accept one again.
+ * sequence as the first (KAFKA-15591); and it may have forgotten the producer while that was idle. So only one batch is
+ * in flight until the leader has accepted one. After an error it has to accept one again.
  *
  * <p><b>Threads:</b> the partition's I/O thread.
  */
@@ -28,6 +28,7 @@ final class LeaderState {
     private int term;
 
     private long notBeforeMs = Long.MIN_VALUE;
+    private long lastAcceptedMs;
 
     LeaderState(int maxInFlight) {
         this.maxInFlight = maxInFlight;
@@ -71,11 +72,17 @@ final class LeaderState {
     }
 
     /** A leader has accepted the partition's first batch without an outcome, which was sent in this term. */
-    void onAccepted(int sentInTerm) {
+    void onAccepted(int sentInTerm, long nowMs) {
         if (sentInTerm == term) {
             hasAccepted = true;
+            lastAcceptedMs = nowMs;
             notBeforeMs = Long.MIN_VALUE;
         }
+    }
+
+    /** A batch is about to be sent while none is in flight. */
+    void onSendingAlone(long nowMs) {
+        hasAccepted &= nowMs - lastAcceptedMs < BrokerMemory.AFTER_ACCEPTANCE_MS;
     }
 
     /** Only one batch may be in flight until the leader has accepted one. */

@@ -1,5 +1,6 @@
 package dev.millrace.client.io;
 
+import dev.millrace.client.accumulator.Evidence;
 import dev.millrace.client.accumulator.FinishedBatch;
 import java.util.ArrayDeque;
 import java.util.Iterator;
@@ -38,10 +39,32 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
         return batches.iterator();
     }
 
+    /** How many batches there are from the first one without an outcome up to this one; null stands for the next one. */
+    int countUpTo(FinishedBatch batchOrNull) {
+        int count = 0;
+        for (FinishedBatch other : batches) {
+            count += count > 0 || !other.isDecided() ? 1 : 0;
+            if (isSame(other, batchOrNull)) {
+                return count;
+            }
+        }
+        return count + 1;
+    }
+
     /** The first batch that must be sent again, or null. */
     FinishedBatch firstToSendAgain() {
         for (FinishedBatch batch : batches) {
             if (!batch.isDecided() && !batch.isInFlight()) {
+                return batch;
+            }
+        }
+        return null;
+    }
+
+    /** The first batch without an outcome of which this is known, or null. */
+    FinishedBatch firstUndecided(Evidence evidence) {
+        for (FinishedBatch batch : batches) {
+            if (!batch.isDecided() && batch.evidence() == evidence) {
                 return batch;
             }
         }

@@ -1,15 +1,16 @@
 package dev.millrace.client.io;
 
+import dev.millrace.client.accumulator.Evidence;
 import dev.millrace.client.accumulator.FailureLog;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.PartitionQueue;
 import dev.millrace.client.accumulator.SealCause;
-import dev.millrace.client.accumulator.SequenceStart;
 import dev.millrace.client.accumulator.Withdrawal;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,7 +38,9 @@ final class PartitionState {
     private final TransactionShare transactions;
     private final LeaderState leader;
     private final OutstandingBatches outstanding = new OutstandingBatches();
+    private final Sequences sequences;
     private final GivenSequences given;
+    private final Doubts doubts;
 
     final Deadlines.Deadline lingering = new Deadlines.Deadline(this);
     final Deadlines.Deadline backingOff = new Deadlines.Deadline(this);
@@ -57,27 +60,26 @@ final class PartitionState {
 
     private int inFlight;
 
-    private ProducerId producerId = ProducerId.NONE;
-    private int nextSequence;
-    private int nextAcknowledged;
-
     private volatile long wantedIn;
     private volatile long addedIn;
 
-    /** Whether a batch was written will never be known: no new sequences until it is clear whether there is a gap. */
-    private boolean unresolved;
-
-    /** The broker expects a sequence that will never come: take a new epoch when nothing is in flight. */
-    private boolean needsNewEpoch;
+    /** The leader was asked what it remembers, and has not answered. */
+    private boolean isAsking;
 
     PartitionState(
-            PartitionQueue queue, SenderSettings settings, SenderMetrics metrics, TransactionShare transactions) {
+            PartitionQueue queue,
+            SenderSettings settings,
+            BrokerMemory memory,
+            SenderMetrics metrics,
+            TransactionShare transactions) {
         this.transactions = transactions;
         this.queue = queue;
-        this.given = new GivenSequences(queue);
-        this.metrics = metrics;
         this.idempotent = settings.idempotent();
+        this.sequences = new Sequences(queue, idempotent, transactions);
+        this.given = sequences.given();
+        this.metrics = metrics;
         this.leader = new LeaderState(settings.maxInFlight());
+        this.doubts = new Doubts(outstanding, memory);
     }
 
     // ---- transactions: wanted by its own thread, added by the first I/O thread ----
@@ -102,12 +104,13 @@ final class PartitionState {
         return addedIn;
     }
 
-    /**
-     * Whether batches after a gap in the sequences may be sent with a new epoch: not if they belong to a transaction, or
-     * the application numbers them.
-     */
-    boolean canTakeNewEpoch() {
-        return !transactions.isTransactional() && !given.areUsed();
+    boolean isIdempotent() {
+        return idempotent;
+    }
+
+    /** Whether batches after a gap in the sequences may be sent with a new epoch. */
+    boolean mayRenumber() {
+        return sequences.mayRenumber();
     }
 
     PartitionQueue queue() {
@@ -140,30 +143,61 @@ final class PartitionState {
             return null;
         }
         FinishedBatch again = outstanding.firstToSendAgain();
+        if (isMoreThanTheBrokerRemembers(again)) {
+            return null;
+        }
         if (again != null) {
             return again;
         }
-        FinishedBatch first = unresolved ? null : queue.peek();
+        FinishedBatch first = sequences.mayHaveGap() ? null : queue.peek();
         return first == null || first.isUnwritable() ? null : first;
     }
 
     /** Whether the open batch would be {@link #candidate} if it were sealed now. */
     boolean isOpenBatchNext(int node, long nowMs) {
         return !isBlocked(node, nowMs)
-                && !unresolved
+                && !sequences.mayHaveGap()
                 && queue.hasRecords()
                 && queue.isOldestOpen()
-                && outstanding.firstToSendAgain() == null;
+                && outstanding.firstToSendAgain() == null
+                && !isMoreThanTheBrokerRemembers(null);
     }
 
     private boolean isBlocked(int node, long nowMs) {
         boolean isOfBefore = given.areNew() && !outstanding.isEmpty(); // what expired in flight has the former numbers
-        return needsNewEpoch || isOfBefore || leader.isBlocked(node, inFlight, nowMs);
+        return isOfBefore || leader.isBlocked(node, inFlight, nowMs) || isBlockedByDoubt(nowMs);
+    }
+
+    /**
+     * Whether the leader might not recognize the first batch without an outcome any more after it has written this one,
+     * or the next one.
+     */
+    private boolean isMoreThanTheBrokerRemembers(FinishedBatch batchOrNull) {
+        return idempotent && outstanding.countUpTo(batchOrNull) > BrokerMemory.BATCHES;
+    }
+
+    private boolean isBlockedByDoubt(long nowMs) {
+        return idempotent && (sequences.hasGap() || doubts.hasGap() || isAsking || isQuestionOpen(nowMs));
+    }
+
+    /** Whether the leader must be asked what it remembers before anything is sent. */
+    boolean isQuestionOpen(long nowMs) {
+        return idempotent && inFlight == 0 && !isAsking && doubts.isQuestionOpen(nowMs);
+    }
+
+    /** Notes that broker {@code node} is asked now. */
+    ProducerId ask(int node) {
+        leader.updateNode(node);
+        isAsking = true;
+        return sequences.producerId();
     }
 
     /** Marks {@link #candidate} as in flight to {@code node}, and gives it a sequence unless it has one. */
-    void markInFlight(FinishedBatch batch, int node, ProducerId newest) {
+    void markInFlight(FinishedBatch batch, int node, ProducerId newest, long nowMs) {
         leader.updateNode(node);
+        if (inFlight == 0) {
+            leader.onSendingAlone(nowMs);
+        }
         stampAndMoveIfNew(batch, newest);
         batch.markSent(leader.term());
         inFlight++;
@@ -177,7 +211,9 @@ final class PartitionState {
 
     private void stampAndMoveIfNew(FinishedBatch batch, ProducerId newest) {
         if (batch == queue.peek()) {
-            stamp(batch, newest);
+            if (sequences.number(batch, newest, outstanding.isEmpty())) {
+                leader.requireAcceptance();
+            }
             moveToOutstanding(batch);
         }
     }
@@ -186,34 +222,6 @@ final class PartitionState {
     private void moveToOutstanding(FinishedBatch batch) {
         outstanding.addLast(batch); // may lack memory
         queue.take();
-    }
-
-    private void stamp(FinishedBatch batch, ProducerId newest) {
-        if (!idempotent) {
-            batch.stamp(ProducerId.NONE.id(), ProducerId.NONE.epoch(), FinishedBatch.NO_SEQUENCE);
-            return;
-        }
-        if (given.areNew()) {
-            goOnFrom(given.apply());
-        } else if (outstanding.isEmpty() && !given.areUsed() && !newest.equals(producerId)) {
-            restartSequences(newest);
-        }
-        stamp(batch, nextSequence);
-        nextSequence = sequenceAfter(nextSequence, batch.count());
-    }
-
-    private void goOnFrom(SequenceStart start) {
-        producerId = new ProducerId(start.producerId(), start.epoch());
-        nextSequence = start.sequence();
-        nextAcknowledged = start.sequence();
-        leader.requireAcceptance();
-    }
-
-    private void stamp(FinishedBatch batch, int sequence) {
-        if (transactions.isTransactional()) {
-            batch.setTransactional();
-        }
-        batch.stamp(producerId.id(), producerId.epoch(), sequence);
     }
 
     /** Before this time nothing is sent to the leader that refused a batch. */
@@ -229,14 +237,64 @@ final class PartitionState {
         inFlight--;
     }
 
+    /** The broker has refused the batch, or its answer is lost. */
+    void onRefused(FinishedBatch batch) {
+        if (batch.evidence() == Evidence.UNKNOWN) {
+            doubts.onAttemptLeftOpen();
+        }
+    }
+
     /** The broker has the batch. Call this before the batch is decided. */
-    void onAccepted(FinishedBatch batch) {
+    void onAccepted(FinishedBatch batch, long nowMs) {
+        if (idempotent) {
+            failOvertaken(batch);
+        }
         if (isFirstUndecided(batch)) {
-            leader.onAccepted(batch.sentInTerm());
+            leader.onAccepted(batch.sentInTerm(), nowMs);
         }
         if (idempotent && !outstanding.isLaterAccepted(batch)) {
-            nextAcknowledged = sequenceAfter(batch.sequence(), batch.count());
+            sequences.onAccepted(batch);
         }
+    }
+
+    /** A later batch is in the log: earlier ones that are proved unwritten are not sent any more. */
+    private void failOvertaken(FinishedBatch accepted) {
+        if (isFirstUndecided(accepted)) {
+            return;
+        }
+        for (FinishedBatch earlier : outstanding) {
+            if (earlier == accepted) {
+                return;
+            }
+            earlier.onOvertaken();
+            if (!earlier.isInFlight() && earlier.evidence() != Evidence.UNKNOWN) {
+                failInDoubt(earlier, overtaken(earlier));
+            }
+        }
+    }
+
+    private void failInDoubt(FinishedBatch batch, OutOfOrderSequenceException cause) {
+        if (batch.isDecided()) {
+            return;
+        }
+        log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), cause.getMessage());
+        noteGap(true, cause);
+        batch.decide(-1, -1, cause);
+    }
+
+    /** Why a batch fails that is not in the log, while a later one is. */
+    static OutOfOrderSequenceException overtaken(FinishedBatch batch) {
+        return new OutOfOrderSequenceException("The broker refused " + batch.count() + " record(s) for "
+                + batch.partition() + " before it wrote them, and has accepted later ones, or may have, because it had"
+                + " forgotten the producer (producer.id.expiration.ms, counted from the timestamps of records); they are"
+                + " not written, and sent again they would be in the wrong order");
+    }
+
+    private static OutOfOrderSequenceException open(FinishedBatch batch) {
+        return new OutOfOrderSequenceException("The answer to " + batch.count() + " record(s) for " + batch.partition()
+                + " is lost, and the broker can no longer tell whether it has written them: it may have forgotten the"
+                + " producer (producer.id.expiration.ms, counted from the timestamps of records), or the producer may"
+                + " not ask (it needs the right to read the topic); sent again they might be there twice");
     }
 
     /** A batch was refused, and will be sent again, alone, but not before {@code backoffUntilMs}. */
@@ -253,11 +311,7 @@ final class PartitionState {
     /** Smaller batches take the place of this one and its sequences. */
     private void replaceByParts(FinishedBatch batch) {
         batch.splitIntoParts(parts -> {
-            int sequence = batch.sequence();
-            for (FinishedBatch part : parts) {
-                stamp(part, sequence);
-                sequence = idempotent ? sequenceAfter(sequence, part.count()) : FinishedBatch.NO_SEQUENCE;
-            }
+            sequences.numberParts(batch, parts);
             outstanding.replace(batch, parts);
         });
     }
@@ -271,24 +325,76 @@ final class PartitionState {
     }
 
     private void noteGap(boolean hasSequence, RuntimeException cause) {
-        if (given.areUsed()) {
-            given.onFailed(cause);
-        } else {
-            unresolved |= idempotent && hasSequence;
-        }
+        sequences.onFailed(hasSequence, cause);
     }
 
     /**
-     * The broker did not expect this batch's sequence. If no earlier batch can still reach it, it expects one that will
-     * never come. Then neither this batch nor any later one was written, so they can be sent with a new epoch.
+     * The broker did not expect this batch's sequence, and no earlier batch can still reach it. When nothing is in
+     * flight it is asked what it has, if anything may be written; what is not in its log gets new sequences.
      */
     void onUnexpectedSequence(FinishedBatch batch) {
-        needsNewEpoch |= isFirstUndecided(batch);
+        doubts.onUnexpectedSequence(batch);
     }
 
-    /** Whether the broker has accepted a later batch: then it has this one too, and has only forgotten its offset. */
-    boolean isLaterBatchAccepted(FinishedBatch batch) {
-        return outstanding.isLaterAccepted(batch);
+    /** Where the batch stands among those without an outcome. */
+    AnswerTable.Position positionOf(FinishedBatch batch) {
+        if (!idempotent) {
+            return AnswerTable.Position.FIRST;
+        }
+        if (outstanding.isLaterAccepted(batch)) {
+            return AnswerTable.Position.OVERTAKEN;
+        }
+        return isFirstUndecided(batch) ? AnswerTable.Position.FIRST : AnswerTable.Position.AFTER_UNDECIDED;
+    }
+
+    /**
+     * What the leader has answered when asked what it remembers. Batches that are decided by it are to be delivered.
+     *
+     * @param askAgainAtMs if it could not answer
+     */
+    void onMemory(ProducerMemory told, long nowMs, long askAgainAtMs) {
+        isAsking = false;
+        if (told.kind() == ProducerMemory.Kind.UNANSWERED) {
+            leader.backOffUntil(askAgainAtMs);
+            return;
+        }
+        ProducerMemory answer = told.ofEpoch(sequences.producerId().epoch());
+        for (FinishedBatch batch : outstanding) {
+            if (!batch.isAccepted()) {
+                apply(doubts.verdictOn(batch, answer, nowMs), batch);
+            }
+        }
+        if (doubts.hasGap()) {
+            closeGap(answer);
+        }
+    }
+
+    /** Only the first outcome of a batch counts. */
+    private void apply(Doubts.Verdict verdict, FinishedBatch batch) {
+        switch (verdict) {
+            case UNWRITTEN -> batch.onAbsent();
+            case OVERTAKEN -> failInDoubt(batch, overtaken(batch));
+            case OPEN -> failInDoubt(batch, open(batch));
+            case SEND_AGAIN -> {}
+        }
+    }
+
+    /** Without new sequences, if the leader may take the old ones now, or if they must not change. */
+    private void closeGap(ProducerMemory answer) {
+        FinishedBatch first = outstanding.firstUndecided();
+        boolean isNext = first != null
+                && answer.kind() == ProducerMemory.Kind.REMEMBERED
+                && first.sequence() == Sequences.after(answer.lastSequence(), 1);
+        boolean isToBeRecognized = outstanding.firstUndecided(Evidence.UNKNOWN) != null;
+        if (isNext || isToBeRecognized || answer.kind() == ProducerMemory.Kind.FORGOTTEN) {
+            doubts.clearGap();
+        } else if (first != null && !mayRenumber()) {
+            doubts.clearGap();
+            failInDoubt(
+                    first,
+                    new OutOfOrderSequenceException(first.partition() + " lacks what was before sequence "
+                            + first.sequence() + ": the last that its leader has is " + answer.lastSequence()));
+        }
     }
 
     /** Whether every earlier batch has an outcome. */
@@ -314,6 +420,7 @@ final class PartitionState {
                 }
                 if (!batch.isInFlight()) {
                     it.remove();
+                    doubts.onDone(batch);
                 }
             }
         }
@@ -337,41 +444,38 @@ final class PartitionState {
         }
     }
 
-    /** When nothing is in flight: closes a gap in the sequences by a new epoch, or finds that there is none. */
+    /** Once no batch may be written, none in flight either: closes a gap by a new epoch, or finds that there is none. */
     void closeSequenceGap(ProducerIds ids) {
-        if (!idempotent || inFlight > 0 || given.areUsed()) {
+        if (!idempotent || isAsking) {
             return;
         }
-        if (unresolved && outstanding.isEmpty()) {
-            unresolved = false;
-            needsNewEpoch |= nextAcknowledged != nextSequence;
+        if (doubts.hasGap() && outstanding.firstUndecided(Evidence.UNKNOWN) == null) {
+            doubts.clearGap();
+            if (mayRenumber()) {
+                sequences.onGap();
+            }
         }
-        if (needsNewEpoch) {
+        if (outstanding.isEmpty()) {
+            sequences.onAllDecided();
+        }
+        if (sequences.hasGap()) {
             ProducerId newest = ids.current();
-            if (newest.equals(producerId) && !transactions.isTransactional()) { // a transaction gets one when it ends
+            if (newest.equals(sequences.producerId()) && !transactions.isTransactional()) { // its end gives it one
                 ids.bumpEpoch(newest);
                 newest = ids.current();
             }
-            if (newest.isKnown() && !newest.equals(producerId)) {
-                restartSequences(newest);
+            if (newest.isKnown() && !newest.equals(sequences.producerId())) {
+                renumber(newest);
             }
         }
     }
 
-    /** From 0 in a new epoch; in the same one, from what the broker expects. */
-    private void restartSequences(ProducerId next) {
-        if (!next.isSameEpochAs(producerId)) {
-            nextAcknowledged = 0;
-        }
-        producerId = next;
-        nextSequence = nextAcknowledged;
-        needsNewEpoch = false;
-        unresolved = false;
+    private void renumber(ProducerId newest) {
+        sequences.restart(newest);
         leader.requireAcceptance();
         for (FinishedBatch batch : outstanding) {
             if (!batch.isDecided()) {
-                stamp(batch, nextSequence);
-                nextSequence = sequenceAfter(nextSequence, batch.count());
+                sequences.continueWith(batch);
             }
         }
     }
@@ -480,10 +584,6 @@ final class PartitionState {
     void abandonInFlight() {
         outstanding.forEach(batch -> batch.onRequestEnded(false));
         inFlight = 0;
-    }
-
-    static int sequenceAfter(int sequence, int count) {
-        return (sequence + count) & Integer.MAX_VALUE; // wraps to 0 after 2^31 - 1
     }
 
     /** Gives the reason why a batch fails. */

@@ -124,6 +124,11 @@ final class NetworkBrokerLink implements BrokerLink {
     }
 
     @Override
+    public void describeProducers(Node leader, List<ProducerQuestion> questions, ProducersHandler handler, long nowMs) {
+        new ProducerDescription(leader, questions, handler).ask(connections, nowMs);
+    }
+
+    @Override
     public void initProducerId(Node node, ProducerIdHandler handler, long nowMs) {
         InitProducerIdRequestData data =
                 new InitProducerIdRequestData().setTransactionalId(null).setTransactionTimeoutMs(Integer.MAX_VALUE);

@@ -469,6 +469,12 @@ class MetadataRefreshTest {
         }
 
         @Override
+        public void describeProducers(
+                Node leader, List<ProducerQuestion> questions, ProducersHandler producers, long nowMs) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
         public void initProducerId(Node node, ProducerIdHandler handler, long atMs) {
             throw new UnsupportedOperationException();
         }

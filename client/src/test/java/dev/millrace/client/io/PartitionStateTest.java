@@ -103,7 +103,7 @@ class PartitionStateTest {
         PartitionState state = state(share);
         FinishedBatch batch = state.candidate(NODE, 0);
         if (way == Way.SPLIT) {
-            state.markInFlight(batch, NODE, ID);
+            state.markInFlight(batch, NODE, ID, 0);
             state.onRequestEnded(batch, true);
         }
 
@@ -117,7 +117,7 @@ class PartitionStateTest {
                     if (way == Way.SPLIT) {
                         state.splitTooLarge(batch);
                     } else {
-                        state.markInFlight(batch, NODE, ID);
+                        state.markInFlight(batch, NODE, ID, 0);
                     }
                 })
                 .isInstanceOf(InternalError.class);
@@ -247,13 +247,13 @@ class PartitionStateTest {
     private static FinishedBatch sendNext(PartitionState state) {
         FinishedBatch batch = state.candidate(NODE, 0);
         assertThat(batch).isNotNull();
-        state.markInFlight(batch, NODE, ID);
+        state.markInFlight(batch, NODE, ID, 0);
         return batch;
     }
 
     private static void accept(PartitionState state, FinishedBatch batch) {
         state.onRequestEnded(batch, true);
-        state.onAccepted(batch);
+        state.onAccepted(batch, 0);
         batch.decide(0, -1, null);
         state.deliverDecided();
     }
@@ -268,7 +268,8 @@ class PartitionStateTest {
     private PartitionState state(TransactionShare share) {
         List<PartitionState> states = new ArrayList<>();
         accumulator.forEachQueue(
-                ready.get(0), queue -> states.add(new PartitionState(queue, SETTINGS, new NoMetrics(), share)));
+                ready.get(0),
+                queue -> states.add(new PartitionState(queue, SETTINGS, new BrokerMemory(), new NoMetrics(), share)));
         return states.get(0);
     }
 }

@@ -57,6 +57,12 @@ class ProducerSimulation {
     /** Whether the limit of the brokers changes all the time. */
     boolean changingLimits;
 
+    /** Whether most records have timestamps of days ago. */
+    boolean hasOldRecords;
+
+    /** Whether the application pauses now and then, for seconds. */
+    boolean pauses;
+
     /** Whether the topic is deleted and created anew now and then. */
     boolean recreatesTopic;
 
@@ -174,6 +180,10 @@ class ProducerSimulation {
         if (changingLimits && random.nextInt(10) == 0) {
             cluster.topic.maxMessageBytes(random.nextBoolean() ? ROOM_FOR_ONE : Integer.MAX_VALUE);
         }
+        if (pauses && random.nextInt(20) == 0) {
+            runUntilAllIsTold();
+            cluster.passTime(2 * random.nextLong(cluster.topic.expirationMs()));
+        }
         if (recreatesTopic && random.nextInt(40) == 0) {
             createTopicAnew();
         }
@@ -208,8 +218,9 @@ class ProducerSimulation {
             for (Object partition : (List<?>) field(Drainer.class, "partitions")
                     .get(field(IoThread.class, "drainer").get(thread))) {
                 if (partition != null) {
-                    field(PartitionState.class, "nextSequence").setInt(partition, nextSequence);
-                    field(PartitionState.class, "nextAcknowledged").setInt(partition, nextSequence);
+                    Object sequences = field(PartitionState.class, "sequences").get(partition);
+                    field(Sequences.class, "next").setInt(sequences, nextSequence);
+                    field(Sequences.class, "nextAcknowledged").setInt(sequences, nextSequence);
                 }
             }
         }
@@ -305,7 +316,11 @@ class ProducerSimulation {
         byte[] bytes = ByteBuffer.allocate(Long.BYTES + random.nextInt(60))
                 .putLong(value)
                 .array();
-        return new EncodableRecord(cluster.nowMs(), null, bytes, new byte[] {0});
+        return new EncodableRecord(cluster.nowMs() - ageMs(), null, bytes, new byte[] {0});
+    }
+
+    private long ageMs() {
+        return hasOldRecords && random.nextInt(4) > 0 ? SimulatedTopic.DAY_MS * (1 + random.nextInt(3)) : 0;
     }
 
     /** False if there is no memory. */

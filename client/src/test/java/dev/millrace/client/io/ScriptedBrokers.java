@@ -16,6 +16,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.ObjIntConsumer;
 import java.util.stream.Collectors;
@@ -54,6 +55,15 @@ final class ScriptedBrokers implements BrokerLink {
 
     /** Why no producer id is given at the moment, or null. */
     ApiException idRefusal;
+
+    /** What brokers say that they remember of the producer. */
+    ProducerMemory memory = ProducerMemory.without(ProducerMemory.Kind.FORGOTTEN);
+
+    /** For how long they say that they do. */
+    OptionalLong expirationMs = OptionalLong.of(86_400_000);
+
+    /** What they were asked of producers so far. */
+    final List<ProducerQuestion> asked = new ArrayList<>();
 
     /** Whether brokers can be connected to. */
     boolean reachable = true;
@@ -150,6 +160,13 @@ final class ScriptedBrokers implements BrokerLink {
     @Override
     public void produce(Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long atMs) {
         pending.add(new Request(node.id(), batches, image, handler));
+    }
+
+    @Override
+    public void describeProducers(Node leader, List<ProducerQuestion> questions, ProducersHandler handler, long atMs) {
+        asked.addAll(questions);
+        List<ProducerMemory> answers = questions.stream().map(q -> memory).toList();
+        immediate.add(() -> handler.onAnswers(answers, expirationMs));
     }
 
     @Override

@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.accumulator.RecordFuture;
+import dev.millrace.client.delivery.DeliveryCallback;
+import dev.millrace.client.delivery.DeliveryCertainty;
 import dev.millrace.client.io.ScriptedBrokers.Request;
 import dev.millrace.kafka.common.record.internal.DefaultRecordBatch;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Random;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.NetworkException;
@@ -265,7 +268,7 @@ class SequencesTest {
     }
 
     @Test
-    void shouldNotStampABatchAnewWhenALaterOneWasAccepted() throws Exception {
+    void shouldFailABatchThatIsNotWrittenWhenTheBrokerHasForgottenTheProducerAndAcceptedALaterOne() throws Exception {
         // given
         ScriptedIo io = ScriptedIo.idempotent(1);
         io.warmUp(0);
@@ -274,15 +277,100 @@ class SequencesTest {
         Request first = io.brokers.pending().get(0);
         Request second = io.brokers.pending().get(1);
 
-        // when the first answer is lost, and the broker no longer remembers the batch when it comes again
+        // when
+        first.refuse(new NotEnoughReplicasException("before it is written"));
         second.accept();
-        first.refuse(new OutOfOrderSequenceException("long ago"));
         io.passBackoff();
 
-        // then it is in the log
+        // then it would be in the log after the later one
         assertThat(io.brokers.pending()).isEmpty();
-        assertThat(futures.get(0).get().hasOffset()).isFalse();
+        assertThatThrownBy(futures.get(0)::get).hasCauseInstanceOf(OutOfOrderSequenceException.class);
         assertThat(futures.get(1).get().hasOffset()).isTrue();
+    }
+
+    @Test
+    void shouldFailABatchThatIsNotWrittenAtOnceWhenItsAnswerComesAfterThatOfALaterOne() throws Exception {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        io.warmUp(0);
+        List<RecordFuture> futures = send(io, 0, 2);
+        io.run();
+        Request first = io.brokers.pending().get(0);
+        Request second = io.brokers.pending().get(1);
+
+        // when
+        second.accept();
+        first.refuse(new OutOfOrderSequenceException("of what was never sent before"));
+        io.passBackoff();
+
+        // then
+        assertThatThrownBy(futures.get(0)::get).hasCauseInstanceOf(OutOfOrderSequenceException.class);
+        assertThat(futures.get(1).get().hasOffset()).isTrue();
+    }
+
+    @Test
+    void shouldTellThatABatchMayBeWrittenWhenALaterOneWasAcceptedAndTheBrokerDoesNotRecognizeIt() throws Exception {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        io.warmUp(0);
+        List<DeliveryCertainty> told = new ArrayList<>();
+        io.send(0, (DeliveryCallback) (metadata, error, certainty) -> told.add(certainty));
+        List<RecordFuture> later = send(io, 0, 1);
+        io.run();
+        Request first = io.brokers.pending().get(0);
+        Request second = io.brokers.pending().get(1);
+
+        // when the first answer is lost, and the broker no longer remembers the batch when it comes again
+        second.accept();
+        first.refuse(new NetworkException("lost"));
+        io.brokers.memory = new ProducerMemory(ProducerMemory.Kind.REMEMBERED, 0, 2);
+        io.passBackoff();
+        io.brokers.pending().get(0).refuse(new OutOfOrderSequenceException("long ago"));
+        io.passBackoff();
+
+        // then nothing proves that it is in the log
+        assertThat(io.brokers.asked).hasSize(2);
+        assertThat(io.brokers.pending()).isEmpty();
+        assertThat(told).containsExactly(DeliveryCertainty.POSSIBLY_PERSISTED);
+        assertThat(later.get(0).get().hasOffset()).isTrue();
+    }
+
+    @Test
+    void shouldNotGuessWhenTheBrokerMayHaveForgotten() throws Exception {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        io.warmUp(0);
+        List<RecordFuture> futures = send(io, 0, 1);
+        io.run();
+        io.brokers.expirationMs = OptionalLong.of(1_000);
+
+        // when
+        io.brokers.pending().get(0).refuse(new NetworkException("lost"));
+        io.passTime(600);
+        io.run();
+
+        // then
+        assertThat(io.brokers.asked).hasSize(1);
+        assertThat(io.brokers.pending()).isEmpty();
+        assertThatThrownBy(futures.get(0)::get).hasCauseInstanceOf(OutOfOrderSequenceException.class);
+    }
+
+    @Test
+    void shouldSendOneAloneAfterAPause() {
+        // given
+        ScriptedIo io = ScriptedIo.idempotent(1);
+        io.warmUp(0);
+        io.passTime(500);
+
+        // when
+        send(io, 0, 3);
+        io.run();
+
+        // then the broker may have forgotten the producer, and would take any of them
+        assertThat(io.brokers.pending()).hasSize(1);
+        io.brokers.pending().get(0).accept();
+        io.run();
+        assertThat(io.brokers.pending()).hasSize(2);
     }
 
     /** KAFKA-12152: the broker would take an idle partition's next sequence under the new epoch for a gap. */
@@ -385,7 +473,7 @@ class SequencesTest {
             int sequence = Integer.MAX_VALUE - random.nextInt(1000);
             int count = 1 + random.nextInt(2000);
 
-            assertThat(PartitionState.sequenceAfter(sequence, count))
+            assertThat(Sequences.after(sequence, count))
                     .isEqualTo(DefaultRecordBatch.incrementSequence(sequence, count));
         }
     }
@@ -394,8 +482,10 @@ class SequencesTest {
     private static void setSequence(ScriptedIo io, int next) throws ReflectiveOperationException {
         List<?> states =
                 (List<?>) field(Drainer.class, "partitions", List.class).get(io.drainer);
-        field(PartitionState.class, "nextSequence", int.class).set(states.get(0), next);
-        field(PartitionState.class, "nextAcknowledged", int.class).set(states.get(0), next);
+        Object sequences =
+                field(PartitionState.class, "sequences", Sequences.class).get(states.get(0));
+        field(Sequences.class, "next", int.class).set(sequences, next);
+        field(Sequences.class, "nextAcknowledged", int.class).set(sequences, next);
     }
 
     private static VarHandle field(Class<?> owner, String name, Class<?> type) throws ReflectiveOperationException {

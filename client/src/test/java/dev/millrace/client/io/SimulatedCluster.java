@@ -20,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.ObjIntConsumer;
@@ -58,7 +59,8 @@ final class SimulatedCluster implements BrokerLink {
     private boolean gapsAreMistakes;
     private int maxInFlight = MAX_IN_FLIGHT;
     private boolean lateRequests;
-    private long clockMs = 1_000_000;
+    private long clockMs = 100 * SimulatedTopic.DAY_MS;
+    private boolean refusesQuestions;
     private boolean silent;
     private boolean faultsOver;
     private SimulatedCoordinator coordinator;
@@ -112,6 +114,16 @@ final class SimulatedCluster implements BrokerLink {
     /** From here on a broker may carry out a request after its connection has broken. */
     void carryOutLate() {
         lateRequests = true;
+    }
+
+    /** No broker tells what it remembers of producers, as if this one may not read. */
+    void refuseQuestions() {
+        refusesQuestions = true;
+    }
+
+    /** Nothing happens for so long. */
+    void passTime(long ms) {
+        clockMs += ms;
     }
 
     /** Producer ids come with this epoch; after the highest one another id is needed. */
@@ -243,6 +255,10 @@ final class SimulatedCluster implements BrokerLink {
         if (fault() && random.nextInt(4) == 0) {
             note("move leader", topic.moveSomeLeader());
         }
+        int restarted = topic.passTime();
+        if (restarted >= 0) {
+            disconnect(restarted);
+        }
         for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {
             answer.run();
         }
@@ -337,6 +353,25 @@ final class SimulatedCluster implements BrokerLink {
         if (gapsAreMistakes && earlier.isDecided() && batch.attempts() == 1) {
             violations.add(batch.partition() + " was sent a new batch while an expired one was in flight");
         }
+    }
+
+    @Override
+    public void describeProducers(Node leader, List<ProducerQuestion> questions, ProducersHandler handler, long nowMs) {
+        note("describe producers", leader.id(), questions);
+        boolean lost = fault() && random.nextInt(3) == 0;
+        List<ProducerMemory> told = new ArrayList<>();
+        for (ProducerQuestion question : questions) {
+            ProducerMemory memory =
+                    topic.describeProducer(leader.id(), question.partition().partition(), question.producerId());
+            told.add(
+                    lost
+                            ? ProducerMemory.without(ProducerMemory.Kind.UNANSWERED)
+                            : refusesQuestions ? ProducerMemory.without(ProducerMemory.Kind.REFUSED) : memory);
+        }
+        answers.add(() -> {
+            note("producers", told);
+            handler.onAnswers(told, lost ? OptionalLong.empty() : OptionalLong.of(topic.expirationMs()));
+        });
     }
 
     @Override

@@ -48,16 +48,17 @@ final class SimulatedPartition {
     /** A record and where it was, and with which timestamp. */
     record Written(long offset, long value, long timestamp) {}
 
-    private record Appended(int firstSequence, int lastSequence, long offset) {}
+    record Appended(int firstSequence, int lastSequence, long offset) {}
 
-    private record Producer(short epoch, int lastSequence, List<Appended> remembered) {
-        Producer after(RecordBatch batch, long offset) {
+    /** What a broker knows of a producer: of its last batches, and the newest timestamp of the last one. */
+    record Producer(short epoch, int lastSequence, long maxTimestamp, List<Appended> remembered) {
+        Producer after(RecordBatch batch, long offset, long maxTimestamp) {
             List<Appended> newest = new ArrayList<>(batch.producerEpoch() == epoch ? remembered : List.of());
             newest.add(new Appended(batch.baseSequence(), batch.lastSequence(), offset));
             if (newest.size() > REMEMBERED_BATCHES) {
                 newest.remove(0);
             }
-            return new Producer(batch.producerEpoch(), batch.lastSequence(), newest);
+            return new Producer(batch.producerEpoch(), batch.lastSequence(), maxTimestamp, newest);
         }
     }
 
@@ -93,12 +94,34 @@ final class SimulatedPartition {
             committed.addAll(open);
         }
         open.clear();
-        replaceProducers(known -> epoch > known.epoch ? new Producer(epoch, -1, List.of()) : known);
+        replaceProducers(known -> epoch > known.epoch ? new Producer(epoch, -1, known.maxTimestamp, List.of()) : known);
     }
 
     /** As if so many records had been written before. */
     void expect(int sequence) {
-        replaceProducers(known -> new Producer(known.epoch, sequence - 1, List.of()));
+        replaceProducers(known -> new Producer(known.epoch, sequence - 1, known.maxTimestamp, List.of()));
+    }
+
+    /** Null if the broker knows nothing of it. */
+    Producer producerOrNull(long id) {
+        return producers.get(id);
+    }
+
+    /** The broker looks which producers have written nothing that is younger. */
+    void forgetExpired(long nowMs, long expirationMs) {
+        Map<Long, Producer> next = new HashMap<>(producers);
+        next.values().removeIf(known -> nowMs - known.maxTimestamp >= expirationMs);
+        producers = next;
+    }
+
+    /** The leader stops and starts again without a loss; its snapshot has the last batch of each producer. */
+    void restart() {
+        replaceProducers(known -> new Producer(
+                known.epoch,
+                known.lastSequence,
+                known.maxTimestamp,
+                known.remembered.subList(Math.max(0, known.remembered.size() - 1), known.remembered.size())));
+        lead(leader);
     }
 
     private void replaceProducers(UnaryOperator<Producer> change) {
@@ -122,8 +145,9 @@ final class SimulatedPartition {
         }
         if (batch.hasProducerId()) {
             Map<Long, Producer> next = new HashMap<>(producers);
-            Producer known = producers.getOrDefault(batch.producerId(), new Producer((short) -1, -1, List.of()));
-            next.put(batch.producerId(), known.after(batch, baseOffset));
+            Producer known = producers.getOrDefault(batch.producerId(), new Producer((short) -1, -1, -1, List.of()));
+            long newest = logAppendTime < 0 ? batch.maxTimestamp() : logAppendTime;
+            next.put(batch.producerId(), known.after(batch, baseOffset, newest));
             producers = next;
         }
         return baseOffset;
@@ -141,11 +165,10 @@ final class SimulatedPartition {
     /**
      * Another broker leads. It has what was replicated, and perhaps some of the rest.
      *
-     * @param mayLose how many of the replicated batches it may lack: an unclean election, unless 0. It never lacks all:
-     *     then it would take any sequence, also that of a batch which follows one in flight, and no producer could know
+     * @param mayLose how many of the replicated batches it may lack: an unclean election, unless 0
      */
     void elect(int node, Random random, int mayLose) {
-        int least = Math.max(Math.min(1, replicated), replicated - mayLose);
+        int least = Math.max(0, replicated - mayLose);
         int kept = least + random.nextInt(beforeBatches.size() - least + 1);
         if (kept < beforeBatches.size()) {
             State last = beforeBatches.get(kept);

@@ -28,6 +28,8 @@ import org.apache.kafka.common.errors.UnknownTopicIdException;
  * for the replicas, and answer. Leaders move, or fail and take with them what is not replicated.
  */
 final class SimulatedTopic {
+    static final long DAY_MS = 86_400_000;
+
     private final Random random;
     private final BooleanSupplier fault;
     private final LongSupplier clock;
@@ -43,6 +45,9 @@ final class SimulatedTopic {
     private double refusalRate;
     private int mayLose = -1;
     private boolean logAppendTime;
+    private long expirationMs = DAY_MS;
+    private boolean forgetting;
+    private boolean restarting;
     private boolean lying;
     private boolean answeredWithoutOffset;
 
@@ -90,6 +95,22 @@ final class SimulatedTopic {
     /** From here on, brokers sometimes say that they have not written what they have. */
     void lie() {
         lying = true;
+    }
+
+    /** From here on, brokers forget a producer so long after the newest timestamp of its last batch. */
+    void forgetProducersAfter(long ms) {
+        expirationMs = ms;
+        forgetting = true;
+    }
+
+    /** How long they remember one. */
+    long expirationMs() {
+        return expirationMs;
+    }
+
+    /** From here on, a leader is stopped cleanly and started again now and then. */
+    void restartLeaders() {
+        restarting = true;
     }
 
     /** What the brokers find too large; it may change at any time. */
@@ -214,6 +235,34 @@ final class SimulatedTopic {
         }
         long timestamp = logAppendTime ? result.partition.timestampAt(result.offset) : -1;
         return new ProduceAnswer(batch, null, result.offset, timestamp);
+    }
+
+    /** What a broker says of a producer. */
+    ProducerMemory describeProducer(int node, int partition, long producerId) {
+        SimulatedPartition asked = partitions.get(partition);
+        if (asked.leader != node) {
+            return ProducerMemory.without(ProducerMemory.Kind.UNANSWERED);
+        }
+        SimulatedPartition.Producer known = asked.producerOrNull(producerId);
+        return known == null
+                ? ProducerMemory.without(ProducerMemory.Kind.FORGOTTEN)
+                : new ProducerMemory(ProducerMemory.Kind.REMEMBERED, known.epoch(), known.lastSequence());
+    }
+
+    /** What happens at the brokers by itself. Returns the broker that was restarted, or -1. */
+    int passTime() {
+        SimulatedPartition partition = partitions.get(random.nextInt(partitions.size()));
+        if (forgetting && random.nextInt(4) == 0) {
+            partition.forgetExpired(clock.getAsLong(), expirationMs);
+        }
+        if (!restarting || !fault.getAsBoolean() || random.nextInt(8) > 0) {
+            return -1;
+        }
+        partition.restart();
+        if (forgetting) { // whenever a log is loaded
+            partition.forgetExpired(clock.getAsLong(), expirationMs);
+        }
+        return partition.leader;
     }
 
     LeaderHint hint(int partition) {

@@ -48,6 +48,45 @@ enum SimulationScenario {
         run.recreatesTopic = true;
     }),
 
+    /** Most records are days old: brokers forget the producer in full flight, while they refuse batches. */
+    PRODUCERS_ARE_FORGOTTEN(0.25, Client.idempotent(NEVER_MS), Holds.ACKNOWLEDGED_ARE_THERE, run -> {
+        run.cluster.topic.forgetProducersAfter(SimulatedTopic.DAY_MS);
+        run.hasOldRecords = true;
+        run.changingLimits = true;
+        run.cluster.topic.failLeaders(0);
+    }),
+
+    /** Brokers forget a producer after a second without a record; some do not tell what they remember. */
+    IDLE_PRODUCERS_ARE_FORGOTTEN(0.2, Client.idempotent(NEVER_MS), Holds.ACKNOWLEDGED_ARE_THERE, run -> {
+        run.cluster.topic.forgetProducersAfter(1_000);
+        run.pauses = true;
+        run.changingLimits = true;
+        if (run.seed % 3 == 0) {
+            run.cluster.refuseQuestions();
+        }
+    }),
+
+    /** The same where all that goes wrong is that batches are too large: nothing may fail. */
+    LARGE_BATCHES_AFTER_PAUSES(0, Client.idempotent(NEVER_MS), Holds.ALL_WRITTEN, run -> {
+        run.cluster.topic.forgetProducersAfter(20_000);
+        run.pauses = true;
+        run.changingLimits = true;
+    }),
+
+    /** Leaders are restarted, and remember the last batch of a producer only. */
+    LEADERS_RESTART(
+            0.25, Client.idempotent(NEVER_MS), Holds.ACKNOWLEDGED_ARE_THERE, run -> run.cluster.topic.restartLeaders()),
+
+    LEADERS_RESTART_AND_FORGET(0.25, Client.idempotent(2_000), Holds.ACKNOWLEDGED_ARE_THERE, run -> {
+        run.cluster.topic.restartLeaders();
+        run.cluster.topic.forgetProducersAfter(SimulatedTopic.DAY_MS);
+        run.hasOldRecords = true;
+        run.changingLimits = true;
+        if (run.seed % 3 == 0) {
+            run.cluster.refuseQuestions();
+        }
+    }),
+
     CLOSED_WITHOUT_TIME(0.2, Client.idempotent(NEVER_MS), Holds.ACKNOWLEDGED_ARE_THERE, run -> run.closesEarly = true),
 
     SEQUENCES_WRAP(

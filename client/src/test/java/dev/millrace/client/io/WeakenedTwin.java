@@ -1,7 +1,17 @@
 package dev.millrace.client.io;
 
-import static dev.millrace.client.io.Weakening.always;
+import static dev.millrace.client.accumulator.Evidence.UNKNOWN;
+import static dev.millrace.client.accumulator.Evidence.UNWRITTEN;
+import static dev.millrace.client.io.AnswerTable.Action.FAIL;
+import static dev.millrace.client.io.AnswerTable.Action.NEW_EPOCH;
+import static dev.millrace.client.io.AnswerTable.Position.AFTER_UNDECIDED;
+import static dev.millrace.client.io.AnswerTable.Position.FIRST;
+import static dev.millrace.client.io.AnswerTable.Position.OVERTAKEN;
+import static dev.millrace.client.io.AnswerTable.Refusal.RETRIABLE;
+import static dev.millrace.client.io.AnswerTable.Refusal.SEQUENCE;
+import static dev.millrace.client.io.AnswerTable.Refusal.TOO_LARGE;
 import static dev.millrace.client.io.Weakening.call;
+import static dev.millrace.client.io.Weakening.cell;
 import static dev.millrace.client.io.Weakening.field;
 import static dev.millrace.client.io.Weakening.notInstance;
 import static dev.millrace.client.io.Weakening.number;
@@ -21,25 +31,41 @@ enum WeakenedTwin {
     EXPIRY_LEAVES_NOTHING_UNRESOLVED(withoutCall("io.PartitionState", "failOpenedBefore", "noteGap")),
     FAILURE_LEAVES_NOTHING_UNRESOLVED(withoutCall("io.PartitionState", "onFailed", "noteGap")),
     NEW_SEQUENCES_WHILE_UNRESOLVED(
-            field("io.PartitionState", "candidate", "unresolved"),
-            field("io.PartitionState", "isOpenBatchNext", "unresolved")),
-    NEW_EPOCH_WITH_REQUESTS_IN_FLIGHT(field("io.PartitionState", "closeSequenceGap", "inFlight")),
-    NEW_EPOCH_WHEN_A_LATER_BATCH_IS_UNEXPECTED(
-            call("io.PartitionState", "onUnexpectedSequence", "isFirstUndecided", 1)),
-    NEW_EPOCH_DOES_NOT_START_AT_ZERO(withoutWrite("io.PartitionState", "restartSequences", "nextAcknowledged")),
-    EVERY_RETRY_GETS_A_NEW_SEQUENCE(always("io.AnswerHandler", "sendAgain")),
-    PARTS_ARE_NUMBERED_WRONGLY(call("io.PartitionState", "replaceByParts", "count", 1)),
-    DOUBTFUL_PARTS_ARE_TAKEN_AS_UNWRITTEN(call("io.AnswerHandler", "handle", "isDoubtful", 0)),
-    SEQUENCES_DO_NOT_WRAP(number("io.PartitionState", "sequenceAfter", Integer.MAX_VALUE, -1)),
+            call("io.PartitionState", "candidate", "mayHaveGap", 0),
+            call("io.PartitionState", "isOpenBatchNext", "mayHaveGap", 0)),
+    NEW_EPOCH_DOES_NOT_START_AT_ZERO(withoutWrite("io.Sequences", "restart", "nextAcknowledged")),
+    EVERY_RETRY_GETS_A_NEW_SEQUENCE(
+            cell(RETRIABLE, UNKNOWN, FIRST, NEW_EPOCH),
+            call("io.PartitionState", "closeSequenceGap", "firstUndecided", 0),
+            call("io.PartitionState", "isQuestionOpen", "isQuestionOpen", 0)),
+    PARTS_ARE_NUMBERED_WRONGLY(call("io.Sequences", "numberParts", "count", 1)),
+    SEQUENCES_DO_NOT_WRAP(number("io.Sequences", "after", Integer.MAX_VALUE, -1)),
 
-    LEADER_CHANGE_IS_IGNORED(withoutCall("io.LeaderState", "update", "startTerm")),
-    TOPIC_CREATED_ANEW_IS_IGNORED(call("io.LeaderState", "update", "equals", 1)),
+    UNEXPECTED_LATER_AND_PERHAPS_WRITTEN_FAILS(cell(SEQUENCE, UNKNOWN, AFTER_UNDECIDED, FAIL)),
+    TOO_LARGE_FIRST_FAILS(cell(TOO_LARGE, UNWRITTEN, FIRST, FAIL)),
+    TOO_LARGE_AFTER_AN_UNDECIDED_ONE_FAILS(cell(TOO_LARGE, UNWRITTEN, AFTER_UNDECIDED, FAIL)),
+    REFUSED_FIRST_FAILS(cell(RETRIABLE, UNWRITTEN, FIRST, FAIL)),
+    REFUSED_AFTER_AN_UNDECIDED_ONE_FAILS(cell(RETRIABLE, UNWRITTEN, AFTER_UNDECIDED, FAIL)),
+    LOST_FIRST_FAILS(cell(RETRIABLE, UNKNOWN, FIRST, FAIL)),
+    LOST_AFTER_AN_UNDECIDED_ONE_FAILS(cell(RETRIABLE, UNKNOWN, AFTER_UNDECIDED, FAIL)),
+    LOST_AND_OVERTAKEN_FAILS(cell(RETRIABLE, UNKNOWN, OVERTAKEN, FAIL)),
+
+    NEW_EPOCH_WITHOUT_ASKING(
+            call("io.PartitionState", "closeSequenceGap", "firstUndecided", 0),
+            call("io.PartitionState", "isQuestionOpen", "isQuestionOpen", 0)),
+    RETRY_WITHOUT_ASKING(call("io.Doubts", "isQuestionOpen", "isRetryUnsafe", 0)),
+    BROKERS_NEVER_FORGET(
+            call("io.Doubts", "isMemoryCertain", "isCertain", 1),
+            call("io.Doubts", "isMemoryCertainAfter", "isCertain", 1)),
+    FORGOTTEN_MEANS_UNWRITTEN(call("io.Doubts", "verdictOnUnknown", "isMemoryCertainAfter", 1)),
+    OVERTAKEN_IS_SENT_AGAIN(withoutCall("io.PartitionState", "onAccepted", "failOvertaken")),
+    SEVERAL_IN_FLIGHT_AFTER_A_PAUSE(withoutCall("io.PartitionState", "markInFlight", "onSendingAlone")),
+
     WHAT_IS_IN_FLIGHT_IS_NOT_COUNTED(withoutWrite("io.PartitionState", "markInFlight", "inFlight")),
     LAST_IN_FLIGHT_IS_RETRIED_FIRST(
             otherCall("io.OutstandingBatches", "firstToSendAgain", "iterator", "descendingIterator")),
 
     DUPLICATE_COUNTS_AS_FAILED(notInstance("io.AnswerHandler", "handle", DuplicateSequenceException.class)),
-    LATER_SUCCESS_SAYS_NOTHING_OF_EARLIER(call("io.AnswerHandler", "handle", "isLaterBatchAccepted", 0)),
     OFFSET_IS_NOT_TOLD(call("io.AnswerHandler", "handle", "baseOffset", -1)),
     BROKERS_TIMESTAMP_IS_NOT_TOLD(call("io.AnswerHandler", "handle", "logAppendTime", -1)),
     EVERY_ERROR_PROVES_NOTHING_WRITTEN(call("io.AnswerHandler", "handle", "isProvedBy", 1)),

@@ -1,5 +1,7 @@
 package dev.millrace.client.io;
 
+import dev.millrace.client.accumulator.Evidence;
+import java.util.List;
 import java.util.function.BiFunction;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
@@ -134,17 +136,30 @@ final class Weakening {
         });
     }
 
-    /** What the method does if a condition holds, it does always; that is a {@code boolean}, or that two numbers are equal. */
-    static Weakening always(String owner, String method) {
-        return new Weakening(owner, method, (next, self) -> new MethodVisitor(API, next) {
+    /** One cell of {@link AnswerTable} has another action. */
+    static Weakening cell(
+            AnswerTable.Refusal refusal, Evidence evidence, AnswerTable.Position position, AnswerTable.Action instead) {
+        List<Enum<?>> row = List.of(refusal, evidence, position);
+        return new Weakening("io.AnswerTable", "actionFor", (next, self) -> new MethodVisitor(API, next) {
             @Override
-            public void visitJumpInsn(int opcode, Label label) {
-                if (opcode != Opcodes.IFEQ && opcode != Opcodes.IF_ICMPNE) {
-                    super.visitJumpInsn(opcode, label);
-                    return;
+            public void visitCode() {
+                super.visitCode();
+                Label asWritten = new Label();
+                for (int argument = 0; argument < row.size(); argument++) {
+                    super.visitVarInsn(Opcodes.ALOAD, argument);
+                    get(row.get(argument));
+                    super.visitJumpInsn(Opcodes.IF_ACMPNE, asWritten);
                 }
+                get(instead);
+                super.visitInsn(Opcodes.ARETURN);
+                super.visitLabel(asWritten);
+                super.visitFrame(Opcodes.F_SAME, 0, null, 0, null);
                 self.hits++;
-                super.visitInsn(opcode == Opcodes.IFEQ ? Opcodes.POP : Opcodes.POP2); // not past what is done then
+            }
+
+            private void get(Enum<?> constant) {
+                String type = Type.getInternalName(constant.getDeclaringClass());
+                super.visitFieldInsn(Opcodes.GETSTATIC, type, constant.name(), "L" + type + ";");
             }
         });
     }

@@ -104,6 +104,11 @@ public final class InstantLink implements BrokerLink {
     }
 
     @Override
+    public void describeProducers(Node leader, List<ProducerQuestion> questions, ProducersHandler handler, long nowMs) {
+        throw new UnsupportedOperationException("No answer is ever lost here");
+    }
+
+    @Override
     public void initProducerId(Node node, ProducerIdHandler handler, long nowMs) {
         answers.add(answeredMs -> handler.onProducerId(1, (short) 0));
     }

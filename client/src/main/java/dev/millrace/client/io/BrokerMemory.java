@@ -1,0 +1,40 @@
+package dev.millrace.client.io;
+
+/**
+ * How long brokers remember a producer. They forget it when the newest timestamp of its last batch in a partition is
+ * older than {@code producer.id.expiration.ms}, which is compared with the clock every ten minutes, and whenever a log
+ * is loaded. It is the records' timestamps that count, not when they came: one that copies old records may be forgotten
+ * at any time.
+ *
+ * <p>Until a broker was asked, nothing is taken for granted; after that half of the time, because clocks differ, less
+ * what a request may take.
+ *
+ * <p><b>Threads:</b> one I/O thread.
+ */
+final class BrokerMemory {
+    /** A broker recognizes so many of the last batches of a producer in a partition. */
+    static final int BATCHES = 5;
+
+    /** For so long after a batch was acknowledged its leader is not expected to have forgotten the producer. */
+    static final long AFTER_ACCEPTANCE_MS = 500;
+
+    /** From sending a request until a broker carries it out, however busy it is. */
+    private static final long LONGEST_REQUEST_MS = 60_000;
+
+    private static final int SAFETY = 2;
+
+    private long expirationMs;
+
+    /** Brokers forget a producer after so many milliseconds. */
+    void learn(long brokersExpirationMs) {
+        expirationMs = brokersExpirationMs;
+    }
+
+    /**
+     * Whether a broker that has written a batch with this timestamp as the last one must know its producer when it
+     * carries out what is sent now.
+     */
+    boolean isCertain(long maxTimestamp, long nowMs) {
+        return nowMs + LONGEST_REQUEST_MS - maxTimestamp < expirationMs / SAFETY;
+    }
+}
