@@ -177,6 +177,9 @@ class TransactionRequestsTest {
                         .setPartitionErrorCode(Errors.TOPIC_AUTHORIZATION_FAILED.code()));
         AddPartitionsToTxnResponseData answer = new AddPartitionsToTxnResponseData();
         answer.resultsByTopicV3AndBelow().add(topic);
+        AddPartitionsToTxnTopicResult other = new AddPartitionsToTxnTopicResult().setName("b");
+        other.resultsByPartition().add(new AddPartitionsToTxnPartitionResult().setPartitionIndex(0));
+        answer.resultsByTopicV3AndBelow().add(other);
         fixture.on(ApiMessageType.ADD_PARTITIONS_TO_TXN, request -> answer);
 
         Told<Map<TopicPartition, ApiException>> told = ask(handler ->

@@ -86,7 +86,8 @@ class LimitsIT extends SingleBrokerFixture {
             Future<RecordMetadata> before = producer.send(record(topic, 10));
 
             // when
-            Future<RecordMetadata> refused = producer.send(new ProducerRecord<>(topic, 0, null, new byte[1], headers));
+            Future<RecordMetadata> refused =
+                    producer.send(new ProducerRecord<>(topic, 0, null, null, new byte[1], headers));
             Throwable refusal = catchThrowable(
                     () -> RawProducer.of(producer).partition(topic, 0).pass(batch));
 
