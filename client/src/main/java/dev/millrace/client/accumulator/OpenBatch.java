@@ -211,7 +211,7 @@ final class OpenBatch {
      * @param size of the record without its length and its offset delta, which depends on its place
      * @return the tail before the record, which tells its index and position; {@link #NO_ROOM} if the batch is sealed
      */
-    private long claim(long size) {
+    long claim(long size) {
         for (int lost = 0; ; lost++) {
             long seen = tail;
             if (BatchTail.isSealed(seen)) {
@@ -328,6 +328,19 @@ final class OpenBatch {
         whenFinished.setMaxRecordSize(maxRecordSize);
         whenFinished.trim();
         queue.sizing().onFinished(end, whenFinished.size(), full);
+    }
+
+    /**
+     * Ends the wait for a writer that does not finish the batch: all of its records fail. Only for a sealed batch, and
+     * only when no batch is opened any more: the writer may come back and write into the buffer, which must then not be
+     * another batch's.
+     */
+    void giveUp(Throwable cause) {
+        if (finished == null) {
+            finishing = true; // a writer that comes back finishes nothing
+            whenFinished.markUnwritable(BatchTail.count(tail), cause);
+            finished = whenFinished;
+        }
     }
 
     /** Null until the batch is finished. */
