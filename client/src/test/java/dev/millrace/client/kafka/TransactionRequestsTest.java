@@ -259,7 +259,14 @@ class TransactionRequestsTest {
     private short versionOfCommit(int transactionVersion) {
         fixture.close();
         fixture = fixture(transactionVersion);
-        fixture.on(ApiMessageType.TXN_OFFSET_COMMIT, request -> new TxnOffsetCommitResponseData());
+        fixture.on(
+                ApiMessageType.TXN_OFFSET_COMMIT,
+                request -> new TxnOffsetCommitResponseData()
+                        .setTopics(List.of(new TxnOffsetCommitResponseTopic()
+                                .setName("a")
+                                .setPartitions(List.of(
+                                        new TxnOffsetCommitResponsePartition().setPartitionIndex(0),
+                                        new TxnOffsetCommitResponsePartition().setPartitionIndex(1))))));
         fixture.on(ApiMessageType.END_TXN, request -> new EndTxnResponseData());
         fixture.connect();
         transactions().chooseProtocol();

@@ -3,7 +3,6 @@ package dev.millrace.client.memory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 
 /**
  * A program for a small heap, which it uses up: once before a buffer comes back, and once before one more thread waits
@@ -15,8 +14,6 @@ final class WithoutHeap {
 
     private static final int WAITING = 16;
     private static final int MOST_FREE_NODES = 40;
-
-    private static final BooleanSupplier ALWAYS = () -> true;
 
     private static Node filling;
 
@@ -96,10 +93,14 @@ final class WithoutHeap {
             fillHeap(freeNodes);
         }
         try {
-            waiters.await(1, 0, ALWAYS);
+            waiters.await(1, 0, WithoutHeap::isNeeded);
         } catch (OutOfMemoryError | RuntimeException e) {
             // there is no memory of either kind
         }
+    }
+
+    private static boolean isNeeded() {
+        return true;
     }
 
     private static void waitFor(MemoryWaiters waiters, AtomicInteger served) {
