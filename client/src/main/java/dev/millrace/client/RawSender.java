@@ -102,7 +102,11 @@ final class RawSender extends RawProducer {
         return given;
     }
 
-    private void throwIfTooLarge(long size, String what, PartitionQueue queue) {
+    private void throwIfTooLarge(int size, String what, PartitionQueue queue) {
+        if (size == Integer.MAX_VALUE) {
+            throw new RecordTooLargeException(
+                    what + " for " + queue.partition() + " has " + size + " bytes or more, which no batch can hold");
+        }
         if (size <= maxRequestSize && size <= totalMemory) {
             return;
         }

@@ -26,6 +26,7 @@ import dev.millrace.client.support.BlockedCall;
 import dev.millrace.testkit.Await;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -47,6 +48,7 @@ import org.apache.kafka.common.Node;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Serializer;
 import org.junit.jupiter.api.AfterEach;
@@ -122,6 +124,25 @@ class RecordSenderTest {
         assertThatThrownBy(() -> RecordSender.requireAllowed(size, Integer.MAX_VALUE, Long.MAX_VALUE))
                 .isInstanceOf(RecordTooLargeException.class)
                 .hasMessage("The message is 2147483647 bytes or more when serialized, which no batch can hold.");
+    }
+
+    /** The value is shared by all headers, so that the test needs little memory. */
+    @Test
+    void shouldRefuseARecordWhoseHeadersAreLargerThanAnyArray() {
+        publish("known");
+        byte[] value = new byte[1 << 24];
+
+        for (int count : new int[] {129, 257}) { // 2 GiB as an int is negative, and 4 GiB are next to nothing
+            List<Header> headers = Collections.nCopies(count, new RecordHeader("h", value));
+            Future<RecordMetadata> refused =
+                    sender.send(new ProducerRecord<>("known", null, null, null, new byte[1], headers), null);
+
+            assertThatThrownBy(refused::get)
+                    .cause()
+                    .isInstanceOf(RecordTooLargeException.class)
+                    .hasMessageContaining("headers");
+        }
+        assertThat(memory.available()).isEqualTo(memory.total());
     }
 
     /** KAFKA-3648. */

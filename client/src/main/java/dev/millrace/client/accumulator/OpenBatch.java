@@ -163,8 +163,8 @@ final class OpenBatch {
             }
             int index = BatchTail.count(seen);
             int position = BatchTail.position(seen);
-            int bodySize = RecordEncoder.bodySize(index, timestampDelta, record);
-            long claimEnd = (long) position + Varint.sizeOf(bodySize) + bodySize;
+            long bodySize = RecordEncoder.bodySize(index, timestampDelta, record);
+            long claimEnd = position + Varint.sizeOf(bodySize) + bodySize;
             if (claimEnd > capacity || index == BatchTail.MAX_RECORDS) {
                 sealFull();
                 return null;
@@ -173,7 +173,7 @@ final class OpenBatch {
                 if (lost > 0) {
                     queue.counters().countLostClaims(lost);
                 }
-                return write(index, position, bodySize, timestampDelta, record, callback);
+                return write(index, position, (int) bodySize, timestampDelta, record, callback);
             }
         }
     }
@@ -184,7 +184,7 @@ final class OpenBatch {
      */
     BatchResult tryAppend(long timestamp, byte[] source, int offset, int length) {
         long timestampDelta = timestamp - baseTimestamp;
-        int size = RecordEncoder.sizeWithoutOffsetDelta(timestampDelta, length);
+        long size = RecordEncoder.sizeWithoutOffsetDelta(timestampDelta, length);
         long claimed = claim(size);
         if (claimed == NO_ROOM) {
             return null;
@@ -192,7 +192,7 @@ final class OpenBatch {
         int index = BatchTail.count(claimed);
         try {
             int at = RecordEncoder.writeStart(
-                    buffer, BatchTail.position(claimed), Varint.sizeOf(index) + size, index, timestampDelta);
+                    buffer, BatchTail.position(claimed), Varint.sizeOf(index) + (int) size, index, timestampDelta);
             System.arraycopy(source, offset, buffer, at, length);
             raiseMaxTimestamp(timestamp);
             raiseMaxRecordSize(RecordEncoder.batchSizeUpperBound(length));
@@ -211,7 +211,7 @@ final class OpenBatch {
      * @param size of the record without its length and its offset delta, which depends on its place
      * @return the tail before the record, which tells its index and position; {@link #NO_ROOM} if the batch is sealed
      */
-    private long claim(int size) {
+    long claim(long size) {
         for (int lost = 0; ; lost++) {
             long seen = tail;
             if (BatchTail.isSealed(seen)) {
@@ -219,8 +219,8 @@ final class OpenBatch {
             }
             int index = BatchTail.count(seen);
             int position = BatchTail.position(seen);
-            int bodySize = Varint.sizeOf(index) + size;
-            long claimEnd = (long) position + Varint.sizeOf(bodySize) + bodySize;
+            long bodySize = Varint.sizeOf(index) + size;
+            long claimEnd = position + Varint.sizeOf(bodySize) + bodySize;
             if (claimEnd > capacity || index == BatchTail.MAX_RECORDS) {
                 sealFull();
                 return NO_ROOM;
@@ -328,6 +328,19 @@ final class OpenBatch {
         whenFinished.setMaxRecordSize(maxRecordSize);
         whenFinished.trim();
         queue.sizing().onFinished(end, whenFinished.size(), full);
+    }
+
+    /**
+     * Ends the wait for a writer that does not finish the batch: all of its records fail. Only for a sealed batch, and
+     * only when no batch is opened any more: the writer may come back and write into the buffer, which must then not be
+     * another batch's.
+     */
+    void giveUp(Throwable cause) {
+        if (finished == null) {
+            finishing = true; // a writer that comes back finishes nothing
+            whenFinished.markUnwritable(BatchTail.count(tail), cause);
+            finished = whenFinished;
+        }
     }
 
     /** Null until the batch is finished. */

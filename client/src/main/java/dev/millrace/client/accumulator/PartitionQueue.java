@@ -271,7 +271,7 @@ public final class PartitionQueue {
         return wanted.done();
     }
 
-    private OpenBatch newest() {
+    OpenBatch newest() {
         OpenBatch seen = newest;
         OpenBatch next = seen.next();
         while (next != null) {
@@ -347,6 +347,13 @@ public final class PartitionQueue {
     public FinishedBatch peek() {
         OpenBatch first = taken.next();
         return first == null ? null : first.finished();
+    }
+
+    /** Finishes each batch here that a writer has left unfinished, so that it fails. Only when the queue is closed. */
+    public void giveUpUnfinished(Throwable cause) {
+        for (OpenBatch batch = taken.next(); batch != null && !batch.isMarker(); batch = batch.next()) {
+            batch.giveUp(cause);
+        }
     }
 
     /** Removes the batch that {@link #peek} returned. */

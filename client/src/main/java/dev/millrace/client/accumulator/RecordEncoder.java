@@ -1,6 +1,7 @@
 package dev.millrace.client.accumulator;
 
 import java.nio.charset.StandardCharsets;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.header.Header;
 
 /**
@@ -21,11 +22,12 @@ public final class RecordEncoder {
     private RecordEncoder() {}
 
     /**
-     * The most bytes that a batch of this one record can take before compression, including the batch's header.
-     * {@code KafkaProducer} compares this with {@code max.request.size} and {@code buffer.memory}.
+     * The most bytes that a batch of this one record can take before compression, including the batch's header;
+     * {@link Integer#MAX_VALUE} if they are more than that. {@code KafkaProducer} compares this with
+     * {@code max.request.size} and {@code buffer.memory}.
      */
     public static int batchSizeUpperBound(EncodableRecord record) {
-        return batchSizeUpperBound(sizeOf(record.key()) + (long) sizeOf(record.value()) + record.headers().length);
+        return batchSizeUpperBound(contentSize(record));
     }
 
     /** As the other, for a record whose encoded key, value and headers take so many bytes. */
@@ -49,6 +51,7 @@ public final class RecordEncoder {
      * Encodes headers before the claim, so that no code of the application runs between claim and commit.
      *
      * @throws IllegalArgumentException a header without a key
+     * @throws RecordTooLargeException no array can hold the encoded headers
      */
     public static byte[] encodeHeaders(Header[] headers) {
         if (headers.length == 0) {
@@ -56,16 +59,20 @@ public final class RecordEncoder {
         }
         byte[][] keys = new byte[headers.length][];
         byte[][] values = new byte[headers.length][];
-        int size = Varint.sizeOf(headers.length);
+        long size = Varint.sizeOf(headers.length);
         for (int i = 0; i < headers.length; i++) {
             if (headers[i].key() == null) {
                 throw new IllegalArgumentException("Header " + i + " has no key");
             }
             keys[i] = headers[i].key().getBytes(StandardCharsets.UTF_8);
             values[i] = headers[i].value();
-            size += sizeOf(keys[i]) + sizeOf(values[i]);
+            size += sizeOf(lengthOrMissing(keys[i])) + sizeOf(lengthOrMissing(values[i]));
         }
-        byte[] encoded = new byte[size];
+        if (size > Integer.MAX_VALUE) {
+            throw new RecordTooLargeException(
+                    "The headers are " + size + " bytes when serialized, which no batch can hold.");
+        }
+        byte[] encoded = new byte[(int) size];
         int at = Varint.write(encoded, 0, headers.length);
         for (int i = 0; i < headers.length; i++) {
             at = writeBytes(encoded, at, keys[i]);
@@ -75,23 +82,23 @@ public final class RecordEncoder {
     }
 
     /** The record's size in bytes without its own length prefix. */
-    static int bodySize(int offsetDelta, long timestampDelta, EncodableRecord record) {
+    static long bodySize(int offsetDelta, long timestampDelta, EncodableRecord record) {
         return Varint.sizeOf(offsetDelta) + sizeWithoutOffsetDelta(timestampDelta, contentSize(record));
     }
 
     /** The part of {@link #bodySize} that is known before the record has a place in a batch. */
-    static int sizeWithoutOffsetDelta(long timestampDelta, int contentSize) {
+    static long sizeWithoutOffsetDelta(long timestampDelta, long contentSize) {
         return 1 + Varint.sizeOf(timestampDelta) + contentSize;
     }
 
     /** How many bytes key, value and headers take, with their lengths. */
-    static int contentSize(EncodableRecord record) {
-        return sizeOf(record.key()) + sizeOf(record.value()) + record.headers().length;
+    static long contentSize(EncodableRecord record) {
+        return sizeOf(record.keySize()) + sizeOf(record.valueSize()) + record.headers().length;
     }
 
     /** Writes the record at {@code position} and returns the position after it. */
     static int write(byte[] target, int position, int offsetDelta, long timestampDelta, EncodableRecord record) {
-        int bodySize = bodySize(offsetDelta, timestampDelta, record);
+        int bodySize = (int) bodySize(offsetDelta, timestampDelta, record);
         return write(target, position, bodySize, offsetDelta, timestampDelta, record);
     }
 
@@ -113,8 +120,13 @@ public final class RecordEncoder {
         return Varint.write(target, at, offsetDelta);
     }
 
-    private static int sizeOf(byte[] bytes) {
-        return bytes == null ? 1 : Varint.sizeOf(bytes.length) + bytes.length;
+    /** How many bytes an array takes with its length, which is -1 if it is missing. Of the longest ones an int has not enough. */
+    static long sizeOf(int length) {
+        return Varint.sizeOf(length) + Math.max(0L, length);
+    }
+
+    private static int lengthOrMissing(byte[] bytes) {
+        return bytes == null ? -1 : bytes.length;
     }
 
     private static int writeBytes(byte[] target, int position, byte[] bytes) {

@@ -455,6 +455,12 @@ final class Drainer {
         deliverDecided();
     }
 
+    /** As {@link #failAll} of all, also of batches that a writer has left unfinished. Only after the accumulator is closed. */
+    void failAlsoUnfinished(RuntimeException reason) {
+        accumulator.forEachQueue(ready, queue -> queue.giveUpUnfinished(reason));
+        failAll(Long.MAX_VALUE, reason);
+    }
+
     /** Fails every record that has not been sent yet. */
     void failUnsent(RuntimeException reason) {
         PartitionState.Abort abort = new PartitionState.Abort(reason);

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.common.KafkaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -96,7 +97,10 @@ final class IoThread {
         long startNs = System.nanoTime();
         while (!drainer.isIdle()) { // some writer is between claim and commit, and about to finish
             if (System.nanoTime() - startNs > LONGEST_WRITE_NS) { // or its thread has died there
-                log.error("Some records have no outcome: a thread has begun to write one, and has not finished");
+                log.error("A thread has begun to write a record, and has not finished: the records of its batch fail");
+                drainer.failAlsoUnfinished(new KafkaException(
+                        "A thread began to write a record of the batch, and had not finished when the producer ended",
+                        reason));
                 return;
             }
             LockSupport.parkNanos(WRITER_WAIT_NS);

@@ -2,7 +2,6 @@ package dev.millrace.client.kafka;
 
 import dev.millrace.client.io.BrokerLink;
 import dev.millrace.client.io.BrokerLink.MetadataHandler;
-import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.kafka.clients.ClientRequest;
 import dev.millrace.kafka.clients.ClientResponse;
@@ -24,12 +23,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.ObjIntConsumer;
+import java.util.function.Supplier;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.TimeoutException;
-import org.apache.kafka.common.errors.UnknownServerException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,6 +40,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class BrokerConnections implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(BrokerConnections.class);
+
+    private static final int MAX_PORT = 65_535;
 
     private final NetworkClient client;
     private final ClusterImages images;
@@ -134,7 +135,7 @@ public final class BrokerConnections implements AutoCloseable {
             }
             MetadataResponse answer = (MetadataResponse) response.responseBody();
             if (answer.topLevelError() == Errors.NONE) {
-                handleTopics(answer, complete, handler);
+                handler.onMetadata(read(() -> MetadataResponses.toDelta(answer, complete)));
             } else if (answer.topLevelError() == Errors.REBOOTSTRAP_REQUIRED) {
                 handler.onRebootstrapRequired();
             } else {
@@ -143,15 +144,22 @@ public final class BrokerConnections implements AutoCloseable {
         });
     }
 
-    private static void handleTopics(MetadataResponse answer, boolean complete, MetadataHandler handler) {
-        ClusterDelta delta;
+    /**
+     * What {@code reading} makes of an answer.
+     *
+     * @throws SenselessAnswerException it throws, whatever that is
+     */
+    static <T> T read(Supplier<T> reading) {
         try {
-            delta = MetadataResponses.toDelta(answer, complete);
-        } catch (IllegalArgumentException e) {
-            handler.onError(new UnknownServerException("A metadata answer makes no sense", e));
-            return;
+            return reading.get();
+        } catch (RuntimeException e) {
+            throw new SenselessAnswerException(e);
         }
-        handler.onMetadata(delta);
+    }
+
+    /** Whether a connection to the broker can be tried. kafka-clients throws if it is told to connect to others. */
+    static boolean isConnectable(Node broker) {
+        return !broker.host().isEmpty() && broker.port() > 0 && broker.port() <= MAX_PORT;
     }
 
     /** Why there is no response body; null if there is one. */
@@ -226,13 +234,23 @@ public final class BrokerConnections implements AutoCloseable {
 
         @Override
         public void onComplete(ClientResponse response) {
-            if (unanswered.remove(this) == null) {
+            ClientRequest request = unanswered.remove(this);
+            if (request == null) {
                 return; // it was lost when all connections were closed
             }
             try {
-                handler.onComplete(response);
+                tell(response, request);
             } catch (Throwable t) { // the network client would only log it, and the request would never get an outcome
                 handlerFailure = t;
+            }
+        }
+
+        private void tell(ClientResponse response, ClientRequest request) {
+            try {
+                handler.onComplete(response);
+            } catch (SenselessAnswerException e) {
+                log.warn("An answer of node {} makes no sense; it is taken for lost", response.destination(), e);
+                handler.onComplete(lost(request, response.receivedTimeMs()));
             }
         }
     }

@@ -9,16 +9,21 @@ import dev.millrace.kafka.common.protocol.Errors;
 import dev.millrace.kafka.common.requests.MetadataResponse;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Turns metadata responses into deltas of the image. */
 final class MetadataResponses {
+    private static final Logger log = LoggerFactory.getLogger(MetadataResponses.class);
     private static final int[] NO_BROKERS = {};
 
     /** More than any topic has: an image of them would use up the memory. */
@@ -36,6 +41,9 @@ final class MetadataResponses {
         Map<String, ApiException> errors = new HashMap<>();
         Map<Replicas, Replicas> assignments = new HashMap<>();
         for (MetadataResponseTopic topic : response.data().topics()) {
+            if (topic.name() == null || topic.name().isEmpty()) {
+                throw new IllegalArgumentException("A topic has no name; its id is " + topic.topicId());
+            }
             Errors error = Errors.forCode(topic.errorCode());
             if (error == Errors.NONE && topic.partitions().isEmpty()) { // a topic that is being made or deleted
                 errors.put(topic.name(), Errors.LEADER_NOT_AVAILABLE.exception());
@@ -45,7 +53,20 @@ final class MetadataResponses {
                 errors.put(topic.name(), exception(error, topic.name()));
             }
         }
-        return new ClusterDelta(response.clusterId(), new ArrayList<>(response.brokers()), topics, errors, complete);
+        return new ClusterDelta(response.clusterId(), connectable(response.brokers()), topics, errors, complete);
+    }
+
+    /** The others are left out, so that their partitions have no leader, and those of all other brokers go on. */
+    private static List<Node> connectable(Collection<Node> brokers) {
+        List<Node> connectable = new ArrayList<>();
+        for (Node broker : brokers) {
+            if (BrokerConnections.isConnectable(broker)) {
+                connectable.add(broker);
+            } else {
+                log.warn("The cluster names a broker to which nobody can connect; it is left out: {}", broker);
+            }
+        }
+        return connectable;
     }
 
     /** As in the stock client: exceptions that can name topics name this one. */

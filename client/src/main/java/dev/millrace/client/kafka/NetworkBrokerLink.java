@@ -2,6 +2,7 @@ package dev.millrace.client.kafka;
 
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.io.BrokerLink;
+import dev.millrace.client.io.ProducerId;
 import dev.millrace.client.io.TransactionLink;
 import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterImage;
@@ -140,7 +141,9 @@ final class NetworkBrokerLink implements BrokerLink {
             }
             InitProducerIdResponse answer = (InitProducerIdResponse) response.responseBody();
             if (answer.error() == Errors.NONE) {
-                handler.onProducerId(answer.data().producerId(), answer.data().producerEpoch());
+                ProducerId given = TransactionRequests.given(
+                        answer.data().producerId(), answer.data().producerEpoch());
+                handler.onProducerId(given.id(), given.epoch());
             } else {
                 handler.onError(answer.error().exception());
             }

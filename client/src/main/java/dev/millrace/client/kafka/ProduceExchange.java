@@ -10,6 +10,8 @@ import dev.millrace.kafka.common.message.ProduceRequestData;
 import dev.millrace.kafka.common.message.ProduceRequestData.PartitionProduceData;
 import dev.millrace.kafka.common.message.ProduceRequestData.TopicProduceData;
 import dev.millrace.kafka.common.message.ProduceResponseData.BatchIndexAndErrorMessage;
+import dev.millrace.kafka.common.message.ProduceResponseData.LeaderIdAndEpoch;
+import dev.millrace.kafka.common.message.ProduceResponseData.NodeEndpoint;
 import dev.millrace.kafka.common.message.ProduceResponseData.PartitionProduceResponse;
 import dev.millrace.kafka.common.message.ProduceResponseData.TopicProduceResponse;
 import dev.millrace.kafka.common.protocol.ApiKeys;
@@ -30,6 +32,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
+import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.UnknownServerException;
 
@@ -107,41 +110,41 @@ final class ProduceExchange {
 
     private void handleBody(ProduceResponse response, ProduceHandler handler) {
         Map<TopicPartition, PartitionProduceResponse> byPartition = new HashMap<>();
-        List<LeaderHint> leaders = new ArrayList<>();
         for (TopicProduceResponse topic : response.data().responses()) {
             String name =
                     topic.name() == null || topic.name().isEmpty() ? topicsById.get(topic.topicId()) : topic.name();
-            Uuid id = idsByTopic.get(name);
-            if (id == null) {
-                continue; // nothing was sent to this topic
-            }
             for (PartitionProduceResponse partition : topic.partitionResponses()) {
                 byPartition.put(new TopicPartition(name, partition.index()), partition);
-                if (partition.currentLeader().leaderId() >= 0) {
-                    leaders.add(new LeaderHint(
-                            name,
-                            id,
-                            partition.index(),
-                            partition.currentLeader().leaderId(),
-                            partition.currentLeader().leaderEpoch()));
-                }
             }
         }
         List<ProduceAnswer> answers = new ArrayList<>(batches.size());
+        List<LeaderHint> leaders = new ArrayList<>();
         for (FinishedBatch batch : batches) {
-            answers.add(answer(batch, byPartition.get(batch.partition())));
+            PartitionProduceResponse partition = byPartition.get(batch.partition());
+            answers.add(answer(batch, partition));
+            if (partition != null && partition.currentLeader().leaderId() >= 0) {
+                leaders.add(hint(batch.partition(), partition.currentLeader()));
+            }
         }
         List<Node> endpoints = new ArrayList<>();
-        response.data()
-                .nodeEndpoints()
-                .forEach(node -> endpoints.add(new Node(node.nodeId(), node.host(), node.port(), node.rack())));
+        for (NodeEndpoint endpoint : response.data().nodeEndpoints()) {
+            Node node = new Node(endpoint.nodeId(), endpoint.host(), endpoint.port(), endpoint.rack());
+            if (BrokerConnections.isConnectable(node)) {
+                endpoints.add(node);
+            }
+        }
         handler.onAnswers(answers, leaders, endpoints);
     }
 
+    private LeaderHint hint(TopicPartition partition, LeaderIdAndEpoch leader) {
+        String topic = partition.topic();
+        return new LeaderHint(
+                topic, idsByTopic.get(topic), partition.partition(), leader.leaderId(), leader.leaderEpoch());
+    }
+
     private static ProduceAnswer answer(FinishedBatch batch, PartitionProduceResponse partition) {
-        if (partition == null) {
-            ApiException missing =
-                    new UnknownServerException("The broker's answer does not mention " + batch.partition());
+        if (partition == null) { // whether it was written is unknown, as if the answer were lost
+            ApiException missing = new NetworkException("The broker's answer does not mention " + batch.partition());
             return new ProduceAnswer(batch, missing, -1, -1);
         }
         Errors error = Errors.forCode(partition.errorCode());

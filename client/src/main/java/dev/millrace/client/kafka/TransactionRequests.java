@@ -32,7 +32,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
@@ -90,8 +90,9 @@ final class TransactionRequests implements TransactionLink {
                 (FindCoordinatorResponse response) -> {
                     Coordinator found = response.coordinators().get(0);
                     Errors error = Errors.forCode(found.errorCode());
-                    Node node = error == Errors.NONE ? new Node(found.nodeId(), found.host(), found.port()) : null;
-                    handler.onAnswer(node, exception(error, found.errorMessage(), groupOrNull));
+                    return new Told<>(
+                            error == Errors.NONE ? node(found) : null,
+                            exception(error, found.errorMessage(), groupOrNull));
                 },
                 nowMs);
     }
@@ -108,10 +109,13 @@ final class TransactionRequests implements TransactionLink {
                 coordinator,
                 new InitProducerIdRequest.Builder(data),
                 handler,
-                (InitProducerIdResponse response) -> handler.onAnswer(
-                        new ProducerId(
-                                response.data().producerId(), response.data().producerEpoch()),
-                        exception(response.error(), null, null)),
+                (InitProducerIdResponse response) -> response.error() == Errors.NONE
+                        ? new Told<>(
+                                given(
+                                        response.data().producerId(),
+                                        response.data().producerEpoch()),
+                                null)
+                        : new Told<>(null, exception(response.error(), null, null)),
                 nowMs);
     }
 
@@ -128,8 +132,12 @@ final class TransactionRequests implements TransactionLink {
                 coordinator,
                 request,
                 handler,
-                (AddPartitionsToTxnResponse response) -> handler.onAnswer(
-                        refused(response.errors().get(AddPartitionsToTxnResponse.V3_AND_BELOW_TXN_ID), null), null),
+                (AddPartitionsToTxnResponse response) -> new Told<>(
+                        refused(
+                                response.errors().get(AddPartitionsToTxnResponse.V3_AND_BELOW_TXN_ID),
+                                partitions,
+                                null),
+                        null),
                 nowMs);
     }
 
@@ -144,7 +152,7 @@ final class TransactionRequests implements TransactionLink {
                 coordinator,
                 new AddOffsetsToTxnRequest.Builder(data),
                 handler,
-                (AddOffsetsToTxnResponse response) -> handler.onAnswer(
+                (AddOffsetsToTxnResponse response) -> new Told<>(
                         null, exception(Errors.forCode(response.data().errorCode()), null, group)),
                 nowMs);
     }
@@ -175,7 +183,7 @@ final class TransactionRequests implements TransactionLink {
                 request,
                 handler,
                 (TxnOffsetCommitResponse response) ->
-                        handler.onAnswer(refused(response.errors(), group.groupId()), null),
+                        new Told<>(refused(response.errors(), offsets.keySet(), group.groupId()), null),
                 nowMs);
     }
 
@@ -193,27 +201,56 @@ final class TransactionRequests implements TransactionLink {
                 (EndTxnResponse response) -> {
                     EndTxnResponseData answer = response.data();
                     boolean gaveNewEpoch = answer.producerId() != RecordBatch.NO_PRODUCER_ID;
-                    handler.onAnswer(
-                            gaveNewEpoch ? new ProducerId(answer.producerId(), answer.producerEpoch()) : id,
+                    return new Told<>(
+                            gaveNewEpoch ? given(answer.producerId(), answer.producerEpoch()) : id,
                             exception(response.error(), null, null));
                 },
                 nowMs);
     }
 
+    /** What an answer says. */
+    private record Told<T>(T answer, KafkaException error) {}
+
     @SuppressWarnings("unchecked") // each kind of request has one class of responses
-    private <R extends AbstractResponse> void send(
-            Node node, AbstractRequest.Builder<?> request, Handler<?> handler, Consumer<R> onResponse, long nowMs) {
+    private <R extends AbstractResponse, T> void send(
+            Node node,
+            AbstractRequest.Builder<?> request,
+            Handler<T> handler,
+            Function<R, Told<T>> reading,
+            long nowMs) {
         link.send(node, request, true, nowMs, response -> {
             KafkaException failure = BrokerConnections.failureOrNull(response);
             if (failure != null) {
                 handler.onAnswer(null, failure);
             } else {
-                onResponse.accept((R) response.responseBody());
+                Told<T> told = BrokerConnections.read(() -> reading.apply((R) response.responseBody()));
+                handler.onAnswer(told.answer, told.error);
             }
         });
     }
 
-    private static Map<TopicPartition, ApiException> refused(Map<TopicPartition, Errors> errors, String group) {
+    private static Node node(Coordinator found) {
+        Node node = new Node(found.nodeId(), found.host(), found.port());
+        if (!BrokerConnections.isConnectable(node)) {
+            throw new SenselessAnswerException("Nobody can connect to the coordinator " + node);
+        }
+        return node;
+    }
+
+    /** @throws SenselessAnswerException that is no id */
+    static ProducerId given(long producerId, short epoch) {
+        if (producerId < 0 || epoch < 0) {
+            throw new SenselessAnswerException("A producer cannot have the id " + producerId + ", epoch " + epoch);
+        }
+        return new ProducerId(producerId, epoch);
+    }
+
+    /** A partition that is not mentioned must not be taken for one that is not refused. */
+    private static Map<TopicPartition, ApiException> refused(
+            Map<TopicPartition, Errors> errors, Collection<TopicPartition> asked, String group) {
+        if (errors == null || !errors.keySet().containsAll(asked)) {
+            throw new SenselessAnswerException("Of " + asked + " it mentions " + errors);
+        }
         Map<TopicPartition, ApiException> refused = new HashMap<>();
         errors.forEach((partition, error) -> {
             if (error != Errors.NONE) {

@@ -76,12 +76,16 @@ final class FreeBuffers {
         return buffer;
     }
 
-    /** Adds the buffer if it has one of the sizes. */
+    /** Adds the buffer if it has one of the sizes, and there is memory to list it; or else it is garbage. */
     void add(byte[] buffer) {
         int found = Arrays.binarySearch(sizes, buffer.length);
         if (found >= 0) {
             bytes.addAndGet(buffer.length);
-            queues.get(found).addFirst(buffer);
+            try {
+                queues.get(found).addFirst(buffer);
+            } catch (OutOfMemoryError e) {
+                bytes.addAndGet(-buffer.length);
+            }
         }
     }
 

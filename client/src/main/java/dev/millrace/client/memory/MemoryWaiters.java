@@ -1,9 +1,8 @@
 package dev.millrace.client.memory;
 
-import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntPredicate;
@@ -20,12 +19,23 @@ import org.apache.kafka.common.KafkaException;
  * {@code bytesWanted} is written under the lock; a thread that reads a sum without some waiter came before that waiter.
  */
 final class MemoryWaiters {
+    private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final IntPredicate tryTakeForFirst;
     private final BooleanSupplier isShort;
     private final Runnable requestEarlySend;
     private final long recheckNs;
     private final ReentrantLock lock = new ReentrantLock();
-    private final ArrayDeque<Waiter> queue = new ArrayDeque<>();
+
+    /**
+     * Those who wait are linked to each other, so that the queue needs no memory of its own: an ArrayDeque that cannot
+     * grow looks empty after that. They park without a condition of the lock, whose signal needs memory, and is lost
+     * without it.
+     */
+    private Waiter first;
+
+    private Waiter last;
+    private int count;
     private boolean closed;
     private volatile int bytesForFirst;
     private final AtomicLong bytesWanted = new AtomicLong();
@@ -52,9 +62,9 @@ final class MemoryWaiters {
 
     /** How many threads wait. */
     int count() {
-        lock.lock();
+        lockWithoutHeap();
         try {
-            return queue.size();
+            return count;
         } finally {
             lock.unlock();
         }
@@ -80,8 +90,8 @@ final class MemoryWaiters {
         long remainingNs = TimeUnit.MILLISECONDS.toNanos(maxBlockMs);
         lock.lockInterruptibly();
         try {
-            Waiter self = new Waiter(size, lock.newCondition(), stillNeeded);
-            queue.addLast(self);
+            Waiter self = new Waiter(size, Thread.currentThread(), stillNeeded);
+            add(self);
             bytesWanted.addAndGet(size);
             publishFirst();
             try {
@@ -99,11 +109,11 @@ final class MemoryWaiters {
                         throw new BufferExhaustedException("Failed to allocate " + size + " bytes within the configured"
                                 + " max blocking time " + maxBlockMs + " ms; buffer.memory is used up.");
                     }
-                    remainingNs -= awaitTurn(self.turn, isFirst(self) ? Math.min(remainingNs, recheckNs) : remainingNs);
+                    remainingNs -= awaitTurn(isFirst(self) ? Math.min(remainingNs, recheckNs) : remainingNs);
                 }
                 return false;
             } finally {
-                queue.remove(self);
+                remove(self);
                 bytesWanted.addAndGet(-size);
                 publishFirst();
                 signalFirst(); // it may be served now, and must check from now on
@@ -116,34 +126,76 @@ final class MemoryWaiters {
         }
     }
 
+    private void add(Waiter waiter) {
+        if (last == null) {
+            first = waiter;
+        } else {
+            last.next = waiter;
+        }
+        last = waiter;
+        count++;
+    }
+
+    @SuppressWarnings("ReferenceEquality") // waiters are compared by identity
+    private void remove(Waiter waiter) {
+        Waiter before = null;
+        for (Waiter each = first; each != waiter; each = each.next) {
+            before = each;
+        }
+        if (before == null) {
+            first = waiter.next;
+        } else {
+            before.next = waiter.next;
+        }
+        if (last == waiter) {
+            last = before;
+        }
+        count--;
+    }
+
     @SuppressWarnings("ReferenceEquality") // waiters are compared by identity
     private boolean isFirst(Waiter self) {
-        return queue.peekFirst() == self;
+        return first == self;
     }
 
     /** Returns how long it waited, nanoseconds. */
-    @SuppressWarnings({"WaitNotInLoop", "ReturnValueIgnored"}) // the caller loops and checks the time
-    private long awaitTurn(Condition turn, long maxNs) throws InterruptedException {
+    private long awaitTurn(long maxNs) throws InterruptedException {
         long startNs = System.nanoTime();
-        long waitedNs;
+        lock.unlock();
         try {
-            turn.awaitNanos(maxNs);
+            LockSupport.parkNanos(this, maxNs);
         } finally {
-            waitedNs = System.nanoTime() - startNs;
-            waitListener.accept(waitedNs);
+            lockWithoutHeap();
+        }
+        long waitedNs = System.nanoTime() - startNs;
+        waitListener.accept(waitedNs);
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
         }
         return waitedNs;
+    }
+
+    /** If another thread has the lock, {@code lock()} needs memory, which may come back. */
+    private void lockWithoutHeap() {
+        while (true) {
+            try {
+                lock.lock();
+                return;
+            } catch (OutOfMemoryError e) {
+                LockSupport.parkNanos(RETRY_NS);
+            }
+        }
     }
 
     /**
      * Wakes waiters that need no memory any more because another thread opened the batch that they would have opened.
      */
     void wakeNoLongerNeeding() {
-        lock.lock();
+        lockWithoutHeap();
         try {
-            for (Waiter waiter : queue) {
+            for (Waiter waiter = first; waiter != null; waiter = waiter.next) {
                 if (!waiter.stillNeeded.getAsBoolean()) {
-                    waiter.turn.signal();
+                    LockSupport.unpark(waiter.thread);
                 }
             }
         } finally {
@@ -152,7 +204,7 @@ final class MemoryWaiters {
     }
 
     void wakeFirst() {
-        lock.lock();
+        lockWithoutHeap();
         try {
             signalFirst();
         } finally {
@@ -161,33 +213,38 @@ final class MemoryWaiters {
     }
 
     void close() {
-        lock.lock();
+        lockWithoutHeap();
         try {
             closed = true;
-            queue.forEach(waiter -> waiter.turn.signal());
+            for (Waiter waiter = first; waiter != null; waiter = waiter.next) {
+                LockSupport.unpark(waiter.thread);
+            }
         } finally {
             lock.unlock();
         }
     }
 
     private void publishFirst() {
-        bytesForFirst = queue.isEmpty() ? 0 : queue.peekFirst().size;
+        bytesForFirst = first == null ? 0 : first.size;
     }
 
     private void signalFirst() {
-        if (!queue.isEmpty()) {
-            queue.peekFirst().turn.signal();
+        if (first != null) {
+            LockSupport.unpark(first.thread);
         }
     }
 
     private static final class Waiter {
         private final int size;
-        private final Condition turn;
+        private final Thread thread;
         private final BooleanSupplier stillNeeded;
 
-        Waiter(int size, Condition turn, BooleanSupplier stillNeeded) {
+        /** Null in the last one. */
+        private Waiter next;
+
+        Waiter(int size, Thread thread, BooleanSupplier stillNeeded) {
             this.size = size;
-            this.turn = turn;
+            this.thread = thread;
             this.stillNeeded = stillNeeded;
         }
     }

@@ -81,7 +81,10 @@ public final class PartitionChooser {
                             lingerMs,
                             ThreadLocalRandom.current().nextLong()));
         }
-        int size = RECORD_OVERHEAD + headersSize + (key == null ? 0 : key.length) + (value == null ? 0 : value.length);
+        long size = RECORD_OVERHEAD
+                + (long) headersSize
+                + (key == null ? 0 : key.length)
+                + (value == null ? 0 : value.length);
         return sticky.next(image, topic, size);
     }
 

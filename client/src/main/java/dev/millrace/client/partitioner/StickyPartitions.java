@@ -65,7 +65,7 @@ final class StickyPartitions {
     }
 
     /** The partition for the calling thread's next record, whose bytes it takes from the turn. */
-    int next(ClusterImage image, TopicImage topic, int recordSize) {
+    int next(ClusterImage image, TopicImage topic, long recordSize) {
         int stripe = (int) (Thread.currentThread().getId() & (stripesInUse - 1)) * STRIDE;
         while (true) {
             long seen = (long) STRIPES.getOpaque(stripes, stripe);

@@ -87,6 +87,20 @@ class OpenBatchTest {
         assertThat(batch.isSealed()).isTrue();
     }
 
+    /** Only its length is looked at, so the record need not exist. */
+    @Test
+    void shouldSealItselfWhenTheEndOfTheRecordIsBeyondAnInt() {
+        for (int length = Integer.MAX_VALUE - 20; length > 0; length++) {
+            OpenBatch batch = parts.openBatch(500, 1_000);
+            add(batch, TestRecord.ofValue("in"), null);
+
+            BatchResult result = batch.tryAppend(1_000, new byte[0], 0, length);
+
+            assertThat(result).isNull();
+            assertThat(ReadBack.values(finishedAndStamped(batch))).containsExactly("in");
+        }
+    }
+
     @Test
     void shouldTakeNoRecordWhenSealed() {
         OpenBatch batch = parts.openBatch(500, 1_000);

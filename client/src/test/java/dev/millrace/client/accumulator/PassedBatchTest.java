@@ -395,7 +395,7 @@ class PassedBatchTest {
         EncodableRecord encodable = record.encodable();
         byte[] all = new byte[RecordEncoder.batchSizeUpperBound(encodable)];
         int end = RecordEncoder.write(all, 0, 0, 0, encodable);
-        byte[] content = new byte[RecordEncoder.contentSize(encodable)];
+        byte[] content = new byte[(int) RecordEncoder.contentSize(encodable)];
         System.arraycopy(all, end - content.length, content, 0, content.length);
         return content;
     }

@@ -44,7 +44,7 @@ class RecordEncoderTest {
             EncodableRecord record = TestRecord.random(random, 200).encodable();
             int offsetDelta = random.nextInt(BatchTail.MAX_RECORDS) >> random.nextInt(23);
             long timestampDelta = random.nextLong() >> random.nextInt(64);
-            int bodySize = RecordEncoder.bodySize(offsetDelta, timestampDelta, record);
+            long bodySize = RecordEncoder.bodySize(offsetDelta, timestampDelta, record);
 
             int end = RecordEncoder.write(new byte[2_000], 0, offsetDelta, timestampDelta, record);
 
@@ -80,6 +80,19 @@ class RecordEncoderTest {
         int end = RecordEncoder.write(target, BatchHeader.SIZE, BatchTail.MAX_RECORDS, Long.MIN_VALUE, encodable);
 
         assertThat(end).isLessThanOrEqualTo(target.length);
+    }
+
+    /** No record has a part as long as that: its upper bound is what {@code send} refuses. */
+    @Test
+    void shouldCountTheBytesOfTheLongestArraysWhenAnIntHasNotEnough() {
+        long longest = RecordEncoder.sizeOf(Integer.MAX_VALUE);
+
+        assertThat(RecordEncoder.sizeOf(-1)).isEqualTo(1);
+        assertThat(RecordEncoder.sizeOf(0)).isEqualTo(1);
+        assertThat(RecordEncoder.sizeOf(Integer.MAX_VALUE - 4)).isEqualTo(1L << 31);
+        assertThat(longest).isEqualTo((1L << 31) + 4);
+        assertThat(RecordEncoder.sizeWithoutOffsetDelta(0, 2 * longest)).isEqualTo(2 + 2 * longest);
+        assertThat(RecordEncoder.batchSizeUpperBound(2 * longest)).isEqualTo(Integer.MAX_VALUE);
     }
 
     @Test

@@ -50,7 +50,7 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
             }
             int index = BatchTail.count(seen);
             int position = BatchTail.position(seen);
-            int size = RecordEncoder.bodySize(index, 0, record);
+            int size = (int) RecordEncoder.bodySize(index, 0, record);
             int end = position + Varint.sizeOf(size) + size;
             if (end > buffer.length) {
                 seal();

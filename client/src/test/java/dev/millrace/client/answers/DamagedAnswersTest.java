@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -21,6 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.message.ApiMessageType;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -128,10 +130,8 @@ class DamagedAnswersTest {
             try {
                 List<String> observed = site.scenario.play(producer, PATIENCE.times(10));
                 List<String> violations = violations(observed, acknowledgements.get());
-                boolean mustRecover =
-                        !always && damage.meaning != Damage.Meaning.GARBLED && !site.scenario.isTransactional();
-                if (mustRecover && !isAliveAgain(producer)) {
-                    violations.add("does not recover" + observed);
+                if (!always) {
+                    failureToRecover(producer).ifPresent(failure -> violations.add(failure + observed));
                 }
                 return violations;
             } finally {
@@ -168,22 +168,61 @@ class DamagedAnswersTest {
             };
         }
 
-        private static boolean isAliveAgain(MillraceProducer<byte[], byte[]> producer) {
+        /**
+         * Empty if a record is acknowledged, sooner or later. A garbled answer may tell an error that is final, or not to
+         * ask again for a day; then it is enough that the producer has not ended.
+         */
+        private Optional<String> failureToRecover(MillraceProducer<byte[], byte[]> producer) {
+            AtomicReference<Exception> last = new AtomicReference<>();
             try {
-                Await.until("a record is acknowledged", RECOVERY, () -> isAcknowledged(producer));
+                Await.until(
+                        "a record is acknowledged",
+                        RECOVERY,
+                        () -> isAcknowledged(producer, last) || (mayBeFinal() && !hasEnded(last.get())));
+                return Optional.empty();
+            } catch (IllegalStateException e) { // in vain
+                return Optional.of("does not recover, but tells " + last);
+            }
+        }
+
+        private boolean mayBeFinal() {
+            return damage.meaning == Damage.Meaning.GARBLED;
+        }
+
+        private static boolean hasEnded(Exception told) {
+            return told.toString().contains("after producer has been closed")
+                    || told.toString().contains("I/O thread");
+        }
+
+        private boolean isAcknowledged(MillraceProducer<byte[], byte[]> producer, AtomicReference<Exception> last) {
+            boolean isTransactional = site.scenario.isTransactional();
+            try {
+                if (isTransactional) {
+                    producer.beginTransaction();
+                }
+                producer.send(new ProducerRecord<>(HonestBroker.TOPIC, new byte[1]))
+                        .get();
+                if (isTransactional) {
+                    producer.commitTransaction();
+                }
                 return true;
-            } catch (IllegalStateException e) { // in vain, or the producer has ended
+            } catch (ExecutionException | InterruptedException | RuntimeException e) {
+                last.set(e);
+                if (isTransactional) {
+                    List.<Runnable>of(
+                                    producer::commitTransaction, producer::abortTransaction, producer::initTransactions)
+                            .forEach(Case::tryOnce);
+                }
                 return false;
             }
         }
 
-        private static boolean isAcknowledged(MillraceProducer<byte[], byte[]> producer) {
+        /** It depends on what failed which calls are allowed. */
+        private static void tryOnce(Runnable call) {
             try {
-                producer.send(new ProducerRecord<>(HonestBroker.TOPIC, new byte[1]))
-                        .get();
-                return true;
-            } catch (ExecutionException | InterruptedException e) {
-                return false;
+                call.run();
+            } catch (RuntimeException e) {
+                ROOT.debug("Not allowed, or in vain", e);
             }
         }
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.accumulator.RecordFuture;
+import dev.millrace.client.accumulator.UnfinishedWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -39,6 +40,34 @@ class IoThreadsTest {
         assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
         assertThat(threads.failure()).isSameAs(error);
         assertThat(io.send(0)).isNull();
+        assertThat(io.pool.available()).isEqualTo(io.pool.total());
+    }
+
+    /** A thread that runs out of stack may die so, and one that the system does not run for ten seconds looks so. */
+    @Test
+    void shouldFailTheRecordsOfABatchOfWhichAWriterNeverFinishesItsRecord() throws Exception {
+        // given two records in a batch, a third one that is claimed only, and a record after them
+        ScriptedIo io = ScriptedIo.lingering(1, 5_000);
+        AtomicInteger callbacks = new AtomicInteger();
+        List<RecordFuture> futures = new ArrayList<>();
+        futures.add(io.send(0, (metadata, error) -> callbacks.incrementAndGet()));
+        futures.add(io.send(0));
+        UnfinishedWriter.claim(io.accumulator.queue(ScriptedIo.TOPIC, 0, 0));
+        futures.add(io.send(0, (metadata, error) -> callbacks.incrementAndGet()));
+
+        // when
+        IoThread thread = io.thread(new FaultyShare());
+        io.accumulator.close();
+        thread.end(new KafkaException("The end"));
+
+        // then
+        assertThat(futures).allMatch(RecordFuture::isDone);
+        for (RecordFuture future : futures) {
+            assertThatThrownBy(future::get)
+                    .hasCauseInstanceOf(KafkaException.class)
+                    .hasStackTraceContaining("The end");
+        }
+        assertThat(callbacks).hasValue(2);
         assertThat(io.pool.available()).isEqualTo(io.pool.total());
     }
 

@@ -361,7 +361,7 @@ class NetworkBrokerLinkTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-1, Integer.MAX_VALUE - 1})
-    void shouldTellAnErrorWhenMetadataMakeNoSense(int partition) {
+    void shouldTellThatTheAnswerIsLostWhenMetadataMakeNoSense(int partition) {
         try (LinkFixture fixture = fixture()) {
             MetadataResponseData answer = new MetadataResponseData();
             answer.topics()
@@ -370,7 +370,31 @@ class NetworkBrokerLinkTest {
                             .setPartitions(List.of(new MetadataResponsePartition().setPartitionIndex(partition))));
             fixture.on(ApiMessageType.METADATA, request -> answer);
 
-            assertThat(metadata(fixture, true)).singleElement().isInstanceOf(UnknownServerException.class);
+            assertThat(metadata(fixture, true)).singleElement().isInstanceOf(NetworkException.class);
+        }
+    }
+
+    /** The partitions of the others go on. */
+    @Test
+    void shouldLeaveOutBrokersToWhichNobodyCanConnect() {
+        try (LinkFixture fixture = fixture()) {
+            MetadataResponseData answer = new MetadataResponseData();
+            int id = 0;
+            for (int port : new int[] {-1, 0, 1, 65_535, 65_536}) {
+                answer.brokers()
+                        .add(new MetadataResponseBroker()
+                                .setNodeId(id++)
+                                .setHost("host")
+                                .setPort(port));
+            }
+            answer.brokers()
+                    .add(new MetadataResponseBroker().setNodeId(id).setHost("").setPort(1));
+            fixture.on(ApiMessageType.METADATA, request -> answer);
+
+            assertThat(metadata(fixture, true))
+                    .singleElement()
+                    .satisfies(told -> assertThat(((ClusterDelta) told).nodes())
+                            .containsExactlyInAnyOrder(new Node(2, "host", 1), new Node(3, "host", 65_535)));
         }
     }
 

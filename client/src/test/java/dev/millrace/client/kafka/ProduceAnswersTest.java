@@ -154,20 +154,20 @@ class ProduceAnswersTest {
     }
 
     @Test
-    void shouldFailTheBatchThatTheAnswerLeavesOut() {
+    void shouldTellThatTheAnswerIsLostForTheBatchThatItLeavesOut() {
         answer(topic(T, accepted(2, 5, -1), accepted(1, 6, -1)), topic(U, accepted(0, 7, -1)));
 
         assertThat(answers).extracting(ProduceAnswer::baseOffset).containsExactly(5L, 7L, -1L);
         assertThat(answers.get(2).error())
-                .isExactlyInstanceOf(UnknownServerException.class)
+                .isExactlyInstanceOf(NetworkException.class)
                 .hasMessageContaining("t-0");
     }
 
     @Test
-    void shouldFailEachBatchWhenTheAnswerIsEmpty() {
+    void shouldTellThatTheAnswerIsLostForEachBatchWhenItIsEmpty() {
         answer();
 
-        assertFailed(UnknownServerException.class, "does not mention");
+        assertFailed(NetworkException.class, "does not mention");
     }
 
     @ParameterizedTest
@@ -265,6 +265,22 @@ class ProduceAnswersTest {
 
         assertThat(hints).containsExactly(new LeaderHint("t", T, 2, 0, 9));
         assertThat(endpoints).containsExactly(new Node(0, "zero", 9090, "r"));
+    }
+
+    /** The leader of another partition is no news of ours, and nobody can connect to some brokers. */
+    @Test
+    void shouldLeaveOutLeadersOfOtherPartitionsAndBrokersWithoutAnAddress() {
+        PartitionProduceResponse other = refused(-3, Errors.NOT_LEADER_OR_FOLLOWER.code(), null);
+        other.currentLeader().setLeaderId(0).setLeaderEpoch(9);
+        ProduceResponseData data = data(topic(T, other));
+        data.nodeEndpoints().add(new NodeEndpoint().setNodeId(0).setHost("zero").setPort(65_536));
+        data.nodeEndpoints().add(new NodeEndpoint().setNodeId(1).setHost("").setPort(9090));
+        data.nodeEndpoints().add(new NodeEndpoint().setNodeId(2).setHost("two").setPort(65_535));
+
+        exchange.handleResponse(response(false, false, null, null, new ProduceResponse(data)), this::take);
+
+        assertThat(hints).isEmpty();
+        assertThat(endpoints).containsExactly(new Node(2, "two", 65_535));
     }
 
     private ProduceRequest request(short acks, TransactionProtocol protocol) {

@@ -177,6 +177,9 @@ class TransactionRequestsTest {
                         .setPartitionErrorCode(Errors.TOPIC_AUTHORIZATION_FAILED.code()));
         AddPartitionsToTxnResponseData answer = new AddPartitionsToTxnResponseData();
         answer.resultsByTopicV3AndBelow().add(topic);
+        AddPartitionsToTxnTopicResult other = new AddPartitionsToTxnTopicResult().setName("b");
+        other.resultsByPartition().add(new AddPartitionsToTxnPartitionResult().setPartitionIndex(0));
+        answer.resultsByTopicV3AndBelow().add(other);
         fixture.on(ApiMessageType.ADD_PARTITIONS_TO_TXN, request -> answer);
 
         Told<Map<TopicPartition, ApiException>> told = ask(handler ->
@@ -256,7 +259,14 @@ class TransactionRequestsTest {
     private short versionOfCommit(int transactionVersion) {
         fixture.close();
         fixture = fixture(transactionVersion);
-        fixture.on(ApiMessageType.TXN_OFFSET_COMMIT, request -> new TxnOffsetCommitResponseData());
+        fixture.on(
+                ApiMessageType.TXN_OFFSET_COMMIT,
+                request -> new TxnOffsetCommitResponseData()
+                        .setTopics(List.of(new TxnOffsetCommitResponseTopic()
+                                .setName("a")
+                                .setPartitions(List.of(
+                                        new TxnOffsetCommitResponsePartition().setPartitionIndex(0),
+                                        new TxnOffsetCommitResponsePartition().setPartitionIndex(1))))));
         fixture.on(ApiMessageType.END_TXN, request -> new EndTxnResponseData());
         fixture.connect();
         transactions().chooseProtocol();

@@ -25,12 +25,16 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
 
 class StickyPartitionsTest {
     private static final String TOPIC = "t";
+    private static final Class<?> BYTES = ByteArraySerializer.class;
     private static final int TURN = 16_000;
     private static final int LINGER_MS = 5;
 
@@ -114,6 +118,25 @@ class StickyPartitionsTest {
         for (int share : turns) {
             assertThat(share).isCloseTo(1_000, within(10));
         }
+    }
+
+    /** Such a record is refused afterwards; those after it must still be spread. */
+    @Test
+    void shouldEndTheTurnWhenTheBytesOfARecordAreMoreThanAnIntCounts() {
+        ClusterImage image = image(leaders(3));
+        ProducerConfig config = new ProducerConfig(
+                Map.of("bootstrap.servers", "localhost:1", "key.serializer", BYTES, "value.serializer", BYTES));
+        PartitionChooser chooser = new PartitionChooser(
+                config, null, new PartitionLoad(accumulator, new StalledBrokers[] {stalled}, false));
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(TOPIC, new byte[20_000]);
+
+        Set<Integer> chosen = new HashSet<>();
+        chooser.choose(record, null, record.value(), Integer.MAX_VALUE, image, image.topic(TOPIC));
+        for (int i = 0; i < 10; i++) {
+            chosen.add(chooser.choose(record, null, record.value(), 1, image, image.topic(TOPIC)));
+        }
+
+        assertThat(chosen).containsExactlyInAnyOrder(0, 1, 2);
     }
 
     @Test

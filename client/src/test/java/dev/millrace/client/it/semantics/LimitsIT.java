@@ -1,13 +1,21 @@
 package dev.millrace.client.it.semantics;
 
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.millrace.client.raw.RawProducer;
 import dev.millrace.client.support.LeakOracle;
 import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.SingleBrokerFixture;
 import dev.millrace.client.support.TopicContents;
 import dev.millrace.client.support.Tries;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -19,7 +27,10 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.internals.RecordHeader;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -60,6 +71,33 @@ class LimitsIT extends SingleBrokerFixture {
 
             assertThatThrownBy(zeros::get).hasCauseInstanceOf(RecordTooLargeException.class);
         }
+    }
+
+    /** The headers share one value, and the batch is a file of holes: so neither needs the memory that it would take. */
+    @Test
+    void shouldRefuseWhatNoBatchCanHoldAndGoOnWhenTheLimitsAllowIt(@TempDir Path directory) throws Exception {
+        // given
+        String topic = topic("larger-than-an-array", ProducerKind.MILLRACE, 1);
+        List<Header> headers = Collections.nCopies(129, new RecordHeader("h", new byte[1 << 24]));
+        try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
+                        cluster.clientConfig(), "buffer.memory", 4L << 30, "max.request.size", Integer.MAX_VALUE);
+                FileChannel file = FileChannel.open(directory.resolve("batch"), CREATE, READ, WRITE)) {
+            ByteBuffer batch = file.map(FileChannel.MapMode.READ_WRITE, 0, Integer.MAX_VALUE);
+            Future<RecordMetadata> before = producer.send(record(topic, 10));
+
+            // when
+            Future<RecordMetadata> refused =
+                    producer.send(new ProducerRecord<>(topic, 0, null, null, new byte[1], headers));
+            Throwable refusal = catchThrowable(
+                    () -> RawProducer.of(producer).partition(topic, 0).pass(batch));
+
+            // then
+            assertThatThrownBy(refused::get).hasCauseInstanceOf(RecordTooLargeException.class);
+            assertThat(refusal).isInstanceOf(RecordTooLargeException.class);
+            producer.send(record(topic, 20)).get();
+            before.get();
+        }
+        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(2);
     }
 
     @ParameterizedTest

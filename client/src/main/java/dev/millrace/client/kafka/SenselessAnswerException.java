@@ -1,0 +1,17 @@
+package dev.millrace.client.kafka;
+
+/**
+ * An answer can be read, but makes no sense. A handler that throws it before it has told anybody anything is told that
+ * the answer was lost.
+ */
+final class SenselessAnswerException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    SenselessAnswerException(String message) {
+        super(message);
+    }
+
+    SenselessAnswerException(Throwable cause) {
+        super(cause);
+    }
+}
