@@ -60,7 +60,7 @@ class ProducerSettingsTest {
 
     @Test
     void shouldLogTheSettingsUnderTheNameThatPeopleSearchFor() {
-        try (LogLines log = new LogLines("dev.millrace.client", Level.INFO)) {
+        try (LogLines log = new LogLines("org.apache.kafka.common.config", Level.INFO)) {
             parse("linger.ms", 7);
 
             assertThat(log.with("ProducerConfig values:"))

@@ -44,7 +44,7 @@ class QuotaIT extends SingleBrokerFixture {
         String topic = topic("all-answered", kind, 1);
         Producer<byte[], byte[]> producer = create(kind, topic);
         producer.send(record(topic, 500_000)).get();
-        assertThat(throttledMs(producer)).isGreaterThan(2 * PATIENCE.toMillis());
+        assertThat(throttledMs(producer)).isGreaterThan(2.0 * PATIENCE.toMillis());
 
         // when
         long startNs = System.nanoTime();
