@@ -225,6 +225,13 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
      * millrace.metadata.cache}. A transaction that is open is aborted. In a callback it does not block, and fails the
      * records at once. May be called again.
      *
+     * <p>With a {@code timeout} of zero, and in a callback, an open transaction stays open: whoever initializes the next
+     * producer with its {@code transactional.id} decides about it, or the coordinator does after {@code
+     * transaction.timeout.ms}.
+     *
+     * <p>If a broker's quota is exceeded, the buffered records wait for as long as the excess is worth, and so does this
+     * method.
+     *
      * <p>A {@code send} that is still in a serializer or partitioner throws afterwards, and has added nothing to its
      * transaction.
      *
@@ -239,10 +246,13 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         if (timeoutMs < 0) {
             throw new IllegalArgumentException("The timeout cannot be negative.");
         }
-        if (timeoutMs > 0 && !io.isCurrentThread()) {
+        boolean isForced = timeoutMs == 0 || io.isCurrentThread();
+        if (!isForced) {
             kafka.telemetry().beginClose();
+            if (sender.isAccepting()) { // else the transaction is what the first call makes of it
+                transactionApi.close();
+            }
         }
-        transactionApi.close();
         sender.stopAccepting();
         if (io.isCurrentThread()) {
             closeToRecords();

@@ -47,6 +47,9 @@ final class ProducerSettings {
                             + " buffer.memory.allocation.strategy client.rack")
                     .split(" "));
 
+    private static final Set<ConfigDef.Type> NEVER_NULL =
+            Set.of(ConfigDef.Type.BOOLEAN, ConfigDef.Type.INT, ConfigDef.Type.LONG);
+
     private static final Pattern SECURITY = Pattern.compile("(ssl|sasl|security)\\..*");
 
     private ProducerSettings() {}
@@ -63,9 +66,11 @@ final class ProducerSettings {
         Map<String, Object> complete = new HashMap<>(configs);
         putSerializer(complete, ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, keySerializer);
         putSerializer(complete, ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, valueSerializer);
-        ProducerConfig config = new WorkableConfig(complete);
+        rejectNulls(complete);
+        Workable.ProducerConfig config = new Workable.ProducerConfig(complete);
         rejectUnknown(config);
         checkMemory(config);
+        checkTransactionTimeout(config);
         return config;
     }
 
@@ -75,6 +80,19 @@ final class ProducerSettings {
         } else if (configs.get(key) == null) {
             throw new ConfigException(key, null, "must be the class of a Serializer, or give one to the constructor.");
         }
+    }
+
+    /** Kafka's definitions let null pass for a client's name, and for some numbers and flags that have a default. */
+    private static void rejectNulls(Map<String, Object> configs) {
+        ProducerConfig.configDef().configKeys().forEach((key, definition) -> {
+            boolean isNull = configs.containsKey(key) && configs.get(key) == null;
+            boolean canBeNull = definition.defaultValue == null
+                    || !NEVER_NULL.contains(definition.type)
+                    || SECURITY.matcher(key).matches();
+            if (isNull && (!canBeNull || key.equals(ProducerConfig.CLIENT_ID_CONFIG))) {
+                throw new ConfigException(key, null, "must not be null; leave it out for the default.");
+            }
+        });
     }
 
     /**
@@ -109,6 +127,16 @@ final class ProducerSettings {
                     ProducerConfig.BATCH_SIZE_CONFIG,
                     batchSize,
                     "must not be larger than buffer.memory = " + memory + ".");
+        }
+    }
+
+    private static void checkTransactionTimeout(ProducerConfig config) {
+        int timeoutMs = config.getInt(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG);
+        if (timeoutMs <= 0 && config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG) != null) {
+            throw new ConfigException(
+                    ProducerConfig.TRANSACTION_TIMEOUT_CONFIG,
+                    timeoutMs,
+                    "must be positive: no coordinator takes a transaction that ends as it begins.");
         }
     }
 
@@ -157,30 +185,36 @@ final class ProducerSettings {
                 own.mayCreateTopics());
     }
 
-    /**
-     * Has values with which the private copy of Kafka's internals works: the defaults that older versions of
-     * kafka-clients lack, and no time that its selector cannot count.
-     */
-    private static final class WorkableConfig extends ProducerConfig {
+    /** Keeps the next class's simple name out of the way of Kafka's class of the same name. */
+    private static final class Workable {
         private static final Long REBOOTSTRAP_AFTER_MS = TimeUnit.MINUTES.toMillis(5);
 
-        WorkableConfig(Map<String, Object> configs) {
-            super(configs);
-        }
+        private Workable() {}
 
-        @Override
-        protected Map<String, Object> postProcessParsedConfig(Map<String, Object> parsed) {
-            Map<String, Object> updates = new HashMap<>(super.postProcessParsedConfig(parsed));
-            if (!parsed.containsKey(METADATA_RECOVERY_TRIGGER_MS)) {
-                updates.put(METADATA_RECOVERY_TRIGGER_MS, REBOOTSTRAP_AFTER_MS);
+        /**
+         * Has values with which the private copy of Kafka's internals works: the defaults that older versions of
+         * kafka-clients lack, and no time that its selector cannot count. Its simple name heads the settings in the log,
+         * where people search for Kafka's.
+         */
+        private static final class ProducerConfig extends org.apache.kafka.clients.producer.ProducerConfig {
+            ProducerConfig(Map<String, Object> configs) {
+                super(configs);
             }
-            if (parsed.get(SslConfigs.SSL_CIPHER_SUITES_CONFIG) == null) { // the default before 4.2
-                updates.put(SslConfigs.SSL_CIPHER_SUITES_CONFIG, List.of());
+
+            @Override
+            protected Map<String, Object> postProcessParsedConfig(Map<String, Object> parsed) {
+                Map<String, Object> updates = new HashMap<>(super.postProcessParsedConfig(parsed));
+                if (!parsed.containsKey(METADATA_RECOVERY_TRIGGER_MS)) {
+                    updates.put(METADATA_RECOVERY_TRIGGER_MS, REBOOTSTRAP_AFTER_MS);
+                }
+                if (parsed.get(SslConfigs.SSL_CIPHER_SUITES_CONFIG) == null) { // the default before 4.2
+                    updates.put(SslConfigs.SSL_CIPHER_SUITES_CONFIG, List.of());
+                }
+                if ((Long) parsed.get(CONNECTIONS_MAX_IDLE_MS_CONFIG) > MAX_IDLE_MS) {
+                    updates.put(CONNECTIONS_MAX_IDLE_MS_CONFIG, MAX_IDLE_MS);
+                }
+                return updates;
             }
-            if ((Long) parsed.get(CONNECTIONS_MAX_IDLE_MS_CONFIG) > MAX_IDLE_MS) {
-                updates.put(CONNECTIONS_MAX_IDLE_MS_CONFIG, MAX_IDLE_MS);
-            }
-            return updates;
         }
     }
 }

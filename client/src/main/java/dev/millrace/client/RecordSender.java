@@ -263,6 +263,11 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         return waiting == null || waiting.awaitAll(timeoutMs);
     }
 
+    /** Whether {@link #stopAccepting} was not called yet. */
+    boolean isAccepting() {
+        return !closing;
+    }
+
     /** Makes each later {@code send} throw; records that wait for their topic still go to their batches. */
     void stopAccepting() {
         closing = true;

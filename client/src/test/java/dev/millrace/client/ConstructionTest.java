@@ -8,6 +8,7 @@ import dev.millrace.client.support.KafkaClients;
 import dev.millrace.client.support.ProducerKind;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +20,7 @@ import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RoundRobinPartitioner;
@@ -118,6 +120,20 @@ class ConstructionTest {
                 .hasCauseInstanceOf(ConfigException.class)
                 .rootCause()
                 .hasMessageContaining("delivery.timeout.ms");
+    }
+
+    /** The stock producer throws a bare NullPointerException for ten of them. */
+    @Test
+    void shouldWorkOrThrowAConfigExceptionWhenAKeyIsNull() {
+        for (String key : ProducerConfig.configNames()) {
+            Map<String, Object> configs = new HashMap<>(Map.of("bootstrap.servers", "localhost:1"));
+            configs.put(key, null);
+            try {
+                ProducerKind.MILLRACE.create(configs).close(Duration.ZERO);
+            } catch (RuntimeException e) {
+                assertThat(e).as(key).isInstanceOf(ConfigException.class).hasMessageContaining(key);
+            }
+        }
     }
 
     @ParameterizedTest

@@ -1,11 +1,15 @@
 package dev.millrace.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
 import dev.millrace.client.io.SenderSettings;
+import dev.millrace.client.support.LogLines;
 import dev.millrace.client.support.ProducerKind;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
 
@@ -39,6 +43,32 @@ class ProducerSettingsTest {
         }
         assertThat(parse("connections.max.idle.ms", -1).getLong("connections.max.idle.ms"))
                 .isEqualTo(-1);
+    }
+
+    /** No request can say it, and no coordinator would take it. */
+    @Test
+    void shouldRefuseATransactionTimeoutThatIsNotPositive() {
+        for (int timeoutMs : new int[] {0, -1, Integer.MIN_VALUE}) {
+            assertThatThrownBy(() -> parse("transactional.id", "t", "transaction.timeout.ms", timeoutMs))
+                    .isInstanceOf(ConfigException.class)
+                    .hasMessageContaining("transaction.timeout.ms")
+                    .hasMessageContaining("positive");
+
+            parse("transaction.timeout.ms", timeoutMs); // without transactions it means nothing
+        }
+    }
+
+    @Test
+    void shouldLogTheSettingsUnderTheNameThatPeopleSearchFor() {
+        try (LogLines log = new LogLines("org.apache.kafka.common.config", Level.INFO)) {
+            parse("linger.ms", 7);
+
+            assertThat(log.with("ProducerConfig values:"))
+                    .singleElement()
+                    .asString()
+                    .startsWith("INFO ProducerConfig values:")
+                    .contains("linger.ms = 7");
+        }
     }
 
     private static SenderSettings settings(Object... more) {

@@ -3,10 +3,14 @@ package dev.millrace.client.accumulator;
 import dev.millrace.client.memory.BufferPool;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.common.TopicPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * All partitions' queues, and what they share: memory, codec, clock, and the hand-over to the I/O threads.
@@ -14,6 +18,8 @@ import org.apache.kafka.clients.producer.Callback;
  * <p><b>Threads:</b> any. {@code append} takes no lock, and waits only while there is no memory.
  */
 public final class Accumulator {
+    private static final Logger log = LoggerFactory.getLogger(Accumulator.class);
+
     private final BufferPool pool;
     private final ReadyQueues ready;
     private final BatchCodec codec;
@@ -23,6 +29,7 @@ public final class Accumulator {
     private final AppendCounters counters = new AppendCounters();
     private final PartitionQueues queues = new PartitionQueues();
     private final AtomicInteger flushes = new AtomicInteger();
+    private final AtomicBoolean hasWarned = new AtomicBoolean();
 
     /** Written by the first I/O thread. */
     private volatile boolean isShortForWaitingRecords;
@@ -89,6 +96,17 @@ public final class Accumulator {
             queue.ready().wakeIfAsleep();
         }
         pool.recheckWaiters();
+    }
+
+    /** Warns of the first such batch only: a codec that cannot be loaded fails all of them. */
+    void onUnwritable(TopicPartition partition, Throwable cause) {
+        if (!hasWarned.get() && hasWarned.compareAndSet(false, true)) {
+            FailureLog.warn(
+                    log,
+                    "A batch for {} could not be written; its records fail, and so may all others",
+                    partition,
+                    cause);
+        }
     }
 
     ReadyQueue readyOf(int partitionId) {

@@ -24,6 +24,15 @@ public final class FailureLog {
         }
     }
 
+    /** As {@link #error}, for failures of which futures and callbacks are told. */
+    public static void warn(Logger log, String format, Object subject, Throwable thrown) {
+        try {
+            log.warn(format, subject, thrown);
+        } catch (Throwable notLogged) {
+            logNameOnly(log, format, subject, thrown);
+        }
+    }
+
     /** As {@link #error}, for failures that are expected. */
     public static void debug(Logger log, String format, Object subject, Throwable thrown) {
         try {

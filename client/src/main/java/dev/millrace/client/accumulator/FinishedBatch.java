@@ -103,8 +103,7 @@ public final class FinishedBatch {
     /** Why it {@link #isUnwritable}. */
     public KafkaException failure() {
         return new KafkaException(
-                "A batch of " + count + " records for " + partition() + " could not be written: " + unwritableCause,
-                unwritableCause);
+                "A batch of " + count + " records for " + partition() + " could not be written", unwritableCause);
     }
 
     public TopicPartition partition() {
@@ -273,7 +272,7 @@ public final class FinishedBatch {
         } catch (Throwable t) { // whatever another producer wrote there must not end the I/O thread
             throw new CorruptRecordException(
                     "A batch of " + count + " records that was passed on to " + partition()
-                            + " is too large, and cannot be split: " + t,
+                            + " is too large, and cannot be split",
                     t);
         }
     }

@@ -315,6 +315,7 @@ final class OpenBatch {
             finish(count, BatchTail.position(sealed));
         } catch (Throwable t) { // e.g. an Error of a codec without its native library: only this batch fails
             whenFinished.markUnwritable(count, t);
+            queue.onUnwritable(t);
         }
         finished = whenFinished;
         queue.handOver();

@@ -287,6 +287,10 @@ public final class PartitionQueue {
         ready.offer(this, Long.MIN_VALUE);
     }
 
+    void onUnwritable(Throwable cause) {
+        accumulator.onUnwritable(partition(), cause);
+    }
+
     AppendCounters counters() {
         return accumulator.counters();
     }

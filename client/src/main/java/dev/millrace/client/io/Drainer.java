@@ -203,14 +203,14 @@ final class Drainer {
         if (p.isIdle()) {
             return;
         }
-        metadata.noteUse(p.topic());
+        TopicImage topic = image.topic(p.topic());
+        metadata.noteUse(p.topic(), topic == null);
         long expiryMs = Deadlines.plus(p.oldestCreatedMs(), settings.deliveryTimeoutMs());
         expiring.scheduleBy(
                 p.expiring, Math.max(expiryMs, nowMs + 1)); // if it is due already, a writer has not committed yet
         if (p.inLane || !transactions.tryAdmit(p)) {
             return;
         }
-        TopicImage topic = image.topic(p.topic());
         if (topic != null && p.partition() < topic.partitions()) {
             p.updateLeader(topic.id(), topic.leaderEpoch(p.partition()));
         }

@@ -7,7 +7,6 @@ import dev.millrace.client.metadata.ClusterImages;
 import dev.millrace.client.metadata.RememberedTopics;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.client.metadata.TopicRegistry;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -25,7 +24,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Decides when to ask the cluster for metadata, and for which topics: only the unknown ones if a topic is new, so that
  * N first uses cost O(N) (KAFKA-8904); all in use if leaders moved or the image is too old. Between such requests it
- * asks for the topics that an earlier run has used.
+ * asks for the topics that an earlier run has used. Brokers may create only what a sender needs: a topic in use that was
+ * deleted stays deleted until a record is sent to it.
  *
  * <p><b>Threads:</b> {@link #request}, {@link #requestNewTopic} and {@link #onDisconnect} by any thread; the rest on the
  * first I/O thread.
@@ -56,6 +56,9 @@ public final class MetadataRefresh implements IoTask {
 
     /** Whether the last request was for remembered topics; then one that is needed goes first. */
     private boolean wasForRemembered;
+
+    /** Whether the last request was for all topics, and could not create one that is needed; then that goes first. */
+    private boolean isCreationNext;
 
     private boolean asking;
     private int failures;
@@ -110,9 +113,12 @@ public final class MetadataRefresh implements IoTask {
         ready.wake();
     }
 
-    /** The topic has buffered records, so its metadata must not expire. */
-    void noteUse(String topic) {
+    /** The topic has buffered records: its metadata must not expire, and it is needed if it {@code isMissing}. */
+    void noteUse(String topic, boolean isMissing) {
         registry.add(topic);
+        if (isMissing) {
+            requestNewTopic(topic, false);
+        }
     }
 
     @Override
@@ -158,7 +164,10 @@ public final class MetadataRefresh implements IoTask {
             ask(node, nowMs);
         }
         wantedSinceMs = asking ? wantedSinceMs : -1;
-        return asking ? Long.MAX_VALUE : Math.max(1, completeDueMs() - nowMs);
+        if (asking) {
+            return Long.MAX_VALUE;
+        }
+        return remembered.isAskable(images.current()) ? 1 : Math.max(1, completeDueMs() - nowMs);
     }
 
     /** Goes back to the bootstrap servers, if that is allowed: the brokers' addresses may have changed. */
@@ -176,21 +185,36 @@ public final class MetadataRefresh implements IoTask {
     }
 
     private void ask(Node node, long nowMs) {
-        boolean complete = nowMs >= completeDueMs();
+        boolean complete = nowMs >= completeDueMs() && !isCreationNext;
+        boolean wasFirst = firstNeeded;
         firstNeeded = false;
         newNeeded = false;
         if (complete) {
             allNeeded = false;
         }
-        Set<String> topics = complete ? topicsInUse(nowMs) : unknownTopics();
+        Set<String> needed = unknownTopics();
+        Set<String> topics = complete ? topicsInUse(nowMs) : needed;
+        boolean areAllNeeded = needed.containsAll(topics);
+        isCreationNext = !areAllNeeded && !needed.isEmpty();
+        if (isCreationNext) {
+            askNextFor(needed);
+            if (wasFirst) {
+                firstNeeded = true;
+            }
+        }
         asking = complete || !topics.isEmpty();
         if (asking) {
-            link.metadata(node, topics, settings.mayCreateTopics(), complete, new Answer(topics, complete), nowMs);
+            boolean mayCreate = areAllNeeded && settings.mayCreateTopics();
+            link.metadata(node, topics, mayCreate, complete, new Answer(needed, complete), nowMs);
         }
     }
 
+    private void askNextFor(Set<String> needed) {
+        newTopics.addAll(needed);
+        newNeeded = true;
+    }
+
     private Set<String> topicsInUse(long nowMs) {
-        newTopics.clear(); // the registry has them
         images.awaitedTopics().forEach(registry::add); // a waiting thread does not add its topic again
         return registry.removeIdle(nowMs, settings.metadataMaxIdleMs());
     }
@@ -243,30 +267,33 @@ public final class MetadataRefresh implements IoTask {
     }
 
     private final class Answer implements BrokerLink.MetadataHandler {
-        private final Collection<String> topics;
+        private final Set<String> needed;
         private final boolean complete;
 
-        Answer(Collection<String> topics, boolean complete) {
-            this.topics = topics;
+        Answer(Set<String> needed, boolean complete) {
+            this.needed = needed;
             this.complete = complete;
         }
 
         @Override
         public void onMetadata(ClusterDelta delta) {
             if (delta.nodes().isEmpty()) { // a broker that is just starting
+                askNextFor(needed);
                 askAllAgainLater();
                 return;
             }
             asking = false;
             wantedSinceMs = -1;
-            boolean isMissingAny = delta.errors().values().stream().anyMatch(RetriableException.class::isInstance)
-                    || !delta.topics().stream().allMatch(TopicImage::hasAllLeaders);
+            boolean isMissingAny =
+                    needed.stream().anyMatch(topic -> delta.errors().get(topic) instanceof RetriableException)
+                            || !delta.topics().stream().allMatch(TopicImage::hasAllLeaders);
             if (isMissingAny) {
                 backOff();
             } else {
                 failures = 0;
                 notBeforeMs = Long.MIN_VALUE;
             }
+            warnOfErrors(delta);
             withoutNews = images.applyDelta(delta) ? 0 : withoutNews + 1;
             if (complete) { // back off while answers bring no change, or requests would loop
                 completeSinceMs = clock.nowMs();
@@ -274,6 +301,16 @@ public final class MetadataRefresh implements IoTask {
                 long pauseMs = settings.retryBackoff().delayMs(1);
                 tooOldFromMs = Deadlines.plus(completeSinceMs, Math.max(settings.metadataMaxAgeMs(), pauseMs));
             }
+        }
+
+        /** Once for each topic until it is described: {@code send} may wait long for it, and tells only its caller. */
+        private void warnOfErrors(ClusterDelta delta) {
+            ClusterImage image = images.current();
+            delta.errors().forEach((topic, error) -> {
+                if (image.error(topic) == null) {
+                    log.warn("The cluster does not describe topic {}: {}", topic, error.toString());
+                }
+            });
         }
 
         @Override
@@ -298,8 +335,7 @@ public final class MetadataRefresh implements IoTask {
             if (complete) {
                 allNeeded = true;
             }
-            newTopics.addAll(topics);
-            newNeeded = true;
+            askNextFor(needed);
             backOff();
         }
     }

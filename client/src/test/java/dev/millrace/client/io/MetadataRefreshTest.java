@@ -179,6 +179,68 @@ class MetadataRefreshTest {
     }
 
     @Test
+    void shouldLetBrokersCreateInTheFirstRequestWhenASenderNeedsAllOfIt() {
+        MetadataRefresh refresh = refresh(true);
+        refresh.requestNewTopic("t", true);
+
+        runAfter(refresh, 0);
+
+        assertThat(link.complete).isTrue();
+        assertThat(link.topics).containsExactly("t");
+        assertThat(link.mayCreate).isTrue();
+    }
+
+    @Test
+    void shouldLetBrokersCreateNothingWhenNobodyNeedsTheTopicsInUse() {
+        MetadataRefresh refresh = refresh(true);
+        learnBroker(refresh, 7);
+        registry.add("idle");
+
+        runAfter(refresh, MAX_AGE_MS);
+
+        assertThat(link.topics).containsExactlyInAnyOrder("t", "idle");
+        assertThat(link.mayCreate).isFalse();
+    }
+
+    @Test
+    void shouldAskOnceMoreForANeededTopicWhenOthersInUseMustNotBeCreated() {
+        // given metadata that is always too old, and a topic that is gone
+        MetadataRefresh refresh = refresh(true, 0);
+        learnBroker(refresh, 7);
+        registry.add("needed");
+        refresh.requestNewTopic("needed", true);
+        runAfter(refresh, 1_000);
+        assertThat(link.topics).containsExactlyInAnyOrder("t", "needed");
+        assertThat(link.mayCreate).isFalse();
+
+        // when
+        UnknownTopicOrPartitionException gone = new UnknownTopicOrPartitionException("gone");
+        link.answer(new ClusterDelta(
+                "c", List.of(new Node(7, "h", 1)), List.of(), Map.of("t", gone, "needed", gone), true));
+        runAfter(refresh, 1_000);
+
+        // then
+        assertThat(link.topics).containsExactly("needed");
+        assertThat(link.mayCreate).isTrue();
+        link.answer(described(false, "needed"));
+        runAfter(refresh, 1_000);
+        assertThat(link.complete).isTrue();
+        assertThat(link.mayCreate).isFalse();
+    }
+
+    @Test
+    void shouldLetBrokersCreateATopicThatHasBufferedRecords() {
+        MetadataRefresh refresh = refresh(true);
+        learnBroker(refresh, 7);
+
+        refresh.noteUse("t", true);
+        runAfter(refresh, 1_000);
+
+        assertThat(link.topics).containsExactly("t");
+        assertThat(link.mayCreate).isTrue();
+    }
+
+    @Test
     void shouldAskForRememberedTopicsBetweenThoseThatAreNeeded() {
         // given 2,001 remembered topics, three requests
         MetadataRefresh refresh = refresh(true);

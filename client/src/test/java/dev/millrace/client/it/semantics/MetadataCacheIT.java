@@ -110,6 +110,53 @@ class MetadataCacheIT {
     }
 
     @Test
+    void shouldCreateADeletedTopicAnewOnlyWhenARecordNeedsItAgain() throws Exception {
+        // given a topic that the last run used, and this one does not
+        cluster.createTopic("of-last-run", 1, 1, Map.of());
+        cluster.createTopic("of-this-run", 1, 1, Map.of());
+        send(cluster, List.of("of-last-run", "of-this-run"), "first");
+        try (Producer<byte[], byte[]> producer = create(cluster, "metadata.max.age.ms", 100)) {
+            awaitAnswerForRemembered(producer);
+            producer.send(record("of-this-run", "second")).get();
+
+            // when all topics in use are asked for again and again
+            cluster.admin()
+                    .deleteTopics(List.of("of-last-run", "of-this-run"))
+                    .all()
+                    .get();
+            Await.until(
+                    "the topics are deleted", PATIENCE, () -> !existing(cluster).contains("of-last-run"));
+            double before = imageVersion(producer);
+            Await.until("more answers", PATIENCE, () -> imageVersion(producer) > before + 5);
+
+            // then
+            assertThat(existing(cluster)).doesNotContain("of-last-run", "of-this-run");
+
+            // when
+            producer.send(record("of-last-run", "third")).get();
+
+            // then
+            assertThat(values(cluster, "of-last-run")).containsExactly("third");
+            assertThat(existing(cluster)).doesNotContain("of-this-run");
+        }
+    }
+
+    @Test
+    void shouldCreateADeletedTopicAnewWhenItsRecordsAreBufferedAlready() throws Exception {
+        cluster.createTopic("buffered", 1, 1, Map.of());
+        try (Producer<byte[], byte[]> producer = create(cluster)) {
+            producer.send(record("buffered", "first")).get();
+            cluster.admin().deleteTopics(List.of("buffered")).all().get();
+            Await.until(
+                    "the topic is deleted", PATIENCE, () -> !existing(cluster).contains("buffered"));
+
+            producer.send(record("buffered", "second")).get();
+        }
+
+        assertThat(values(cluster, "buffered")).containsExactly("second");
+    }
+
+    @Test
     void shouldNotUseTheTopicsOfAnotherCluster() throws Exception {
         cluster.createTopic("of-one", 2, 1, Map.of());
         cluster.createTopic("of-both", 2, 1, Map.of());

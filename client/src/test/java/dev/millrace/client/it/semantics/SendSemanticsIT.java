@@ -3,13 +3,17 @@ package dev.millrace.client.it.semantics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
 import dev.millrace.client.MillraceProducer;
 import dev.millrace.client.support.BlockedCall;
+import dev.millrace.client.support.LogLines;
 import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.SingleBrokerFixture;
 import dev.millrace.client.support.TopicContents;
 import dev.millrace.client.support.Tries;
+import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.Listener;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -31,6 +35,7 @@ import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -48,6 +53,34 @@ class SendSemanticsIT extends SingleBrokerFixture {
                     .hasMessageContaining("2000 ms")
                     .hasCauseInstanceOf(UnknownTopicOrPartitionException.class);
             assertThat(refusal.metadata.partition()).isEqualTo(-1);
+        }
+    }
+
+    /** The stock producer warns of each answer; a program that ignores futures needs to hear of it once. */
+    @Test
+    void shouldWarnOnceWhenATopicIsMissing() throws Exception {
+        cluster.createTopic("missing-later", 1, 1, Map.of());
+        try (LogLines log = new LogLines("dev.millrace.client", Level.WARN);
+                Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
+                        cluster.clientConfig(), "max.block.ms", 1_000, "metadata.max.age.ms", 100)) {
+            // when two threads wait for a topic, and one of them again
+            BlockedCall other = BlockedCall.of(() -> Refusal.of(producer, record("never-made")));
+            Refusal.of(producer, record("never-made"));
+            Refusal.of(producer, record("never-made"));
+            assertThat(other.thrown()).isNull();
+            // and another topic is deleted
+            producer.send(record("missing-later")).get();
+            cluster.admin().deleteTopics(List.of("missing-later")).all().get();
+            Await.until("a warning", PATIENCE, () -> !log.with("missing-later").isEmpty());
+            Refusal.of(producer, record("missing-later"));
+
+            // then
+            assertThat(log.with("never-made"))
+                    .singleElement()
+                    .asString()
+                    .startsWith("WARN")
+                    .contains("UnknownTopicOrPartitionException");
+            assertThat(log.with("missing-later")).singleElement().asString().startsWith("WARN");
         }
     }
 

@@ -617,6 +617,49 @@ abstract class TransactionsContract {
         public void close() {}
     }
 
+    /** FLINK-17327: whoever continues the transaction, or the next producer with its id, decides about it. */
+    @ParameterizedTest
+    @EnumSource(ProducerKind.class)
+    void shouldLeaveTheTransactionOpenWhenClosedWithoutTime(ProducerKind kind) throws Exception {
+        String topic = topic("left-open", kind, 1);
+        List<String> ids = new ArrayList<>();
+        for (int run = 0; run < 30; run++) {
+            // given
+            String id = id(kind, topic) + "-" + run;
+            ids.add(id);
+            Producer<byte[], byte[]> producer =
+                    kind.create(cluster.clientConfig(), "transactional.id", id, "transaction.timeout.ms", 600_000);
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(record(topic, 0, "open")).get();
+
+            // when
+            if (run % 2 == 0) {
+                producer.close(Duration.ZERO);
+            } else {
+                producer.send(record(topic, 0, "more"), (metadata, e) -> producer.close());
+                Await.until("it is closed", LONG, () -> isEnded(producer));
+            }
+        }
+
+        // then
+        assertThat(ids).allSatisfy(id -> assertThat(transactionState(id)).isEqualTo("Ongoing"));
+    }
+
+    /** Closing again waits for the end of a close in a callback. */
+    private static boolean isEnded(Producer<byte[], byte[]> producer) {
+        try {
+            producer.beginTransaction();
+            return false;
+        } catch (IllegalStateException e) {
+            if (e.getMessage().contains("closed")) {
+                producer.close();
+                return true;
+            }
+            return false;
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldFailWhatIsLeftWhenClosedByForce(ProducerKind kind) throws Exception {
@@ -826,14 +869,17 @@ abstract class TransactionsContract {
     }
 
     private boolean isAborted(String transactionalId) {
+        return transactionState(transactionalId).equals("CompleteAbort");
+    }
+
+    private String transactionState(String transactionalId) {
         try {
             return cluster.admin()
                     .describeTransactions(Set.of(transactionalId))
                     .description(transactionalId)
                     .get()
                     .state()
-                    .toString()
-                    .equalsIgnoreCase("CompleteAbort");
+                    .toString();
         } catch (ExecutionException | InterruptedException e) {
             throw new IllegalStateException(e);
         }
