@@ -1,7 +1,6 @@
 package dev.millrace.jmh;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.millrace.testkit.process.JavaRuntime;
 import java.io.IOException;
@@ -24,7 +23,8 @@ class StressIT {
     /** Must precede the version that JMH needs, with which jcstress cannot read its options. */
     private static final Path OPTIONS_PARSER = TARGET.resolve("stress-lib/jopt-simple.jar");
 
-    private static final long TIME_LIMIT_MINUTES = 8;
+    /** Many times what it takes on two busy cores. One that does not end has proved nothing, so it fails. */
+    private static final long TIME_LIMIT_MINUTES = 20;
 
     /** The protocols, not the twins, for a second each. */
     private static final List<String> TESTS =
@@ -70,7 +70,9 @@ class StressIT {
         // then
         String output = Files.readString(log);
         assertThat(output).doesNotContainPattern("\\b[1-9]\\d* (failed|soft errs|hard errs)\\b");
-        assumeTrue(ended, "The machine is too slow: jcstress did not end within " + TIME_LIMIT_MINUTES + " minutes");
+        assertThat(ended)
+                .as("jcstress has ended within " + TIME_LIMIT_MINUTES + " minutes")
+                .isTrue();
         assertThat(output)
                 .containsPattern("All remaining tests: [1-9]\\d* matching")
                 .contains("Failed tests: No matches", "Error tests: No matches");

@@ -9,21 +9,24 @@ import dev.millrace.client.accumulator.Seed;
 import dev.millrace.client.answers.Scenario.Patience;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.stub.ScriptedBroker;
+import java.io.ByteArrayOutputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.message.ApiMessageType;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterEach;
@@ -101,14 +104,21 @@ class DamagedAnswersTest {
 
         List<String> violations() {
             AtomicInteger damaged = new AtomicInteger();
+            AtomicBoolean isOver = new AtomicBoolean();
+            Queue<GarbledAnswer> garbled = new ConcurrentLinkedQueue<>();
             AtomicInteger acknowledgements = new AtomicInteger();
             Random random = new Random(seed);
             ScriptedBroker.Wire wire = (request, answer, out) -> {
-                boolean isDamaged = site.isAt(request) && (damaged.getAndIncrement() == 0 || always);
+                boolean isDamaged = site.isAt(request) && (damaged.getAndIncrement() == 0 || always) && !isOver.get();
                 if (request.type() == ApiMessageType.PRODUCE && !(isDamaged && isHidden())) {
                     acknowledgements.incrementAndGet();
                 }
-                if (isDamaged) {
+                if (isDamaged && damage == Damage.BYTES_CHANGED) {
+                    ByteArrayOutputStream changed = new ByteArrayOutputStream();
+                    damage.send(answer, random, changed);
+                    garbled.add(GarbledAnswer.read(request, changed.toByteArray())); // before the producer reads it
+                    changed.writeTo(out);
+                } else if (isDamaged) {
                     damage.send(answer, random, out);
                 } else {
                     out.write(answer);
@@ -116,22 +126,28 @@ class DamagedAnswersTest {
             };
             try (HonestBroker broker =
                     new HonestBroker(site.scenario.transactionVersion, (request, answer) -> {}, wire)) {
-                return violations(broker, acknowledgements).stream()
-                        .map(violation -> violation + ": " + this)
+                return violations(broker, acknowledgements, isOver, garbled).stream()
+                        .map(violation -> violation + ": " + this + garbled)
                         .toList();
             }
         }
 
-        private List<String> violations(HonestBroker broker, AtomicInteger acknowledgements) {
+        private List<String> violations(
+                HonestBroker broker,
+                AtomicInteger acknowledgements,
+                AtomicBoolean isOver,
+                Queue<GarbledAnswer> garbled) {
             Map<String, Object> configs = site.scenario.configs(broker.address(), PATIENCE);
             configs.put("request.timeout.ms", 100);
+            configs.put("metadata.max.age.ms", 500); // garbled metadata may look right until it is asked for again
             MillraceProducer<byte[], byte[]> producer =
                     new MillraceProducer<>(configs, new ByteArraySerializer(), new ByteArraySerializer());
             try {
                 List<String> observed = site.scenario.play(producer, PATIENCE.times(10));
                 List<String> violations = violations(observed, acknowledgements.get());
-                if (!always) {
-                    failureToRecover(producer).ifPresent(failure -> violations.add(failure + observed));
+                isOver.set(true);
+                if (garbled.stream().noneMatch(this::mayEndAProducer) && !isAliveAgain(producer)) {
+                    violations.add("does not recover" + observed);
                 }
                 return violations;
             } finally {
@@ -153,6 +169,11 @@ class DamagedAnswersTest {
             return violations;
         }
 
+        /** If the answer tells to wait for long, or of an error of a transaction, a producer must believe it. */
+        private boolean mayEndAProducer(GarbledAnswer answer) {
+            return answer.asksToWait() || (site.scenario.isTransactional() && answer.tellsError());
+        }
+
         private boolean isHidden() {
             return damage.meaning == Damage.Meaning.HIDDEN;
         }
@@ -168,61 +189,49 @@ class DamagedAnswersTest {
             };
         }
 
-        /**
-         * Empty if a record is acknowledged, sooner or later. A garbled answer may tell an error that is final, or not to
-         * ask again for a day; then it is enough that the producer has not ended.
-         */
-        private Optional<String> failureToRecover(MillraceProducer<byte[], byte[]> producer) {
-            AtomicReference<Exception> last = new AtomicReference<>();
+        private boolean isAliveAgain(MillraceProducer<byte[], byte[]> producer) {
             try {
-                Await.until(
-                        "a record is acknowledged",
-                        RECOVERY,
-                        () -> isAcknowledged(producer, last) || (mayBeFinal() && !hasEnded(last.get())));
-                return Optional.empty();
-            } catch (IllegalStateException e) { // in vain
-                return Optional.of("does not recover, but tells " + last);
-            }
-        }
-
-        private boolean mayBeFinal() {
-            return damage.meaning == Damage.Meaning.GARBLED;
-        }
-
-        private static boolean hasEnded(Exception told) {
-            return told.toString().contains("after producer has been closed")
-                    || told.toString().contains("I/O thread");
-        }
-
-        private boolean isAcknowledged(MillraceProducer<byte[], byte[]> producer, AtomicReference<Exception> last) {
-            boolean isTransactional = site.scenario.isTransactional();
-            try {
-                if (isTransactional) {
-                    producer.beginTransaction();
-                }
-                producer.send(new ProducerRecord<>(HonestBroker.TOPIC, new byte[1]))
-                        .get();
-                if (isTransactional) {
-                    producer.commitTransaction();
-                }
+                Await.until("a record is written", RECOVERY, () -> writes(producer));
                 return true;
-            } catch (ExecutionException | InterruptedException | RuntimeException e) {
-                last.set(e);
-                if (isTransactional) {
-                    List.<Runnable>of(
-                                    producer::commitTransaction, producer::abortTransaction, producer::initTransactions)
-                            .forEach(Case::tryOnce);
-                }
+            } catch (IllegalStateException e) { // in vain, or the producer has ended
                 return false;
             }
         }
 
-        /** It depends on what failed which calls are allowed. */
-        private static void tryOnce(Runnable call) {
+        private boolean writes(MillraceProducer<byte[], byte[]> producer) {
+            if (!site.scenario.isTransactional()) {
+                return succeeds(() -> send(producer));
+            }
+            boolean isCommitted = succeeds(() -> {
+                producer.beginTransaction();
+                send(producer);
+                producer.commitTransaction();
+            });
+            if (isCommitted) {
+                return true;
+            }
+            // As a program does: a transaction may be open, its commit may have to be repeated, or none may have begun.
+            if (!succeeds(producer::abortTransaction) && !succeeds(producer::commitTransaction)) {
+                succeeds(producer::initTransactions);
+            }
+            return false;
+        }
+
+        private static void send(MillraceProducer<byte[], byte[]> producer) {
+            try {
+                producer.send(new ProducerRecord<>(HonestBroker.TOPIC, new byte[1]))
+                        .get();
+            } catch (ExecutionException | InterruptedException e) {
+                throw new KafkaException(e);
+            }
+        }
+
+        private static boolean succeeds(Runnable call) {
             try {
                 call.run();
-            } catch (RuntimeException e) {
-                ROOT.debug("Not allowed, or in vain", e);
+                return true;
+            } catch (KafkaException | IllegalStateException e) {
+                return false;
             }
         }
     }

@@ -65,6 +65,22 @@ enum ErrorSite {
         this.isMeant = isMeant;
     }
 
+    /** Whether the answers are those to records. */
+    boolean isOfRecords() {
+        return type == ApiMessageType.PRODUCE;
+    }
+
+    /** The first call of a program that learns of the error, as {@link Scenario#play} names it. */
+    String call() {
+        return switch (this) {
+            case FIND_TRANSACTION_COORDINATOR, INIT_TRANSACTIONS -> "init";
+            case FIND_GROUP_COORDINATOR, ADD_OFFSETS_TO_TXN, TXN_OFFSET_COMMIT_1, TXN_OFFSET_COMMIT_2 -> "offsets";
+            case COMMIT_1, COMMIT_2 -> "commit";
+            case ABORT_1, ABORT_2 -> "abort";
+            default -> "record";
+        };
+    }
+
     boolean isAt(Request request) {
         return request.type() == type && isMeant.test(request.body());
     }

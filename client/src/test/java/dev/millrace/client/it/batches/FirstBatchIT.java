@@ -2,15 +2,14 @@ package dev.millrace.client.it.batches;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.client.support.JudgedSends;
 import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.SingleBrokerFixture;
-import dev.millrace.client.support.TopicContents;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
-import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -46,18 +45,18 @@ class FirstBatchIT extends SingleBrokerFixture {
         // given
         String topic = topic("first-batch-closed", kind, 1);
         Producer<byte[], byte[]> producer = create(kind);
-        List<Future<RecordMetadata>> futures =
-                send(producer, topic, (metadata, error) -> producer.close(Duration.ZERO));
+        JudgedSends sends = new JudgedSends(producer, topic);
+        sends.send(0, null, null, VALUE_SIZE, (metadata, error) -> producer.close(Duration.ZERO));
+        for (int i = 1; i < RECORDS; i++) {
+            sends.send(VALUE_SIZE);
+        }
 
         // when
         producer.flush();
         producer.close();
 
         // then
-        for (Future<RecordMetadata> future : futures) {
-            assertThat(future.get().hasOffset()).isTrue();
-        }
-        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(RECORDS);
+        sends.assertAllThere(cluster.clientConfig());
     }
 
     @ParameterizedTest
@@ -103,7 +102,7 @@ class FirstBatchIT extends SingleBrokerFixture {
             producer.beginTransaction();
 
             // when
-            send(producer, topic, null);
+            send(producer, topic);
             producer.commitTransaction();
 
             // then
@@ -155,18 +154,17 @@ class FirstBatchIT extends SingleBrokerFixture {
     }
 
     private static void sendAndFlush(Producer<byte[], byte[]> producer, String topic) throws Exception {
-        List<Future<RecordMetadata>> futures = send(producer, topic, null);
+        List<Future<RecordMetadata>> futures = send(producer, topic);
         producer.flush();
         for (Future<RecordMetadata> future : futures) {
             assertThat(future.get().hasOffset()).isTrue();
         }
     }
 
-    private static List<Future<RecordMetadata>> send(
-            Producer<byte[], byte[]> producer, String topic, Callback firstCallback) {
+    private static List<Future<RecordMetadata>> send(Producer<byte[], byte[]> producer, String topic) {
         List<Future<RecordMetadata>> futures = new ArrayList<>();
         for (int i = 0; i < RECORDS; i++) {
-            futures.add(producer.send(record(topic, VALUE_SIZE), i == 0 ? firstCallback : null));
+            futures.add(producer.send(record(topic, VALUE_SIZE)));
         }
         return futures;
     }

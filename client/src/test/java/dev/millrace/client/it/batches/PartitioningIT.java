@@ -2,10 +2,11 @@ package dev.millrace.client.it.batches;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.client.support.JudgedSends;
 import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.TopicContents;
 import dev.millrace.testkit.cluster.KafkaCluster;
-import java.nio.ByteBuffer;
+import dev.millrace.testkit.oracle.Stamp;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,7 +22,6 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.Partitioner;
 import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.clients.producer.RoundRobinPartitioner;
 import org.apache.kafka.common.Cluster;
@@ -77,7 +77,7 @@ class PartitioningIT {
             producer.flush();
             assertThat(flow.sharesOf(paused, whilePaused)).anyMatch(share -> share < 0.15);
         }
-        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(flow.sent.size());
+        flow.sends.assertAllThere(cluster.clientConfig());
     }
 
     @ParameterizedTest
@@ -114,7 +114,7 @@ class PartitioningIT {
             assertThat(flow.sharesOf(paused, whilePaused)).contains(0.0);
             assertThat(flow.sharesOf(paused, resumed)).anyMatch(share -> share > 0.15);
         }
-        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(flow.sent.size());
+        flow.sends.assertAllThere(cluster.clientConfig());
     }
 
     @Test
@@ -125,14 +125,17 @@ class PartitioningIT {
         System.out.println("PartitioningIT seed " + seed);
 
         // when
+        JudgedSends sends;
         try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
                 cluster.clientConfig(), "partitioner.adaptive.partitioning.enable", false, "batch.size", 4096)) {
+            sends = new JudgedSends(producer, topic);
             List<Thread> threads = new ArrayList<>();
             for (int t = 0; t < 8; t++) {
+                int number = t;
                 Random random = new Random(seed + t);
                 threads.add(new Thread(() -> {
                     for (int i = 0; i < 4_000; i++) {
-                        producer.send(new ProducerRecord<>(topic, new byte[random.nextInt(2_000)]));
+                        sends.send(number, null, null, random.nextInt(2_000), (metadata, error) -> {});
                     }
                 }));
             }
@@ -144,9 +147,9 @@ class PartitioningIT {
 
         // then
         long[] bytes = new long[7];
-        List<ConsumerRecord<byte[], byte[]>> read = TopicContents.read(cluster.clientConfig(), topic);
-        read.forEach(record -> bytes[record.partition()] += record.serializedValueSize());
-        assertThat(read).hasSize(32_000);
+        sends.assertAllThere(cluster.clientConfig());
+        TopicContents.read(cluster.clientConfig(), topic)
+                .forEach(record -> bytes[record.partition()] += record.serializedValueSize());
         long expected = Arrays.stream(bytes).sum() / 7;
         for (long found : bytes) { // 1,100 turns each; by chance they differ by at most 8 %
             assertThat(found)
@@ -159,30 +162,34 @@ class PartitioningIT {
     @EnumSource(ProducerKind.class)
     void shouldSpreadOneKeyWhenKeysAreIgnored(ProducerKind kind) throws Exception {
         String topic = topic("ignored-keys", kind, 3);
+        JudgedSends sends;
         try (Producer<byte[], byte[]> producer =
                 kind.create(cluster.clientConfig(), "partitioner.ignore.keys", true, "batch.size", 1000)) {
+            sends = new JudgedSends(producer, topic);
             // Enough for 200 turns. With 300 records the stock producer makes 20, and in 1 run of 1,000 two partitions
             // get them all.
             for (int i = 0; i < 3_000; i++) {
-                producer.send(new ProducerRecord<>(topic, new byte[] {1}, new byte[100]));
+                sends.send(0, null, new byte[] {1}, 100, (metadata, error) -> {});
             }
         }
 
+        sends.assertAllThere(cluster.clientConfig());
         assertThat(recordsPerPartition(topic, 3)).doesNotContain(0);
-        assertThat(Arrays.stream(recordsPerPartition(topic, 3)).sum()).isEqualTo(3_000);
     }
 
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
     void shouldEndWhenBatchesAreOff(ProducerKind kind) throws Exception {
         String topic = topic("no-batches", kind, 3);
+        JudgedSends sends;
         try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "batch.size", 0)) {
+            sends = new JudgedSends(producer, topic);
             for (int i = 0; i < 300; i++) {
-                producer.send(new ProducerRecord<>(topic, new byte[100]));
+                sends.send(100);
             }
         }
 
-        assertThat(Arrays.stream(recordsPerPartition(topic, 3)).sum()).isEqualTo(300);
+        sends.assertAllThere(cluster.clientConfig());
         assertThat(recordsPerPartition(topic, 3)).doesNotContain(0);
     }
 
@@ -190,13 +197,16 @@ class PartitioningIT {
     @EnumSource(ProducerKind.class)
     void shouldGiveEachPartitionAsManyRecordsWhenPartitionedRoundRobin(ProducerKind kind) throws Exception {
         String topic = topic("round-robin", kind, 3);
+        JudgedSends sends;
         try (Producer<byte[], byte[]> producer = kind.create(
                 cluster.clientConfig(), "partitioner.class", RoundRobinPartitioner.class, "batch.size", 500)) {
+            sends = new JudgedSends(producer, topic);
             for (int i = 0; i < 300; i++) {
-                producer.send(new ProducerRecord<>(topic, new byte[100]));
+                sends.send(100);
             }
         }
 
+        sends.assertAllThere(cluster.clientConfig());
         assertThat(recordsPerPartition(topic, 3)).containsExactly(100, 100, 100);
     }
 
@@ -206,17 +216,17 @@ class PartitioningIT {
         // given
         String topic = topic("custom", kind, 3);
         String name = kind.name();
+        JudgedSends sends;
 
         // when batches fill often: for a record that finds a batch full the partitioner must not be called again
         // (KAFKA-17632)
         try (Producer<byte[], byte[]> producer = kind.create(
                 cluster.clientConfig(), "partitioner.class", ByValue.class, "test.name", name, "batch.size", 300)) {
+            sends = new JudgedSends(producer, topic);
             for (int i = 0; i < 300; i++) {
-                byte[] value = ByteBuffer.allocate(100).putInt(i).array();
-                producer.send(new ProducerRecord<>(topic, new byte[] {1}, value));
+                sends.send(0, null, new byte[] {1}, 100, (metadata, error) -> {});
             }
-            producer.send(new ProducerRecord<>(
-                    topic, 2, null, ByteBuffer.allocate(4).putInt(2).array()));
+            sends.send(0, 2, null, 100, (metadata, error) -> {});
         }
 
         // then
@@ -224,10 +234,11 @@ class PartitioningIT {
         assertThat(used.asked).hasValue(300);
         assertThat(used.closed).hasValue(1);
         assertThat(used.refused).hasNullValue();
-        List<ConsumerRecord<byte[], byte[]>> read = TopicContents.read(cluster.clientConfig(), topic);
-        assertThat(read)
-                .hasSize(301)
-                .allMatch(r -> r.partition() == ByteBuffer.wrap(r.value()).getInt() % 3);
+        sends.assertAllThere(cluster.clientConfig());
+        List<ConsumerRecord<byte[], byte[]>> chosen = TopicContents.read(cluster.clientConfig(), topic).stream()
+                .filter(read -> read.key() != null)
+                .toList();
+        assertThat(chosen).hasSize(300).allMatch(read -> read.partition() == ByValue.partitionOf(read.value()));
     }
 
     private static String topic(String name, ProducerKind kind, int partitions) {
@@ -246,15 +257,15 @@ class PartitioningIT {
     private static final class Flow {
         private static final int MAX_UNACKNOWLEDGED = 3_000;
 
-        private final Producer<byte[], byte[]> producer;
         private final String topic;
         private final AtomicInteger acknowledged = new AtomicInteger();
         private final AtomicReference<Exception> failure = new AtomicReference<>();
+        final JudgedSends sends;
         final List<Future<RecordMetadata>> sent = new ArrayList<>();
 
         Flow(Producer<byte[], byte[]> producer, String topic) {
-            this.producer = producer;
             this.topic = topic;
+            sends = new JudgedSends(producer, topic);
         }
 
         /** Sends until so many more records are acknowledged. */
@@ -264,7 +275,7 @@ class PartitioningIT {
             while (acknowledged.get() < goal) {
                 assertThat(System.nanoTime()).as("the flow stands still").isLessThan(deadline);
                 for (int i = 0; i < 5 && sent.size() - acknowledged.get() < MAX_UNACKNOWLEDGED; i++) {
-                    sent.add(producer.send(new ProducerRecord<>(topic, new byte[VALUE_SIZE]), (metadata, e) -> {
+                    sent.add(sends.send(0, null, null, VALUE_SIZE, (metadata, e) -> {
                         if (e == null) {
                             acknowledged.incrementAndGet();
                         } else {
@@ -309,7 +320,7 @@ class PartitioningIT {
         }
     }
 
-    /** Takes the partition from the first four bytes of the value. */
+    /** Takes the partition from the number in the value. */
     public static final class ByValue implements Partitioner {
         static final Map<String, ByValue> USED = new ConcurrentHashMap<>();
 
@@ -329,7 +340,11 @@ class PartitioningIT {
                     || seen.availablePartitionsForTopic(topic).size() != 3) {
                 refused.set("it was shown " + seen);
             }
-            return ByteBuffer.wrap(valueBytes).getInt() % 3;
+            return partitionOf(valueBytes);
+        }
+
+        static int partitionOf(byte[] value) {
+            return (int) Stamp.decode(value).sequence() % 3;
         }
 
         @Override

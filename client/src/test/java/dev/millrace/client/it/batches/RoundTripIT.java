@@ -2,6 +2,7 @@ package dev.millrace.client.it.batches;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.client.support.JudgedSends;
 import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.TopicContents;
 import dev.millrace.testkit.cluster.KafkaCluster;
@@ -111,14 +112,16 @@ class RoundTripIT {
         cluster.createTopic(topic, 2, 1, Map.of());
 
         // when
+        JudgedSends sends;
         try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(client)) {
+            sends = new JudgedSends(producer, topic);
             for (int i = 0; i < 1000; i++) {
-                producer.send(new ProducerRecord<>(topic, i % 2, null, new byte[100]));
+                sends.send(0, i % 2, null, 100, (metadata, error) -> {});
             }
         }
 
         // then
-        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(1000);
+        sends.assertAllThere(cluster.clientConfig());
     }
 
     @Test

@@ -9,7 +9,9 @@ import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.StampedLoad;
 import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.oracle.DeliveryOracle;
 import dev.millrace.testkit.oracle.Stamp;
+import dev.millrace.testkit.oracle.Verdict;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -137,7 +139,8 @@ class ClusterFaultsIT {
         Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), settings);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad undisturbed = new StampedLoad(producer, other, PARTITIONS);
-        producer.send(recordOfAnotherRun(topic)).get();
+        Probes before = new Probes(2, producer, topic);
+        assertThat(before.failureOfNext(Deadlines.outcome(settings))).isNull();
         Map<Integer, List<Integer>> elsewhere = IntStream.range(0, PARTITIONS)
                 .boxed()
                 .collect(Collectors.toMap(p -> p, p -> Leaders.others(cluster, topic, p)));
@@ -148,7 +151,7 @@ class ClusterFaultsIT {
         undisturbed.send(300, 100);
         AtomicReference<Throwable> failure = new AtomicReference<>();
         Await.until("its leader has heard of it", PATIENCE, () -> {
-            failure.set(failureOf(producer.send(recordOfAnotherRun(topic)), Deadlines.outcome(settings)));
+            failure.set(before.failureOfNext(Deadlines.outcome(settings)));
             return failure.get() != null;
         });
 
@@ -157,21 +160,57 @@ class ClusterFaultsIT {
 
         // and when it has come back, with other leaders
         cluster.createTopic(topic, elsewhere, Map.of());
+        Probes after = new Probes(3, producer, topic);
         Await.until(
                 "a record is acknowledged",
                 Deadlines.recovery(settings),
-                () -> failureOf(producer.send(recordOfAnotherRun(topic)), Deadlines.outcome(settings)) == null);
+                () -> after.failureOfNext(Deadlines.outcome(settings)) == null);
         StampedLoad again = new StampedLoad(producer, topic, PARTITIONS);
         again.send(300, 100);
         producer.close(RECOVERY);
         undisturbed.assertAllDelivered(cluster.clientConfig());
         again.assertAllDelivered(cluster.clientConfig());
+        Verdict verdict = after.verdict();
+        assertThat(verdict.isClean()).as(verdict.toString()).isTrue();
+        Verdict ofBefore = before.verdict();
+        assertThat(ofBefore.lost())
+                .as("what the first topic acknowledged is gone with it: %s", ofBefore)
+                .isEqualTo(ofBefore.acknowledged());
+        assertThat(ofBefore.doubled() + ofBefore.reordered() + ofBefore.misrouted() + ofBefore.corrupt())
+                .as("of those that failed, some may be there: %s", ofBefore)
+                .isZero();
         leaks.assertNothingLeft();
     }
 
-    /** A record that the oracle of the load ignores. */
-    private static ProducerRecord<byte[], byte[]> recordOfAnotherRun(String topic) {
-        return new ProducerRecord<>(topic, 0, null, new Stamp(2, 0, topic, 0, 0).encode(100));
+    /** Records to one partition, one at a time, with an oracle of their own: that of a load ignores other runs. */
+    private static final class Probes {
+        private final int run;
+        private final Producer<byte[], byte[]> producer;
+        private final String topic;
+        private final DeliveryOracle oracle;
+        private int sent;
+
+        Probes(int run, Producer<byte[], byte[]> producer, String topic) {
+            this.run = run;
+            this.producer = producer;
+            this.topic = topic;
+            oracle = new DeliveryOracle(run);
+        }
+
+        /** Sends the next record, and returns why it fails; null if it is acknowledged. */
+        Throwable failureOfNext(Duration within) {
+            Stamp stamp = new Stamp(run, 0, topic, 0, sent++);
+            Throwable failure =
+                    failureOf(producer.send(new ProducerRecord<>(topic, 0, null, stamp.encode(100))), within);
+            if (failure == null) {
+                oracle.onAcknowledged(stamp);
+            }
+            return failure;
+        }
+
+        Verdict verdict() {
+            return oracle.judge(cluster.clientConfig(), List.of(topic));
+        }
     }
 
     private static Throwable failureOf(Future<RecordMetadata> future, Duration within) {

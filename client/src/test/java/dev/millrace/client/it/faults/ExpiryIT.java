@@ -13,8 +13,10 @@ import dev.millrace.testkit.oracle.Verdict;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -24,7 +26,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Records that no broker acknowledges within {@code delivery.timeout.ms}, and what happens to their batches. */
 class ExpiryIT extends SingleBrokerFixture {
+    /** More than the kernel takes of a request while the broker reads nothing. */
     private static final int LARGE = 900_000;
+
+    private static final int DELIVERY_TIMEOUT_MS = 2000;
 
     @ParameterizedTest
     @EnumSource(ProducerKind.class)
@@ -61,37 +66,26 @@ class ExpiryIT extends SingleBrokerFixture {
         String other = topic("reuses-memory", kind, 1);
         DeliveryOracle oracle = new DeliveryOracle(1);
         Map<String, Object> configs = ProducerKind.with(
-                cluster.clientConfig(), "delivery.timeout.ms", 2000, "request.timeout.ms", 2000, "linger.ms", 0);
+                cluster.clientConfig(),
+                "delivery.timeout.ms",
+                DELIVERY_TIMEOUT_MS,
+                "request.timeout.ms",
+                DELIVERY_TIMEOUT_MS,
+                "linger.ms",
+                0);
         configs.putAll(Map.of("max.in.flight.requests.per.connection", 1, "batch.size", LARGE + 1000));
         configs.putAll(Map.of("buffer.memory", 3L * LARGE, "max.block.ms", 20_000));
         try (Producer<byte[], byte[]> producer = kind.create(configs)) {
-            Await.until(
-                    "the topics are used",
-                    PATIENCE,
-                    () -> Tries.isAcknowledged(send(producer, expiring, 0, 100, oracle)));
-            Await.until(
-                    "the topics are used", PATIENCE, () -> Tries.isAcknowledged(send(producer, other, 0, 100, oracle)));
-            CompletableFuture<Void> pausedAgain = new CompletableFuture<>();
-            cluster.pause(1);
-            try {
-                producer.send(new ProducerRecord<>(expiring, stamp(expiring, 1, 2000)), (m, e) -> {
-                    cluster.pause(1);
-                    pausedAgain.complete(null);
-                });
-                Future<RecordMetadata> expired = send(producer, expiring, 2, LARGE, oracle);
-                // lets the second batch age; if this is too long or too short, the test finds less but does not fail
-                TimeUnit.SECONDS.sleep(1);
+            StampedSends toExpiring = new StampedSends(producer, expiring, oracle);
+            StampedSends toOther = new StampedSends(producer, other, oracle);
+            Await.until("a topic is used", PATIENCE, () -> Tries.isAcknowledged(toExpiring.send(100)));
+            Await.until("a topic is used", PATIENCE, () -> Tries.isAcknowledged(toOther.send(100)));
 
-                // when
-                cluster.resume(1);
-                pausedAgain.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-                Await.until("the second batch has its outcome", PATIENCE, expired::isDone);
-                for (int i = 1; i <= 3; i++) {
-                    send(producer, other, i, LARGE / 2, oracle);
-                }
-            } finally {
-                cluster.resume(1);
-            }
+            // when: again if the machine was so slow that the batch expired before it was sent
+            Await.until(
+                    "a batch expires while it is written",
+                    PATIENCE.multipliedBy(2),
+                    () -> expiresWhileWritten(toExpiring, toOther));
         }
 
         // then
@@ -99,16 +93,51 @@ class ExpiryIT extends SingleBrokerFixture {
         assertThat(verdict.isClean()).as(verdict.toString()).isTrue();
     }
 
-    private static Future<RecordMetadata> send(
-            Producer<byte[], byte[]> producer, String topic, int sequence, int size, DeliveryOracle oracle) {
-        return producer.send(new ProducerRecord<>(topic, stamp(topic, sequence, size)), (m, e) -> {
-            if (e == null) {
-                oracle.onAcknowledged(new Stamp(1, 0, topic, 0, sequence));
+    private static boolean expiresWhileWritten(StampedSends toExpiring, StampedSends toOther) {
+        CompletableFuture<Void> pausedAgain = new CompletableFuture<>();
+        boolean isInFlight;
+        cluster.pause(1);
+        try {
+            toExpiring.send(2000, () -> {
+                cluster.pause(1);
+                pausedAgain.complete(null);
+            });
+            Future<RecordMetadata> expired = toExpiring.send(LARGE);
+            TimeUnit.MILLISECONDS.sleep(DELIVERY_TIMEOUT_MS / 2); // so that it expires long before its request does
+            cluster.resume(1);
+            pausedAgain.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            isInFlight = !Tries.isAcknowledged(expired) && metric(toExpiring.producer, "requests-in-flight") > 0;
+            for (int i = 0; i < 3; i++) {
+                toOther.send(LARGE / 2);
             }
-        });
+        } catch (InterruptedException | ExecutionException | java.util.concurrent.TimeoutException e) {
+            throw new IllegalStateException(e);
+        } finally {
+            cluster.resume(1);
+        }
+        toExpiring.producer.flush();
+        return isInFlight;
     }
 
-    private static byte[] stamp(String topic, int sequence, int size) {
-        return new Stamp(1, 0, topic, 0, sequence).encode(size);
+    /** Sends stamped records to one topic, and reports those that are acknowledged. */
+    private record StampedSends(
+            Producer<byte[], byte[]> producer, String topic, DeliveryOracle oracle, AtomicInteger sent) {
+        StampedSends(Producer<byte[], byte[]> producer, String topic, DeliveryOracle oracle) {
+            this(producer, topic, oracle, new AtomicInteger());
+        }
+
+        Future<RecordMetadata> send(int size) {
+            return send(size, () -> {});
+        }
+
+        Future<RecordMetadata> send(int size, Runnable whenTold) {
+            Stamp stamp = new Stamp(1, 0, topic, 0, sent.getAndIncrement());
+            return producer.send(new ProducerRecord<>(topic, stamp.encode(size)), (metadata, error) -> {
+                if (error == null) {
+                    oracle.onAcknowledged(stamp);
+                }
+                whenTold.run();
+            });
+        }
     }
 }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.millrace.client.raw.RawProducer;
+import dev.millrace.client.support.JudgedSends;
 import dev.millrace.client.support.LeakOracle;
 import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.SingleBrokerFixture;
@@ -16,8 +17,11 @@ import dev.millrace.client.support.Tries;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import dev.millrace.testkit.Await;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
@@ -48,9 +52,11 @@ class LimitsIT extends SingleBrokerFixture {
         int valueSize = 100_000 - OVERHEAD;
 
         // when
+        JudgedSends sends;
         try (Producer<byte[], byte[]> producer =
                 kind.create(cluster.clientConfig(), "max.request.size", 100_000, "batch.size", 1000)) {
-            producer.send(record(topic, valueSize)).get();
+            sends = new JudgedSends(producer, topic);
+            sends.send(valueSize).get();
             Future<RecordMetadata> oneMore = producer.send(record(topic, valueSize + 1));
 
             // then
@@ -58,7 +64,7 @@ class LimitsIT extends SingleBrokerFixture {
                     .hasCauseInstanceOf(RecordTooLargeException.class)
                     .hasMessageContaining("max.request.size");
         }
-        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(1);
+        sends.assertAllThere(cluster.clientConfig());
     }
 
     @ParameterizedTest
@@ -120,21 +126,29 @@ class LimitsIT extends SingleBrokerFixture {
     void shouldTakeRecordsOfAllSizesWhenBatchesAreTiny(ProducerKind kind, int batchSize) throws Exception {
         // given records without keys, so that the partitioner uses batch.size too
         String topic = topic("tiny-batches-" + batchSize, kind, 3);
-        List<Future<RecordMetadata>> futures = new ArrayList<>();
+        Map<Future<RecordMetadata>, byte[]> sent = new HashMap<>();
 
         // when
         try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "batch.size", batchSize)) {
             sendFirst(producer, topic, 3);
             for (int i = 0; i < 200; i++) {
-                futures.add(producer.send(record(topic, i * 10)));
+                byte[] value = new byte[i * 10];
+                Arrays.fill(value, (byte) (i + 1));
+                sent.put(producer.send(new ProducerRecord<>(topic, value)), value);
             }
         }
 
         // then
-        for (Future<RecordMetadata> future : futures) {
-            assertThat(future.get(0, TimeUnit.SECONDS).hasOffset()).isTrue();
+        Map<List<Object>, byte[]> left = new HashMap<>();
+        TopicContents.read(cluster.clientConfig(), topic)
+                .forEach(read -> left.put(List.of(read.partition(), read.offset()), read.value()));
+        for (Map.Entry<Future<RecordMetadata>, byte[]> each : sent.entrySet()) {
+            RecordMetadata told = each.getKey().get(0, TimeUnit.SECONDS);
+            assertThat(left.remove(List.of(told.partition(), told.offset())))
+                    .as("read at %s", told)
+                    .isEqualTo(each.getValue());
         }
-        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(203);
+        assertThat(left).as("besides the first of each partition").hasSize(3);
     }
 
     @ParameterizedTest
@@ -142,9 +156,11 @@ class LimitsIT extends SingleBrokerFixture {
     void shouldFailTheFutureWhenNoMemoryComesBackInTime(ProducerKind kind) throws Exception {
         // given a broker that does not answer
         String topic = topic("memory", kind, 1);
+        JudgedSends sends;
         try (Producer<byte[], byte[]> producer = kind.create(
                 cluster.clientConfig(), "buffer.memory", 64_000L, "batch.size", 16_000, "max.block.ms", 300)) {
-            Tries.untilAcknowledged(producer, record(topic));
+            sends = new JudgedSends(producer, topic);
+            Await.until("a record is acknowledged", PATIENCE, () -> Tries.isAcknowledged(sends.send(100)));
             cluster.pause(1);
             List<Future<RecordMetadata>> futures = new ArrayList<>();
             List<Thread> callbackThreads = Collections.synchronizedList(new ArrayList<>());
@@ -152,7 +168,7 @@ class LimitsIT extends SingleBrokerFixture {
             // when
             try {
                 for (int i = 0; i < 8; i++) {
-                    futures.add(producer.send(record(topic, 15_000), (m, e) -> {
+                    futures.add(sends.send(0, null, null, 15_000, (m, e) -> {
                         if (e instanceof BufferExhaustedException) {
                             callbackThreads.add(Thread.currentThread());
                         }
@@ -170,8 +186,9 @@ class LimitsIT extends SingleBrokerFixture {
             }
             // the waiter that gave up has left the queue: all of the memory is available again
             LeakOracle.of(producer).awaitFreeMemory();
-            assertThat(producer.send(record(topic, 63_000)).get().hasOffset()).isTrue();
+            assertThat(sends.send(63_000).get().hasOffset()).isTrue();
         }
+        sends.assertAsTold(cluster.clientConfig());
     }
 
     /** The stock producer sends them too, but only when something else wakes its I/O thread, which takes a minute. */
@@ -179,24 +196,25 @@ class LimitsIT extends SingleBrokerFixture {
     void shouldSendWhatLingersWhenMemoryIsShort() throws Exception {
         // given open batches that linger for an hour
         String topic = topic("pressure", ProducerKind.MILLRACE, 10);
-        List<Future<RecordMetadata>> futures = new ArrayList<>();
+        JudgedSends sends;
         Map<String, Object> lingering =
                 ProducerKind.with(cluster.clientConfig(), "linger.ms", 3_600_000, "delivery.timeout.ms", 7_200_000);
         try (Producer<byte[], byte[]> producer =
                 ProducerKind.MILLRACE.create(lingering, "buffer.memory", 64_000L, "batch.size", 16_000)) {
-            sendFirst(producer, topic, 10);
+            sends = new JudgedSends(producer, topic);
+            for (int i = 0; i < 10; i++) {
+                sends.send(0, i, null, 100, (metadata, error) -> {});
+            }
+            producer.flush();
 
             // when there is memory for four partitions of ten
             for (int i = 0; i < 100; i++) {
-                futures.add(producer.send(new ProducerRecord<>(topic, i % 10, null, new byte[100])));
+                sends.send(0, i % 10, null, 100, (metadata, error) -> {});
             }
         }
 
         // then none of them had to wait for max.block.ms
-        for (Future<RecordMetadata> future : futures) {
-            assertThat(future.get(0, TimeUnit.SECONDS).hasOffset()).isTrue();
-        }
-        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(110);
+        sends.assertAllThere(cluster.clientConfig());
     }
 
     @ParameterizedTest
@@ -206,16 +224,18 @@ class LimitsIT extends SingleBrokerFixture {
         String topic = topic("small-messages", kind, 1, Map.of("max.message.bytes", "2000"));
 
         // when
+        JudgedSends sends;
         try (Producer<byte[], byte[]> producer = kind.create(cluster.clientConfig(), "batch.size", 0)) {
-            sendFirst(producer, topic, 1);
+            sends = new JudgedSends(producer, topic);
+            sends.send(100).get();
             List<Future<RecordMetadata>> before = new ArrayList<>();
             List<Future<RecordMetadata>> after = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
-                before.add(producer.send(record(topic)));
+                before.add(sends.send(100));
             }
-            Future<RecordMetadata> tooLarge = producer.send(record(topic, 5000));
+            Future<RecordMetadata> tooLarge = sends.send(5000);
             for (int i = 0; i < 20; i++) {
-                after.add(producer.send(record(topic)));
+                after.add(sends.send(100));
             }
 
             // then
@@ -225,6 +245,6 @@ class LimitsIT extends SingleBrokerFixture {
                 assertThat(after.get(i).get().offset()).isEqualTo(21 + i);
             }
         }
-        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(41);
+        assertThat(sends.assertAsTold(cluster.clientConfig()).acknowledged()).isEqualTo(41);
     }
 }

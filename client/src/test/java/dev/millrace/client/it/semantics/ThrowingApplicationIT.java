@@ -2,14 +2,11 @@ package dev.millrace.client.it.semantics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.client.support.JudgedSends;
 import dev.millrace.client.support.LeakOracle;
 import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.SingleBrokerFixture;
-import dev.millrace.client.support.TopicContents;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
@@ -35,7 +32,6 @@ class ThrowingApplicationIT extends SingleBrokerFixture {
         INTERCEPTED.set(0);
         String topic = topic("throwing-application-" + isMetadataBlocking, ProducerKind.MILLRACE, 2);
         AtomicInteger told = new AtomicInteger();
-        List<Future<RecordMetadata>> futures = new ArrayList<>();
         Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
                 cluster.clientConfig(),
                 "batch.size",
@@ -45,25 +41,23 @@ class ThrowingApplicationIT extends SingleBrokerFixture {
                 "interceptor.classes",
                 Throwing.class.getName());
         LeakOracle leaks = LeakOracle.of(producer);
+        JudgedSends sends = new JudgedSends(producer, topic);
 
         // when
         for (int i = 0; i < RECORDS; i++) {
-            futures.add(producer.send(new ProducerRecord<>(topic, i % 2, null, new byte[20]), (metadata, error) -> {
+            sends.send(0, i % 2, null, 20, (metadata, error) -> {
                 told.incrementAndGet();
                 throw new LinkageError("thrown by a callback on purpose");
-            }));
+            });
         }
         producer.flush();
 
         // then
         assertThat(told).hasValue(RECORDS);
         assertThat(INTERCEPTED).hasValue(RECORDS);
-        for (Future<RecordMetadata> future : futures) {
-            assertThat(future.get().hasOffset()).isTrue();
-        }
         producer.close();
         leaks.assertNothingLeft();
-        assertThat(TopicContents.read(cluster.clientConfig(), topic)).hasSize(RECORDS);
+        sends.assertAllThere(cluster.clientConfig());
     }
 
     /** Throws an {@code Error} at every outcome. */
