@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.TopicPartition;
 
@@ -57,8 +58,12 @@ final class BrokerFaults extends Faults {
                 this::moveLeaders,
                 this::cutReplication,
                 this::slowReplication));
-        if (topics.stream().anyMatch(topic -> topic.kind() == ChaosTopic.Kind.UNCLEAN)) {
+        if (has(ChaosTopic.Kind.UNCLEAN)) {
             kinds.add(this::electUnclean);
+        }
+        if (has(ChaosTopic.Kind.SOLE)) {
+            kinds.add(this::restartSoleReplica);
+            kinds.add(this::restartSoleReplica);
         }
         return kinds;
     }
@@ -72,7 +77,7 @@ final class BrokerFaults extends Faults {
 
     private void kill() {
         int broker = anyBroker();
-        log.fault("broker %d: kill -9", broker);
+        log.fault(name(broker), "kill -9");
         brokers.kill(broker);
         hold(between(0, 4_000));
         brokers.restart(broker);
@@ -85,7 +90,7 @@ final class BrokerFaults extends Faults {
      */
     private void makeZombie() {
         int broker = anyBroker();
-        log.fault("broker %d: SIGSTOP", broker);
+        log.fault(name(broker), "SIGSTOP");
         brokers.pause(broker);
         boolean isReplaced = false;
         try {
@@ -98,8 +103,8 @@ final class BrokerFaults extends Faults {
     }
 
     private void replaceDisk() {
-        int broker = anyBroker();
-        log.fault("broker %d: kill -9, and its disk is lost", broker);
+        int broker = has(ChaosTopic.Kind.SOLE) ? otherThanSole() : anyBroker();
+        log.fault(name(broker), "kill -9, and its disk is lost");
         brokers.kill(broker);
         brokers.removeData(broker);
         brokers.restart(broker);
@@ -108,13 +113,32 @@ final class BrokerFaults extends Faults {
 
     private void restart() {
         int broker = anyBroker();
-        log.fault("broker %d: restart", broker);
+        log.fault(name(broker), "restart");
         brokers.restart(broker);
         log.tell("broker %d: is back", broker);
     }
 
+    /**
+     * It stops cleanly while it has batches that are written and not answered, and starts from a snapshot, which knows the
+     * last batch of each producer only.
+     */
+    private void restartSoleReplica() {
+        FaultProxy proxy = brokers.proxy(ChaosCluster.SOLE);
+        log.fault(name(ChaosCluster.SOLE), "restart of a sole replica that has not answered");
+        proxy.setFlow(Flow.REQUESTS_ONLY);
+        try {
+            hold(between(200, 1_500));
+            brokers.stop(ChaosCluster.SOLE);
+        } finally {
+            proxy.resetAll(); // else the proxy delivers the answers that it has kept
+            proxy.setFlow(Flow.BOTH);
+            brokers.restart(ChaosCluster.SOLE);
+        }
+        log.tell("broker %d: is back", ChaosCluster.SOLE);
+    }
+
     private void moveLeaders() {
-        log.fault("leaders move");
+        log.fault("all topics", "leaders move");
         for (int round = 0; round < 3; round++) {
             Map<TopicPartition, List<Integer>> orders = new HashMap<>();
             for (TopicPartition partition : keptPartitions()) {
@@ -134,7 +158,7 @@ final class BrokerFaults extends Faults {
     private void cutReplication() {
         int broker = anyBroker();
         FaultProxy proxy = brokers.proxy(Listener.REPLICATION, broker);
-        log.fault("broker %d: no other broker reaches it", broker);
+        log.fault(name(broker), "no other broker reaches it");
         proxy.setFlow(Flow.NOTHING);
         try {
             await("what it leads is on no other broker", () -> cluster.isAlone(broker, keptNames()));
@@ -148,7 +172,7 @@ final class BrokerFaults extends Faults {
     private void slowReplication() {
         int broker = anyBroker();
         FaultProxy proxy = brokers.proxy(Listener.REPLICATION, broker);
-        log.fault("broker %d: other brokers reach it slowly, and their connections break", broker);
+        log.fault(name(broker), "other brokers reach it slowly, and their connections break");
         proxy.limitBytesPerSecond(30_000);
         try {
             hold(between(500, 3_000));
@@ -160,15 +184,21 @@ final class BrokerFaults extends Faults {
         }
     }
 
-    /** A leader that alone is in sync dies, so one that is not in sync leads, where the topic allows it. */
+    /** A leader that alone is in sync dies, and one that is not in sync is told to lead. No other unclean election happens. */
     private void electUnclean() {
-        TopicPartition partition = partitionsOf(ChaosTopic.Kind.UNCLEAN).get(0);
+        ChaosTopic topic = topics.stream()
+                .filter(any -> any.kind() == ChaosTopic.Kind.UNCLEAN)
+                .findFirst()
+                .orElseThrow();
+        TopicPartition partition =
+                topic.allPartitions().get(random.nextInt(topic.allPartitions().size()));
         int leader = cluster.leader(partition);
         if (leader < 0) {
             return;
         }
         FaultProxy proxy = brokers.proxy(Listener.REPLICATION, leader);
-        log.fault("broker %d: no other broker reaches it, so that it alone has %s in sync", leader, partition);
+        log.fault(partition.toString(), "unclean election");
+        log.tell("broker %d: no other broker reaches it, so that it alone has %s in sync", leader, partition);
         proxy.setFlow(Flow.NOTHING);
         boolean isKilled = false;
         try {
@@ -183,6 +213,7 @@ final class BrokerFaults extends Faults {
                 cluster.elect(ElectionType.UNCLEAN, Set.of(partition));
                 return isAnotherLeader(partition, leader);
             });
+            topic.onUncleanElection(partition.partition(), log.nowMs());
             log.tell("broker %d: leads %s by an unclean election", cluster.leader(partition), partition);
         } finally {
             proxy.setFlow(Flow.BOTH);
@@ -202,22 +233,27 @@ final class BrokerFaults extends Faults {
         Await.until(what, ChaosCluster.PATIENCE, condition);
     }
 
+    private static String name(int broker) {
+        return "broker " + broker;
+    }
+
+    private int otherThanSole() {
+        return 1 + (ChaosCluster.SOLE + random.nextInt(ChaosCluster.BROKERS - 1)) % ChaosCluster.BROKERS;
+    }
+
+    private boolean has(ChaosTopic.Kind kind) {
+        return topics.stream().anyMatch(topic -> topic.kind() == kind);
+    }
+
     private Collection<String> keptNames() {
-        return topics.stream()
-                .filter(topic -> topic.kind() == ChaosTopic.Kind.KEPT)
-                .map(ChaosTopic::name)
-                .toList();
+        return kept().map(ChaosTopic::name).toList();
     }
 
     private List<TopicPartition> keptPartitions() {
-        return partitionsOf(ChaosTopic.Kind.KEPT);
+        return kept().flatMap(topic -> topic.allPartitions().stream()).toList();
     }
 
-    private List<TopicPartition> partitionsOf(ChaosTopic.Kind kind) {
-        return topics.stream()
-                .filter(topic -> topic.kind() == kind)
-                .flatMap(topic ->
-                        IntStream.range(0, topic.partitions()).mapToObj(p -> new TopicPartition(topic.name(), p)))
-                .toList();
+    private Stream<ChaosTopic> kept() {
+        return topics.stream().filter(topic -> topic.kind().isKept());
     }
 }

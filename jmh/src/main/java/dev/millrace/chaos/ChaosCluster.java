@@ -18,6 +18,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -31,6 +33,7 @@ import org.apache.kafka.common.TopicCollection;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.TransactionalIdNotFoundException;
 import org.apache.kafka.common.errors.UnknownTopicIdException;
@@ -43,6 +46,9 @@ import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
  */
 final class ChaosCluster implements AutoCloseable {
     static final int BROKERS = 3;
+
+    /** The broker that has topics of which it is the only replica; its disk is never lost. */
+    static final int SOLE = BROKERS;
 
     /** For what the brokers do among themselves when nothing or one thing is broken. */
     static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -66,18 +72,13 @@ final class ChaosCluster implements AutoCloseable {
                 .setting("replica.lag.time.max.ms", "3000")
                 .setting("connections.max.reauth.ms", "3000")
                 .setting("leader.imbalance.check.interval.seconds", "10")
+                .setting("producer.id.expiration.check.interval.ms", "1000")
                 .setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500")
                 .start();
     }
 
     void create(ChaosTopic topic) {
-        boolean isUnclean = topic.kind() == ChaosTopic.Kind.UNCLEAN;
-        Map<String, String> configs = Map.of(
-                "min.insync.replicas",
-                isUnclean ? "1" : "2",
-                "unclean.leader.election.enable",
-                Boolean.toString(isUnclean));
-        NewTopic wanted = new NewTopic(topic.name(), topic.partitions(), (short) BROKERS).configs(configs);
+        NewTopic wanted = topic.wanted();
         Await.until(topic.name() + " is created", PATIENCE, () -> {
             try {
                 get(admin.createTopics(List.of(wanted)).all());
@@ -142,6 +143,11 @@ final class ChaosCluster implements AutoCloseable {
         return description[0].partitions().size();
     }
 
+    /** Lets topics that were given more partitions know how many they have. */
+    void updatePartitions(List<ChaosTopic> topics) {
+        topics.forEach(topic -> topic.setPartitions(partitions(topic.name())));
+    }
+
     /** Puts the replicas of partitions into this order, so that the first one is to lead; it may fail. */
     boolean reorder(Map<TopicPartition, List<Integer>> replicas) {
         Map<TopicPartition, Optional<NewPartitionReassignment>> wanted = new HashMap<>();
@@ -179,7 +185,9 @@ final class ChaosCluster implements AutoCloseable {
                 "all replicas are in sync",
                 PATIENCE,
                 () -> allPartitions(
-                        topics, partition -> partition.isr().size() == BROKERS && partition.leader() != null));
+                        topics,
+                        partition ->
+                                partition.isr().size() == partition.replicas().size() && partition.leader() != null));
     }
 
     /** As {@link #awaitAllInSync}, but returns what is amiss after that time: the records can be judged all the same. */
@@ -215,6 +223,34 @@ final class ChaosCluster implements AutoCloseable {
                 && descriptions.values().stream()
                         .flatMap(description -> description.partitions().stream())
                         .allMatch(condition);
+    }
+
+    /** Blocks until a setting of a topic, or of all brokers, has this value. */
+    void set(ConfigResource resource, String name, String value) {
+        Map<ConfigResource, Collection<AlterConfigOp>> change =
+                Map.of(resource, List.of(new AlterConfigOp(new ConfigEntry(name, value), AlterConfigOp.OpType.SET)));
+        Await.until(
+                name + " of " + resource + " is " + value,
+                PATIENCE,
+                () -> succeeds(admin.incrementalAlterConfigs(change).all()));
+    }
+
+    /** Those of the partitions whose leader knows a producer now; partitions that cannot be asked are missing. */
+    Map<TopicPartition, Boolean> hasProducers(Collection<TopicPartition> partitions) {
+        var described = admin.describeProducers(partitions);
+        Map<TopicPartition, Boolean> known = new HashMap<>();
+        for (TopicPartition partition : partitions) {
+            try {
+                known.put(
+                        partition,
+                        !get(described.partitionResult(partition))
+                                .activeProducers()
+                                .isEmpty());
+            } catch (ExecutionException | TimeoutException e) {
+                // Its leader is away.
+            }
+        }
+        return known;
     }
 
     /** Whether the coordinator has committed or aborted the last transaction of this id, or has none; false if it cannot be asked. */

@@ -2,16 +2,20 @@ package dev.millrace.chaos;
 
 import java.io.PrintStream;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 /**
- * Tells of each fault, on the clock of the ledger, and counts them.
+ * Tells of each fault, on the clock of the ledger, and counts them by kind.
  *
  * <p><b>Threads:</b> any.
  */
 final class FaultLog {
     private final LongSupplier nowMs;
     private final PrintStream out;
+    private final Map<String, Integer> kinds = new TreeMap<>();
     private int faults;
 
     /** @param nowMs the clock of the ledger */
@@ -20,18 +24,36 @@ final class FaultLog {
         this.out = out;
     }
 
-    /** A fault begins. */
-    synchronized void fault(String what, Object... arguments) {
+    /** A fault of this kind begins, at this broker, topic or other place. */
+    synchronized void fault(String place, String kind) {
         faults++;
-        tell(what, arguments);
+        count(kind);
+        tell("%s: %s", place, kind);
+    }
+
+    /** Something happens that is too frequent to be told. */
+    synchronized void count(String kind) {
+        kinds.merge(kind, 1, Integer::sum);
     }
 
     /** Anything else, such as the end of a fault. */
     synchronized void tell(String what, Object... arguments) {
-        out.printf(Locale.ROOT, "%,8d ms  %s%n", nowMs.getAsLong(), String.format(Locale.ROOT, what, arguments));
+        out.printf(Locale.ROOT, "%,8d ms  %s%n", nowMs(), String.format(Locale.ROOT, what, arguments));
+    }
+
+    /** On the clock of the ledger. */
+    long nowMs() {
+        return nowMs.getAsLong();
     }
 
     synchronized int faults() {
         return faults;
+    }
+
+    /** How often each kind has happened. */
+    synchronized String kinds() {
+        return kinds.entrySet().stream()
+                .map(kind -> kind.getKey() + " (" + kind.getValue() + ")")
+                .collect(Collectors.joining("; "));
     }
 }

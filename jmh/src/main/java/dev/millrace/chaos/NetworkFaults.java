@@ -94,7 +94,7 @@ final class NetworkFaults extends Faults {
     /** One broker's proxy, or all of them, which it tells. */
     private List<FaultProxy> some(String what) {
         int only = random.nextInt(4);
-        log.fault("network: %s, %s", only == 0 ? "to all brokers" : "to broker " + only, what);
+        log.fault("network to " + (only == 0 ? "all brokers" : "broker " + only), what);
         return IntStream.rangeClosed(1, brokers.brokers())
                 .filter(broker -> only == 0 || broker == only)
                 .mapToObj(brokers::proxy)

@@ -8,11 +8,10 @@ import dev.millrace.testkit.oracle.SentRecord;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
@@ -39,8 +38,8 @@ final class Senders {
     private final long seed;
     private final List<Thread> threads = new ArrayList<>();
     private final Queue<Pending> unfinished = new ConcurrentLinkedQueue<>();
-    /** Partitions of which a record was acknowledged, since {@link #awaitRecovery} was called. */
-    private final Set<TopicPartition> acknowledged = ConcurrentHashMap.newKeySet();
+    /** How many records of each partition were acknowledged, since {@link #awaitRecovery} was called. */
+    private final Map<TopicPartition, Integer> acknowledged = new ConcurrentHashMap<>();
 
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
     private volatile boolean stopping;
@@ -98,7 +97,8 @@ final class Senders {
         SentRecord record = ledger.enter(thread, topic.name(), partition, generation);
         byte[] value = record.stamp().encode(random.nextInt(500));
         Future<RecordMetadata> future = producer.send(
-                new ProducerRecord<>(topic.name(), partition < 0 ? null : partition, key, value), callback(record));
+                new ProducerRecord<>(topic.name(), partition < 0 ? null : partition, topic.timestamp(), key, value),
+                callback(record));
         return new Pending(record, future);
     }
 
@@ -106,7 +106,7 @@ final class Senders {
         return (metadata, exception, certainty) -> {
             if (exception == null) {
                 record.onAcknowledged(metadata);
-                acknowledged.add(new TopicPartition(metadata.topic(), metadata.partition()));
+                acknowledged.merge(new TopicPartition(metadata.topic(), metadata.partition()), 1, Integer::sum);
             } else {
                 record.onFailed(certainty != DeliveryCertainty.NOT_PERSISTED, exception);
             }
@@ -124,23 +124,33 @@ final class Senders {
         }
     }
 
-    /** Blocks until each partition takes records again, of the topics that are there all the time. Call it after the faults. */
-    void awaitRecovery(Duration timeout) {
-        Set<TopicPartition> missing = new HashSet<>();
-        for (ChaosTopic topic : topics) {
-            for (int i = 0; i < topic.partitions() && topic.kind() != ChaosTopic.Kind.CHURNED; i++) {
-                missing.add(new TopicPartition(topic.name(), i));
-            }
-        }
+    /** Blocks until each partition takes records again, and each topic has taken so many. Call it after the faults. */
+    void awaitRecovery(int records, Duration timeout) {
         acknowledged.clear();
         try {
-            Await.until("all partitions take records", timeout, () -> {
-                missing.removeAll(acknowledged);
-                return missing.isEmpty();
-            });
+            Await.until(
+                    "all topics take records", timeout, () -> lacking(records).isEmpty());
         } catch (IllegalStateException e) {
-            failures.add("The faults are over, and no record was acknowledged since, of " + missing);
+            failures.add("The faults are over, and too few records were acknowledged since, of " + lacking(records));
         }
+    }
+
+    private List<String> lacking(int records) {
+        List<String> lacking = new ArrayList<>();
+        for (ChaosTopic topic : topics) {
+            int ofTopic = 0;
+            for (TopicPartition partition : topic.allPartitions()) {
+                int ofPartition = acknowledged.getOrDefault(partition, 0);
+                ofTopic += ofPartition;
+                if (ofPartition == 0) {
+                    lacking.add(partition + ": none");
+                }
+            }
+            if (ofTopic < records) {
+                lacking.add(topic.name() + ": " + ofTopic);
+            }
+        }
+        return lacking;
     }
 
     /** Blocks until no thread sends any more. */

@@ -33,21 +33,22 @@ final class TopicFaults extends Faults {
     private void createAnew(Duration away) {
         ChaosTopic topic = any();
         int partitions = 1 + random.nextInt(4);
-        log.fault("%s: deleted", topic.name());
+        log.fault(topic.name(), "deleted and created anew");
         topic.onDeleting();
         cluster.delete(topic.name());
         hold(away);
         topic.setPartitions(partitions);
         cluster.create(topic);
         topic.onCreatedAnew(cluster.partitions(topic.name()));
-        log.tell("%s: created anew with %d partitions", topic.name(), topic.partitions());
+        log.tell("%s: is there again, with %d partitions", topic.name(), topic.partitions());
     }
 
     private void grow() {
         ChaosTopic topic = any();
         int wanted = Math.min(MAX_PARTITIONS, topic.partitions() + 1 + random.nextInt(2));
         topic.setPartitions(cluster.grow(topic.name(), wanted));
-        log.fault("%s: has %d partitions", topic.name(), topic.partitions());
+        log.fault(topic.name(), "more partitions");
+        log.tell("%s: has %d partitions", topic.name(), topic.partitions());
     }
 
     private ChaosTopic any() {

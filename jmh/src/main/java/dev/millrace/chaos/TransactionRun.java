@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
@@ -88,6 +89,8 @@ final class TransactionRun {
             log.tell("the faults are over");
             failures.addAll(cluster.awaitEndOfFaults(names(exposed)));
             awaitCommits("all senders commit again", COMMITS_AFTER_FAULTS);
+            awaitFenced();
+            await("all consumers read", () -> readers.stream().allMatch(reader -> reader.records() > 0));
             senders.forEach(TransactionalSender::stop);
             join(sending);
             readers.forEach(CommittedReader::stop);
@@ -151,13 +154,26 @@ final class TransactionRun {
     private void awaitCommits(String what, int more) {
         List<Integer> before =
                 senders.stream().map(TransactionalSender::committed).toList();
+        await(
+                what,
+                () -> IntStream.range(0, SENDERS)
+                        .allMatch(i -> senders.get(i).committed() >= before.get(i) + more
+                                || !senders.get(i).failure().isEmpty()));
+    }
+
+    /** Blocks until one more producer was told that it is fenced. */
+    private void awaitFenced() {
+        int before = fenced();
+        await("a producer is told that it is fenced", () -> fenced() > before);
+    }
+
+    private int fenced() {
+        return senders.stream().mapToInt(TransactionalSender::fenced).sum();
+    }
+
+    private void await(String what, BooleanSupplier condition) {
         try {
-            Await.until(
-                    what,
-                    PATIENCE,
-                    () -> IntStream.range(0, SENDERS)
-                            .allMatch(i -> senders.get(i).committed() >= before.get(i) + more
-                                    || !senders.get(i).failure().isEmpty()));
+            Await.until(what, PATIENCE, condition);
         } catch (IllegalStateException e) {
             failures.add(e.getMessage());
         }
@@ -185,12 +201,13 @@ final class TransactionRun {
         if (!others.isEmpty()) {
             out.println("Other violations: " + others);
         }
+        out.println("Faults: " + log.kinds());
         out.printf(
                 "%d records are there; consumers read %s meanwhile. %d producers were fenced by a new one."
                         + " Of %d unknown transactions %d are there.%n",
                 verdict.records(),
                 readers.stream().map(CommittedReader::records).toList(),
-                senders.stream().mapToInt(TransactionalSender::fenced).sum(),
+                fenced(),
                 verdict.unknown(),
                 verdict.unknownButVisible());
         out.printf(

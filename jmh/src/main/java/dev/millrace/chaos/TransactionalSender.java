@@ -13,6 +13,8 @@ import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.TimeoutException;
 
 /**
@@ -136,7 +138,9 @@ final class TransactionalSender implements Runnable {
             throw new IllegalStateException("A fenced producer has committed " + transaction);
         } catch (KafkaException e) {
             transaction.onFailed(e);
-            fenced.incrementAndGet();
+            if (e instanceof ProducerFencedException || e instanceof InvalidProducerEpochException) {
+                fenced.incrementAndGet();
+            }
         }
     }
 
@@ -197,7 +201,7 @@ final class TransactionalSender implements Runnable {
         return committed.get();
     }
 
-    /** How many producers could not commit because a new one had their id. */
+    /** How many producers were told, when they committed, that a new one had their id; a call may also fail otherwise. */
     int fenced() {
         return fenced.get();
     }

@@ -18,8 +18,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  * ledger, and not to be tried again but understood: {@code testkit/chaos --seed} has the same faults, for longer.
  */
 class ChaosIT {
-    /** Begins with kill -9, then SIGSTOP, over a network that breaks. */
-    private static final long FIXED_SEED = 66;
+    /**
+     * Records begin with a restart of a sole replica that has not answered, transactions with kill -9; both over a network
+     * that breaks, and with 30 s for each record.
+     */
+    private static final long FIXED_SEED = 1159;
 
     private static final Duration TIME = Duration.ofSeconds(6);
 
@@ -45,7 +48,7 @@ class ChaosIT {
         String last = lastLine(out -> new ChaosRun(cluster, seed, false, out).run(TIME));
 
         assertThat(last)
-                .matches("sent \\d+ acknowledged [1-9]\\d* failed \\d+ unknown \\d+"
+                .matches("sent \\d+ acknowledged [1-9]\\d{3,} failed \\d+ unknown \\d+"
                         + " lost 0 doubled 0 reordered 0 misrouted 0 faults [1-9]\\d* seed " + seed);
     }
 
@@ -55,7 +58,7 @@ class ChaosIT {
         String last = lastLine(out -> new TransactionRun(cluster, seed, false, out).run(TIME));
 
         assertThat(last)
-                .matches("transactions \\d+ committed [1-9]\\d* aborted [1-9]\\d* unknown \\d+ lost 0 aborted-read 0"
+                .matches("transactions \\d+ committed [1-9]\\d+ aborted [1-9]\\d* unknown \\d+ lost 0 aborted-read 0"
                         + " dirty-read 0 partial 0 doubled 0 reordered 0 faults [1-9]\\d* seed " + seed);
     }
 

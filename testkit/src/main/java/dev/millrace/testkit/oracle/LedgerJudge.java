@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
 
 /** Compares the records of a {@link SendLedger} with what was read, once. For one thread. */
 final class LedgerJudge {
@@ -21,9 +22,15 @@ final class LedgerJudge {
     private final Map<String, TopicTerms> terms;
     private final Map<Row, Found> found = new HashMap<>();
     private final Map<Place, Sequences> order = new HashMap<>();
+    private final Map<TopicPartition, ToldTimestamps> timestamps = new HashMap<>();
+
+    /** Where records were found that were told without an offset. */
+    private final Map<SentRecord, Long> offsetsNotTold = new HashMap<>();
+
     private final Findings<Violation> violations = new Findings<>(Violation.class);
     private final Map<Tolerated, Long> tolerated = new EnumMap<>(Tolerated.class);
     private final Map<Outcome, Long> outcomes = new EnumMap<>(Outcome.class);
+    private final Map<String, Long> expected = new HashMap<>();
 
     /** Where copies are of which the producer told something else. */
     private final Map<SentRecord, String> elsewhere = new HashMap<>();
@@ -89,11 +96,7 @@ final class LedgerJudge {
         Place place = new Place(sent.stamp().thread(), read.topic(), read.partition());
         order.computeIfAbsent(place, unused -> new Sequences()).add(sequence);
         if (ofRow.anywhere.get(sequence)) {
-            if (terms.get(read.topic()).keepsAcknowledged()) {
-                note(Violation.DOUBLED, sent.toString(), read);
-            } else {
-                tolerated.merge(Tolerated.DOUBLED_BY_UNCLEAN_ELECTION, 1L, Long::sum);
-            }
+            note(Violation.DOUBLED, sent.toString(), read);
         }
         ofRow.anywhere.set(sequence);
         if (sent.outcome() == Outcome.FAILED) {
@@ -105,25 +108,34 @@ final class LedgerJudge {
 
     private void addAcknowledged(SentRecord sent, ConsumerRecord<byte[], byte[]> read, Found ofRow) {
         RecordMetadata told = sent.place();
-        boolean isRightPlace = told.topic().equals(read.topic())
-                && told.partition() == read.partition()
-                && (told.offset() == read.offset() || !told.hasOffset());
-        if (isRightPlace && told.timestamp() >= read.timestamp()) {
-            ofRow.asTold.set((int) sent.stamp().sequence());
-            if (told.timestamp() > read.timestamp()) {
-                tolerated.merge(Tolerated.TIMESTAMP_OF_A_WHOLE_BATCH, 1L, Long::sum);
-            }
-            if (!told.hasOffset()) {
-                tolerated.merge(Tolerated.OFFSET_NOT_TOLD, 1L, Long::sum);
-            }
-        } else {
+        if (!isAsTold(told, read)) {
             elsewhere.put(sent, "; " + placeOf(read));
+            return;
         }
+        ofRow.asTold.set((int) sent.stamp().sequence());
+        if (told.hasOffset()) {
+            TopicPartition partition = new TopicPartition(read.topic(), read.partition());
+            timestamps
+                    .computeIfAbsent(partition, unused -> new ToldTimestamps())
+                    .add(sent, read);
+        } else {
+            offsetsNotTold.put(sent, read.offset());
+        }
+    }
+
+    /** Only a broker's answer, which has an offset, gives a reason for another timestamp than the record's own. */
+    private static boolean isAsTold(RecordMetadata told, ConsumerRecord<byte[], byte[]> read) {
+        boolean isRightPlace = told.topic().equals(read.topic()) && told.partition() == read.partition();
+        return isRightPlace
+                && (told.hasOffset()
+                        ? told.offset() == read.offset() && told.timestamp() >= read.timestamp()
+                        : told.timestamp() == read.timestamp());
     }
 
     LedgerVerdict verdict() {
         rows.forEach((row, sent) -> judgeRow(found.getOrDefault(row, new Found()), sent));
         order.forEach(this::judgeOrder);
+        timestamps.values().forEach(this::judgeTimestamps);
         judgeOrderOfCallbacks();
         return new LedgerVerdict(
                 outcomes.values().stream().mapToLong(Long::longValue).sum(),
@@ -131,6 +143,7 @@ final class LedgerJudge {
                 outcomes.getOrDefault(Outcome.FAILED, 0L),
                 outcomes.getOrDefault(Outcome.UNKNOWN, 0L),
                 unknownButWritten,
+                expected,
                 violations.counts(),
                 tolerated,
                 violations.examples());
@@ -164,14 +177,20 @@ final class LedgerJudge {
 
     private void judgeAcknowledged(SentRecord sent, boolean isThere, boolean isAsTold) {
         TopicTerms ofTopic = terms.get(sent.stamp().topic());
-        if (!ofTopic.keepsAcknowledged()) {
-            tolerate(isThere, Tolerated.ACKNOWLEDGED_WHERE_LOSS_IS_ALLOWED, Tolerated.GONE_BY_UNCLEAN_ELECTION);
-        } else if (isThere && !isAsTold) {
+        if (isThere && !isAsTold) {
             violations.note(Violation.TOLD_WRONGLY, sent + elsewhere.get(sent));
-        } else if (sent.generation() != ofTopic.generation()) {
+        } else if (ofTopic.isOfDeletedTopic(sent)) {
             tolerate(isThere, Tolerated.ACKNOWLEDGED_BY_DELETED_TOPIC, Tolerated.GONE_WITH_DELETED_TOPIC);
-        } else if (!isThere) {
-            violations.note(Violation.LOST, sent.toString());
+        } else if (ofTopic.mayBeGoneByElection(sent)) {
+            tolerate(isThere, Tolerated.ACKNOWLEDGED_BEFORE_UNCLEAN_ELECTION, Tolerated.GONE_BY_UNCLEAN_ELECTION);
+        } else {
+            expected.merge(sent.stamp().topic(), 1L, Long::sum);
+            if (!isThere) {
+                violations.note(Violation.LOST, sent.toString());
+            }
+        }
+        if (isThere && !sent.place().hasOffset()) {
+            tolerated.merge(Tolerated.OFFSET_NOT_TOLD, 1L, Long::sum);
         }
     }
 
@@ -180,6 +199,16 @@ final class LedgerJudge {
         if (!isThere) {
             tolerated.merge(gone, 1L, Long::sum);
         }
+    }
+
+    private void judgeTimestamps(ToldTimestamps ofPartition) {
+        ofPartition.end();
+        if (ofPartition.explained() > 0) {
+            tolerated.merge(Tolerated.TIMESTAMP_OF_A_WHOLE_BATCH, ofPartition.explained(), Long::sum);
+        }
+        ofPartition
+                .unexplained()
+                .forEach(later -> note(Violation.TOLD_WRONGLY, later.sent().toString(), later.read()));
     }
 
     private void judgeOrder(Place place, Sequences sequences) {
@@ -191,27 +220,29 @@ final class LedgerJudge {
 
     /** Offsets start again when a topic is created anew, and go back after an unclean election. */
     private void judgeOrderOfCallbacks() {
-        Map<Integer, Long> highest = new HashMap<>();
-        for (String topic : terms.keySet()) {
-            if (!terms.get(topic).equals(TopicTerms.kept())) {
-                continue;
-            }
-            highest.clear();
-            rows.entrySet().stream()
-                    .filter(row -> row.getKey().topic().equals(topic))
-                    .flatMap(row -> row.getValue().stream())
-                    .filter(sent -> sent.outcome() == Outcome.ACKNOWLEDGED
-                            && sent.place().hasOffset())
-                    .sorted(Comparator.comparingLong(SentRecord::turn))
-                    .forEach(sent -> {
-                        long before = highest.getOrDefault(sent.place().partition(), -1L);
-                        if (sent.place().offset() <= before) {
-                            violations.note(Violation.TOLD_OUT_OF_ORDER, sent + ", told after offset " + before);
-                        } else {
-                            highest.put(sent.place().partition(), sent.place().offset());
-                        }
-                    });
-        }
+        Map<TopicPartition, Long> highest = new HashMap<>();
+        rows.values().stream()
+                .flatMap(List::stream)
+                .filter(sent -> sent.outcome() == Outcome.ACKNOWLEDGED && isAfterLastLoss(sent))
+                .sorted(Comparator.comparingLong(SentRecord::turn))
+                .forEach(sent -> {
+                    TopicPartition partition = new TopicPartition(
+                            sent.place().topic(), sent.place().partition());
+                    long offset = sent.place().hasOffset()
+                            ? sent.place().offset()
+                            : offsetsNotTold.getOrDefault(sent, Long.MAX_VALUE);
+                    long before = highest.getOrDefault(partition, -1L);
+                    if (offset <= before) {
+                        violations.note(Violation.TOLD_OUT_OF_ORDER, sent + ", told after offset " + before);
+                    } else if (offset < Long.MAX_VALUE) {
+                        highest.put(partition, offset);
+                    }
+                });
+    }
+
+    private boolean isAfterLastLoss(SentRecord sent) {
+        TopicTerms ofTopic = terms.get(sent.stamp().topic());
+        return !ofTopic.isOfDeletedTopic(sent) && !ofTopic.mayBeGoneByElection(sent);
     }
 
     private void note(Violation kind, String what, ConsumerRecord<byte[], byte[]> read) {

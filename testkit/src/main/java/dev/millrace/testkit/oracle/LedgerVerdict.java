@@ -14,9 +14,10 @@ import java.util.Map;
  * @param failed told as certainly not written
  * @param unknown told as failed, but possibly written
  * @param unknownButWritten those of the unknown ones that are there
+ * @param expected those of the acknowledged ones that must be there, by topic: told since its last unclean election, and
+ *     sent since it was created anew
  * @param violations by kind; those that did not occur are missing
- * @param tolerated what is no violation where it occurred, by kind: topics that may lose records, and topics that were
- *     deleted
+ * @param tolerated what is no violation where it occurred, by kind
  * @param examples for each kind the first violations, with all that is known of the record
  */
 public record LedgerVerdict(
@@ -25,6 +26,7 @@ public record LedgerVerdict(
         long failed,
         long unknown,
         long unknownButWritten,
+        Map<String, Long> expected,
         Map<Violation, Long> violations,
         Map<Tolerated, Long> tolerated,
         List<String> examples) {
@@ -57,26 +59,25 @@ public record LedgerVerdict(
 
     /** What may happen because of Kafka's own semantics. */
     public enum Tolerated {
-        /** Acknowledged in a topic with unclean elections. */
-        ACKNOWLEDGED_WHERE_LOSS_IS_ALLOWED,
-        /** Acknowledged and not there, in a topic with unclean elections. */
+        /** Acknowledged before the partition's last unclean election. */
+        ACKNOWLEDGED_BEFORE_UNCLEAN_ELECTION,
+        /** Acknowledged, with an offset, before the partition's last unclean election, and not there. */
         GONE_BY_UNCLEAN_ELECTION,
-        /** A further copy in a topic with unclean elections. */
-        DOUBLED_BY_UNCLEAN_ELECTION,
         /** Acknowledged by a topic that was deleted then or later. */
         ACKNOWLEDGED_BY_DELETED_TOPIC,
         /** Acknowledged by a topic that was deleted then or later, and not there. */
         GONE_WITH_DELETED_TOPIC,
         /**
-         * Told with a later timestamp than its own: brokers answer a batch that they have already, because an earlier answer
-         * was lost, with the latest timestamp in it, as if they had set that.
+         * Told with a later timestamp than its own, which is that of another record of its batch: brokers answer a batch that
+         * they have already, because an earlier answer was lost, with the latest timestamp in it, as if they had set that.
          */
         TIMESTAMP_OF_A_WHOLE_BATCH,
-        /** Acknowledged without an offset: the broker has the batch, but no longer knows where. */
+        /** Acknowledged without an offset, and there: the broker has the batch, but no longer knows where. */
         OFFSET_NOT_TOLD
     }
 
     public LedgerVerdict {
+        expected = Map.copyOf(expected);
         violations = Map.copyOf(violations);
         tolerated = Map.copyOf(tolerated);
         examples = List.copyOf(examples);

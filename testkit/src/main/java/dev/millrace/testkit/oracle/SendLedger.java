@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
@@ -22,13 +23,20 @@ public final class SendLedger {
     private static final String CHECK_CHECKSUMS = "check.crcs";
 
     private final long run;
-    private final long startNanos = System.nanoTime();
+    private final LongSupplier nanoTime;
+    private final long startNanos;
     private final AtomicLong turns = new AtomicLong();
     private final Map<Row, List<SentRecord>> rows = new ConcurrentHashMap<>();
 
     /** Judges the records of one run. */
     public SendLedger(long run) {
+        this(run, System::nanoTime);
+    }
+
+    SendLedger(long run, LongSupplier nanoTime) {
         this.run = run;
+        this.nanoTime = nanoTime;
+        startNanos = nanoTime.getAsLong();
     }
 
     /** The records of one thread to one topic, by sequence. */
@@ -74,7 +82,7 @@ public final class SendLedger {
 
     /** Milliseconds since the ledger was made. */
     public long nowMs() {
-        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+        return TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - startNanos);
     }
 
     long nextTurn() {

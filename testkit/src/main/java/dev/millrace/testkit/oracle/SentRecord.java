@@ -110,6 +110,11 @@ public final class SentRecord {
         return turn;
     }
 
+    /** When its first callback was called, on the clock of the ledger. */
+    synchronized long toldMs() {
+        return toldMs;
+    }
+
     /** Where it is, as the producer told; null unless acknowledged. */
     synchronized RecordMetadata place() {
         return place;

@@ -69,6 +69,9 @@ final class TransactionJudge {
 
     /** Call it when all is added: what a consumer read meanwhile must be the beginning of what is there in the end. */
     void compare(CommittedReads reads) {
+        if (reads.positions().isEmpty() && !visible.isEmpty()) {
+            violations.note(Violation.NOTHING_READ, visible.size() + " records are there");
+        }
         reads.dirty().forEach(what -> violations.note(Violation.DIRTY_READ, what));
         reads.positions().forEach((partition, early) -> {
             List<Position> late = lists.getOrDefault(partition, List.of());

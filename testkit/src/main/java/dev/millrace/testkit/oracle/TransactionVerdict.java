@@ -46,6 +46,8 @@ public record TransactionVerdict(
         MISROUTED,
         /** A consumer that read meanwhile read something else than what is there in the end, or left something out. */
         UNREPEATABLE,
+        /** A consumer that read meanwhile has read nothing, though records are there: so it has shown nothing. */
+        NOTHING_READ,
         /** Bytes that nobody sent. */
         DAMAGED
     }

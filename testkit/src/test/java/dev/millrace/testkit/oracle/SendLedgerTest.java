@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -23,9 +25,11 @@ class SendLedgerTest {
     private static final int RUN = 1;
     private static final int PARTITIONS = 2;
     private static final int SENT = 12;
+    private static final Map<String, Long> ALL_EXPECTED = Map.of("t", (long) SENT);
     private final Exception failure = new TimeoutException("planted");
 
-    private final SendLedger ledger = new SendLedger(RUN);
+    private final AtomicLong nowMs = new AtomicLong();
+    private final SendLedger ledger = new SendLedger(RUN, () -> TimeUnit.MILLISECONDS.toNanos(nowMs.get()));
     private final List<SentRecord> sent = new ArrayList<>();
     private final List<ConsumerRecord<byte[], byte[]>> read = new ArrayList<>();
     private final Map<String, TopicTerms> terms = new HashMap<>(Map.of("t", TopicTerms.kept()));
@@ -46,7 +50,8 @@ class SendLedgerTest {
     void shouldBeCleanWhenAllIsAsTold() {
         LedgerVerdict verdict = judge();
 
-        assertThat(verdict).isEqualTo(new LedgerVerdict(SENT, SENT, 0, 0, 0, Map.of(), Map.of(), List.of()));
+        assertThat(verdict)
+                .isEqualTo(new LedgerVerdict(SENT, SENT, 0, 0, 0, ALL_EXPECTED, Map.of(), Map.of(), List.of()));
         assertThat(verdict.isClean()).isTrue();
     }
 
@@ -137,21 +142,77 @@ class SendLedgerTest {
     }
 
     @Test
-    void shouldOnlyCountALaterTimestampBecauseBrokersTellThatOfTheBatch() {
-        read.set(11, read("t", 1, 5, 1004, sent.get(11).stamp().encode(100)));
+    void shouldOnlyCountALaterTimestampThatAnotherRecordOfTheBatchHas() {
+        acknowledge(6, 1008, 1006);
+        acknowledge(7, 1008, 1008);
+        acknowledge(8, 1008, 1007);
+        acknowledge(9, 1009, 1009);
 
         assertThat(judge().isClean()).isTrue();
-        assertThat(judge().tolerated()).isEqualTo(Map.of(Tolerated.TIMESTAMP_OF_A_WHOLE_BATCH, 1L));
+        assertThat(judge().tolerated()).isEqualTo(Map.of(Tolerated.TIMESTAMP_OF_A_WHOLE_BATCH, 2L));
     }
 
     @Test
-    void shouldOnlyCountAnOffsetThatIsNotTold() {
-        SentRecord record = ledger.enter(0, "t", 0, 0);
-        record.onAcknowledged(metadata(0, -1));
-        read.add(read("t", 0, 6, 999, record.stamp().encode(100)));
+    void shouldFindALaterTimestampThatNoRecordOfTheBatchHas() {
+        acknowledge(6, 1009, 1006);
+        acknowledge(7, 1009, 1007);
+        acknowledge(8, 1008, 1008);
+        acknowledge(9, 1009, 1009);
+
+        assertOnly(
+                Violation.TOLD_WRONGLY,
+                2,
+                "offset 6, timestamp 1009; read from t, partition 0, offset 6, timestamp 1006");
+    }
+
+    @Test
+    void shouldFindALaterTimestampThatOnlyARecordAfterAGapHas() {
+        acknowledge(6, 1008, 1006);
+        acknowledge(8, 1008, 1008);
+
+        assertOnly(Violation.TOLD_WRONGLY, 1, "offset 6, timestamp 1008");
+    }
+
+    @Test
+    void shouldOnlyCountAnOffsetThatIsNotToldWhereTheRecordIsThere() {
+        acknowledgeWithoutOffset(999, 6, 999);
 
         assertThat(judge().isClean()).isTrue();
         assertThat(judge().tolerated()).isEqualTo(Map.of(Tolerated.OFFSET_NOT_TOLD, 1L));
+    }
+
+    @Test
+    void shouldFindALaterTimestampThatIsToldWithoutAnOffset() {
+        acknowledgeWithoutOffset(1006, 6, 1005);
+        acknowledge(7, 1006, 1006);
+
+        assertOnly(
+                Violation.TOLD_WRONGLY,
+                1,
+                "offset -1, timestamp 1006; read from t, partition 0, offset 6, timestamp 1005");
+    }
+
+    @Test
+    void shouldFindARecordThatIsToldWithoutAnOffsetAfterALaterOne() {
+        SentRecord first = ledger.enter(0, "t", 0, 0);
+        SentRecord second = ledger.enter(0, "t", 0, 0);
+        second.onAcknowledged(metadata(0, 7));
+        first.onAcknowledged(metadata(0, -1));
+        read.add(read("t", 0, 6, 999, first.stamp().encode(100)));
+        read.add(read("t", 0, 7, second));
+
+        assertOnly(Violation.TOLD_OUT_OF_ORDER, 1, "offset -1, timestamp 999, told after offset 7");
+    }
+
+    @Test
+    void shouldFindALostRecordThatIsToldWithoutAnOffsetAlsoBeforeAnUncleanElection() {
+        ledger.enter(0, "t", 0, 0).onAcknowledged(metadata(0, -1));
+        terms.put("t", TopicTerms.unclean(Map.of(0, ledger.nowMs())));
+
+        assertOnly(
+                Violation.LOST,
+                1,
+                "sequence 12, to t, partition 0, sent at 0 ms, acknowledged at 0 ms: partition 0, offset -1");
     }
 
     @Test
@@ -217,7 +278,8 @@ class SendLedgerTest {
         failed.onFailed(false, failure);
         read.add(read("t", 0, 6, written));
 
-        assertThat(judge()).isEqualTo(new LedgerVerdict(SENT + 3, SENT, 1, 2, 1, Map.of(), Map.of(), List.of()));
+        assertThat(judge())
+                .isEqualTo(new LedgerVerdict(SENT + 3, SENT, 1, 2, 1, ALL_EXPECTED, Map.of(), Map.of(), List.of()));
     }
 
     @Test
@@ -231,25 +293,78 @@ class SendLedgerTest {
     }
 
     @Test
-    void shouldOnlyCountWhatIsGoneWhereKafkaMayLoseIt() {
-        terms.put("t", TopicTerms.mayLose());
+    void shouldOnlyCountWhatIsGoneByAnUncleanElection() {
+        terms.put("t", TopicTerms.unclean(Map.of(1, ledger.nowMs())));
         read.remove(11);
-        read.remove(10);
+        read.remove(9);
 
         LedgerVerdict verdict = judge();
 
         assertThat(verdict.isClean()).isTrue();
+        assertThat(verdict.expected()).isEqualTo(Map.of("t", SENT / 2L));
         assertThat(verdict.tolerated())
                 .isEqualTo(Map.of(
-                        Tolerated.ACKNOWLEDGED_WHERE_LOSS_IS_ALLOWED,
-                        (long) SENT,
+                        Tolerated.ACKNOWLEDGED_BEFORE_UNCLEAN_ELECTION,
+                        SENT / 2L,
                         Tolerated.GONE_BY_UNCLEAN_ELECTION,
                         2L));
     }
 
     @Test
-    void shouldJudgeWhatRemainsWhereKafkaMayLoseRecords() {
-        terms.put("t", TopicTerms.mayLose());
+    void shouldFindALostRecordThatWasToldAfterTheLastUncleanElection() {
+        terms.put("t", TopicTerms.unclean(Map.of(0, ledger.nowMs())));
+        nowMs.incrementAndGet();
+        ledger.enter(0, "t", 0, 0).onAcknowledged(metadata(0, 6));
+
+        assertOnly(Violation.LOST, 1, "sequence 12");
+    }
+
+    @Test
+    void shouldFindALostRecordOfAPartitionWithoutUncleanElection() {
+        terms.put("t", TopicTerms.unclean(Map.of(0, ledger.nowMs())));
+        read.remove(11);
+
+        assertOnly(Violation.LOST, 1, "sequence 11, to t, partition 1");
+    }
+
+    @Test
+    void shouldFindADoubledRecordWhereUncleanElectionsLoseRecords() {
+        terms.put("t", TopicTerms.unclean(Map.of(0, ledger.nowMs(), 1, ledger.nowMs())));
+        read.add(read("t", 1, 6, sent.get(11)));
+
+        assertOnly(Violation.DOUBLED, 1, "offset 6, timestamp 1006");
+    }
+
+    @Test
+    void shouldFindAnOffsetThatWasToldWronglyWhereUncleanElectionsLoseRecords() {
+        terms.put("t", TopicTerms.unclean(Map.of(0, ledger.nowMs(), 1, ledger.nowMs())));
+        read.set(11, read("t", 1, 6, sent.get(11)));
+
+        assertOnly(Violation.TOLD_WRONGLY, 1, "partition 1, offset 5, timestamp 1005");
+    }
+
+    @Test
+    void shouldFindACallbackInAnotherOrderThanOffsetsAfterTheLastUncleanElection() {
+        terms.put("t", TopicTerms.unclean(Map.of(0, ledger.nowMs(), 1, ledger.nowMs())));
+        nowMs.incrementAndGet();
+
+        tellInWrongOrder(0);
+
+        assertOnly(Violation.TOLD_OUT_OF_ORDER, 1, "offset 6, timestamp 1006, told after offset 7");
+    }
+
+    @Test
+    void shouldFindACallbackInAnotherOrderThanOffsetsInATopicThatWasCreatedAnew() {
+        terms.put("t", TopicTerms.createdAnew(2));
+
+        tellInWrongOrder(2);
+
+        assertOnly(Violation.TOLD_OUT_OF_ORDER, 1, "offset 6, timestamp 1006, told after offset 7");
+    }
+
+    @Test
+    void shouldJudgeTheOrderWhereUncleanElectionsLoseRecords() {
+        terms.put("t", TopicTerms.unclean(Map.of(0, ledger.nowMs(), 1, ledger.nowMs())));
         ConsumerRecord<byte[], byte[]> first = read.remove(0);
         read.add(first);
 
@@ -276,6 +391,28 @@ class SendLedgerTest {
         ledger.enter(0, "t", 0, 2).onAcknowledged(metadata(0, 6));
 
         assertOnly(Violation.LOST, 1, "sequence 12");
+    }
+
+    private void tellInWrongOrder(int generation) {
+        SentRecord first = ledger.enter(0, "t", 0, generation);
+        SentRecord second = ledger.enter(0, "t", 0, generation);
+        second.onAcknowledged(metadata(0, 7));
+        first.onAcknowledged(metadata(0, 6));
+        read.add(read("t", 0, 6, first));
+        read.add(read("t", 0, 7, second));
+    }
+
+    /** A further record of partition 0, at the place that is told. */
+    private void acknowledge(long offset, long toldTimestamp, long timestamp) {
+        SentRecord record = ledger.enter(0, "t", 0, 0);
+        record.onAcknowledged(new RecordMetadata(new TopicPartition("t", 0), offset, 0, toldTimestamp, 0, 100));
+        read.add(read("t", 0, offset, timestamp, record.stamp().encode(100)));
+    }
+
+    private void acknowledgeWithoutOffset(long toldTimestamp, long offset, long timestamp) {
+        SentRecord record = ledger.enter(0, "t", 0, 0);
+        record.onAcknowledged(new RecordMetadata(new TopicPartition("t", 0), -1, 0, toldTimestamp, 0, 100));
+        read.add(read("t", 0, offset, timestamp, record.stamp().encode(100)));
     }
 
     private void assertOnly(Violation kind, long count, String example) {

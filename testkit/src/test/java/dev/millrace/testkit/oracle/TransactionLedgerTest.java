@@ -151,6 +151,14 @@ class TransactionLedgerTest {
     }
 
     @Test
+    void shouldFindAConsumerThatHasReadNothing() {
+        readMeanwhile();
+        ledger.reads();
+
+        assertOnly(Violation.NOTHING_READ, 1, "8 records are there");
+    }
+
+    @Test
     void shouldFindADoubledRecord() {
         logs.get(0).add(second.records().get(2));
 

@@ -1,0 +1,55 @@
+package dev.millrace.chaos;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import org.apache.kafka.common.config.ConfigResource;
+
+/**
+ * Settings of brokers and topics that change for a moment, so that brokers refuse batches before they write them, while
+ * others of the same partition are in flight, or forget who wrote the last one.
+ */
+final class SettingFaults extends Faults {
+    private static final ConfigResource ALL_BROKERS = new ConfigResource(ConfigResource.Type.BROKER, "");
+    private static final String EXPIRATION = "producer.id.expiration.ms";
+    private static final String DEFAULT_EXPIRATION_MS = "86400000";
+
+    private final ChaosCluster cluster;
+    private final List<ChaosTopic> kept;
+
+    SettingFaults(ChaosCluster cluster, List<ChaosTopic> topics, Random random, FaultLog log, CountDownLatch end) {
+        super(random, log, end);
+        this.cluster = cluster;
+        kept = topics.stream().filter(topic -> topic.kind().isKept()).toList();
+    }
+
+    @Override
+    List<Runnable> kinds() {
+        return List.of(this::forgetIdleProducers, this::refuse, this::refuse, this::refuse, this::refuse);
+    }
+
+    @Override
+    Duration pause() {
+        return between(500, 3_000);
+    }
+
+    /** Where the network or a leader is away for longer than that, or the record has waited for longer, it matters. */
+    private void forgetIdleProducers() {
+        log.fault("all brokers", "producers are forgotten after a second");
+        cluster.set(ALL_BROKERS, EXPIRATION, "1000");
+        hold(between(2_000, 5_000));
+        cluster.set(ALL_BROKERS, EXPIRATION, DEFAULT_EXPIRATION_MS);
+        log.tell("all brokers: producers are forgotten after a day");
+    }
+
+    private void refuse() {
+        String topic = kept.get(random.nextInt(kept.size())).name();
+        log.fault(topic, "too few replicas are in sync for any batch");
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+        cluster.set(resource, ChaosTopic.MIN_IN_SYNC, Integer.toString(ChaosCluster.BROKERS + 1));
+        hold(between(50, 500));
+        cluster.set(resource, ChaosTopic.MIN_IN_SYNC, ChaosTopic.KEPT_IN_SYNC);
+        log.tell("%s: enough replicas are in sync", topic);
+    }
+}
