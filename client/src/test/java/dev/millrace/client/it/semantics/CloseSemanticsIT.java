@@ -150,8 +150,7 @@ class CloseSemanticsIT extends SingleBrokerFixture {
             // given
             Producer<byte[], byte[]> producer =
                     kind.create(cluster.clientConfig(), "batch.size", 500, "buffer.memory", 50_000L);
-            sendFirst(producer, topic, 1);
-            acknowledged++;
+            acknowledged += sendFirstIfStock(producer, topic, 1);
             List<CloseRaceSender> threads = new ArrayList<>();
             for (int i = 0; i < senders; i++) {
                 threads.add(new CloseRaceSender(producer, topic));
