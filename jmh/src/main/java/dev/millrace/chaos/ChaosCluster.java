@@ -69,6 +69,11 @@ final class ChaosCluster implements AutoCloseable {
         return KafkaCluster.builder()
                 .brokers(BROKERS)
                 .listeners(Listener.PROXIED, Listener.REPLICATION, Listener.SASL_SSL)
+                // Otherwise producers, which go on asking for a topic that was deleted, create it again.
+                .setting("auto.create.topics.enable", "false")
+                // A third of Kafka's default: a run has time for more faults.
+                .setting("broker.session.timeout.ms", "3000")
+                .setting("broker.heartbeat.interval.ms", "500")
                 .setting("replica.lag.time.max.ms", "3000")
                 .setting("connections.max.reauth.ms", "3000")
                 .setting("leader.imbalance.check.interval.seconds", "10")

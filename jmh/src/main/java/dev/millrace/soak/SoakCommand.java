@@ -64,7 +64,7 @@ public final class SoakCommand implements Callable<Integer> {
         CommandLines.check(spec, minutes > 0, "--minutes is " + minutes + ", must be more than 0");
         CommandLines.check(spec, cycles >= 100, "--cycles is " + cycles + ", must be 100 or more");
         CommandLines.check(spec, rate > 0, "--rate is " + rate + ", must be more than 0");
-        try (KafkaCluster cluster = KafkaCluster.builder().start()) {
+        try (KafkaCluster cluster = SoakRun.startCluster()) {
             SoakRun run = new SoakRun(cluster, System.out);
             run.openAndClose(cycles);
             run.sendSteadily(Duration.ofMillis((long) (minutes * 60_000)), rate);

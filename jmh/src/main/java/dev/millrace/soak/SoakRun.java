@@ -55,6 +55,14 @@ final class SoakRun {
         cluster.createTopic(STAYING, 3, 1, Map.of());
     }
 
+    /** The cluster of a run, of one broker. */
+    static KafkaCluster startCluster() {
+        return KafkaCluster.builder()
+                // Topics come and go here; otherwise producers, which go on asking for them, create them again.
+                .setting("auto.create.topics.enable", "false")
+                .start();
+    }
+
     /** Opens, uses and closes so many producers. */
     void openAndClose(int cycles) {
         ProducerCycles producers = new ProducerCycles(cluster, STAYING);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class SoakIT {
     @Test
     void shouldLeaveNothingBehind() throws Exception {
-        try (KafkaCluster cluster = KafkaCluster.builder().start()) {
+        try (KafkaCluster cluster = SoakRun.startCluster()) {
             SoakRun run = new SoakRun(cluster, System.out);
 
             run.openAndClose(200);

@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The partitions that a member owns and does not copy yet: each waits until its former copy in this process has come to
- * its end, until {@link ExactResume} has found out where to begin, and until new numbers, or where it goes on after
- * another topic had the name, are committed. Each begins by itself, whatever the others wait for.
+ * its end, until {@link ExactResume} has found out where to begin, and until new numbers, what it leaves out, or where it
+ * goes on after another topic had the name, are committed. Each begins by itself, whatever the others wait for.
  *
  * <p><b>Threads:</b> the member's; {@code found} is filled by others.
  */
@@ -146,7 +146,9 @@ final class PartitionStarts {
         if (!isStillWaiting(partition, of)) {
             return; // given up meanwhile
         }
-        if (start.isNew() || of.from.isRestored()) {
+        // It may be long until the next record comes, and by then the target may have forgotten what is left out now.
+        boolean leavesOut = start.from().offset() != of.from.offset();
+        if (start.isNew() || leavesOut || of.from.isRestored()) {
             of.toCommit = start;
         } else {
             begin(partition, of, start);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.mirror.support.TopicsOfEveryKind;
 import dev.millrace.testkit.oracle.Comparison;
 import java.nio.file.Files;
@@ -16,7 +17,6 @@ import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -142,8 +142,7 @@ class BatchMirrorIT {
         Map<String, Object> config = new HashMap<>(clusters.source().clientConfig());
         config.put("transactional.id", topic);
         int each = 50;
-        try (KafkaProducer<byte[], byte[]> producer =
-                new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> producer = StockProducers.create(config)) {
             producer.initTransactions();
             for (int transaction = 0; transaction < 20; transaction++) {
                 producer.beginTransaction();
@@ -193,8 +192,8 @@ class BatchMirrorIT {
     void shouldStopAtABatchThatCannotBeWrittenAndCommitNothingPastIt() throws Exception {
         String topic = topic("refused", Map.of());
         clusters.target().createTopic(topic, PARTITIONS, 1, Map.of("max.message.bytes", "2000"));
-        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
-                clusters.source().clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> producer =
+                StockProducers.create(clusters.source().clientConfig())) {
             for (int i = 0; i < 200; i++) {
                 MirrorFixture.get(
                         producer.send(new ProducerRecord<>(topic, 0, null, new byte[i == 100 ? 3_000 : 500])));

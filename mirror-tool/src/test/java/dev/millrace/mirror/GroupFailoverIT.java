@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.SourceLoad;
+import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -25,7 +26,6 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.connect.mirror.Mm2Translation;
 import org.apache.kafka.connect.mirror.RemoteClusterUtils;
 import org.junit.jupiter.api.AfterAll;
@@ -283,7 +283,7 @@ class GroupFailoverIT {
     }
 
     private static KafkaProducer<byte[], byte[]> producer(Map<String, Object> config) {
-        return new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+        return StockProducers.create(config);
     }
 
     private void write(KafkaProducer<byte[], byte[]> producer, String topic, int records) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.testkit.oracle.Comparison;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,9 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -91,8 +90,8 @@ class ManyPartitionsIT {
     }
 
     private void fill(long seed) {
-        try (Producer<byte[], byte[]> producer = new KafkaProducer<>(
-                clusters.source().clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (Producer<byte[], byte[]> producer =
+                StockProducers.create(clusters.source().clientConfig())) {
             topics.forEach(topic -> clusters.fill(producer, topic, PARTITIONS, STEP, seed));
         }
     }

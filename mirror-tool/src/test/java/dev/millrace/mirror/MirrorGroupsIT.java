@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.mirror.support.HangingInterceptor;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
@@ -24,7 +25,6 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.GroupState;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -102,8 +102,8 @@ class MirrorGroupsIT {
         clusters.fill(topic, PARTITIONS, RECORDS, seed);
         clusters.commit("millrace-mirror", Map.of(new TopicPartition(topic, 1), new OffsetAndMetadata(100)));
         clusters.target().createTopic(topic, PARTITIONS, 1, Map.of());
-        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
-                clusters.target().clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> producer =
+                StockProducers.create(clusters.target().clientConfig())) {
             MirrorFixture.get(producer.send(new ProducerRecord<>(topic, 1, null, new byte[1])));
         }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.testkit.oracle.Comparison;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,7 +17,6 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -237,8 +237,8 @@ class MirrorIT {
 
     /** Sends small records to partition 0 of the source, then one of 3,000 bytes, then small ones again. */
     private static void send(String topic, int before, int size, int after) {
-        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
-                clusters.source().clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> producer =
+                StockProducers.create(clusters.source().clientConfig())) {
             for (int i = 0; i < before + 1 + after; i++) {
                 byte[] value = new byte[i == before ? 3_000 : size];
                 MirrorFixture.get(producer.send(new ProducerRecord<>(topic, 0, null, value)));

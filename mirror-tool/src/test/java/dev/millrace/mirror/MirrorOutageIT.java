@@ -49,9 +49,7 @@ class MirrorOutageIT {
         clusters = new MirrorFixture(source -> source, target -> {
             disk.ifPresent(small -> target.dataFolder(2, small.folder()));
             // One of the two brokers is enough for transactions, as two of three are for an operator.
-            return target.brokers(2)
-                    .setting("transaction.state.log.min.isr", "1")
-                    .setting("auto.create.topics.enable", "true"); // Kafka's default
+            return target.brokers(2).setting("transaction.state.log.min.isr", "1");
         });
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.testkit.oracle.Comparison;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -155,8 +155,8 @@ class MirrorProgressIT {
     }
 
     private static void send(String topic, int partition, int records, int size) {
-        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
-                clusters.source().clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> producer =
+                StockProducers.create(clusters.source().clientConfig())) {
             for (int i = 0; i < records; i++) {
                 producer.send(new ProducerRecord<>(topic, partition, null, new byte[size]));
             }

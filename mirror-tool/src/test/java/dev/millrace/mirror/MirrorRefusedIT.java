@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.mirror.support.StoredBatch;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import java.nio.file.Files;
@@ -30,7 +31,6 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -339,8 +339,7 @@ class MirrorRefusedIT {
         config.put("max.request.size", 1_000_000);
         boolean isFuture = topic.endsWith("future") && partition == 0;
         List<Future<?>> results = new ArrayList<>();
-        try (KafkaProducer<byte[], byte[]> producer =
-                new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> producer = StockProducers.create(config)) {
             for (int number = first; number < first + RECORDS; number++) {
                 byte[] key = isKeyless && REFUSED.contains(number) ? null : ("k" + number).getBytes(UTF_8);
                 String filler = isLarge.test(number) ? " ".repeat(LARGE) : "";

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.testkit.oracle.Comparison;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -22,7 +23,6 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -163,8 +163,7 @@ class MirrorTopicsIT {
     private static void sendInTransactions(String topic) {
         Map<String, Object> config = clusters.source().clientConfig();
         config.put("transactional.id", topic);
-        try (KafkaProducer<byte[], byte[]> producer =
-                new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> producer = StockProducers.create(config)) {
             producer.initTransactions();
             for (boolean isCommitted : new boolean[] {true, false}) {
                 producer.beginTransaction();
@@ -192,8 +191,8 @@ class MirrorTopicsIT {
 
     /** Writes records with keys, because a compacted topic accepts no others. */
     private static void fillWithKeys(String topic, int partitions, int records) {
-        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
-                clusters.source().clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> producer =
+                StockProducers.create(clusters.source().clientConfig())) {
             for (int i = 0; i < records; i++) {
                 byte[] key = Integer.toString(i).getBytes(StandardCharsets.UTF_8);
                 Future<RecordMetadata> unused = producer.send(new ProducerRecord<>(topic, i % partitions, key, key));

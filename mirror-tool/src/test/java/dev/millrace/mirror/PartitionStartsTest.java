@@ -43,9 +43,9 @@ class PartitionStartsTest {
         assertThat(searches).extracting(Search::partition).containsExactlyInAnyOrder(TP, OTHER);
         assertThat(begun).isEmpty();
 
-        answer(TP, new Start(at(47), COMMITTED.after(7, 47), false));
+        answer(TP, new Start(at(40), COMMITTED, false));
 
-        assertThat(begun).containsExactly("orders-0 from 47: 77:3:507");
+        assertThat(begun).containsExactly("orders-0 from 40: 77:3:500");
         assertThat(starts.partitions()).containsExactly(OTHER);
         assertThat(starts.waitingForTarget()).containsOnlyKeys(OTHER);
     }
@@ -66,6 +66,21 @@ class PartitionStartsTest {
         OffsetAndMetadata committed = consumer.committedOffsets().get(TP);
         assertThat(committed.offset()).isEqualTo(40);
         assertThat(CommitMetadata.of(committed).resume()).contains(NEW);
+    }
+
+    /** It may be long until the next record comes, and by then the target may have forgotten what it has. */
+    @Test
+    void shouldCommitWhatIsLeftOutBeforeItBegins() {
+        starts.add(Map.of(TP, from(40, Optional.of(COMMITTED))));
+        advance();
+        answer(TP, new Start(at(47), COMMITTED.after(7, 47), false));
+        advance();
+
+        assertThat(begun).containsExactly("orders-0 from 47: 77:3:507");
+        OffsetAndMetadata committed = consumer.committedOffsets().get(TP);
+        assertThat(committed).as("committed").isNotNull();
+        assertThat(committed.offset()).isEqualTo(47);
+        assertThat(CommitMetadata.of(committed).resume()).contains(COMMITTED.after(7, 47));
     }
 
     /** Else the next process would find what was committed for the other topic. */

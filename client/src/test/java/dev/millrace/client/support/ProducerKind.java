@@ -1,6 +1,7 @@
 package dev.millrace.client.support;
 
 import dev.millrace.client.MillraceProducer;
+import dev.millrace.testkit.cluster.KafkaCluster;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -32,6 +33,23 @@ public enum ProducerKind {
      */
     public Producer<byte[], byte[]> create(Map<String, Object> client, Object... more) {
         return create(with(client, more));
+    }
+
+    /**
+     * Creates a topic for this kind of producer: for ours as users do, for the stock one served, because it may never
+     * recover in a topic whose leaders do not serve it yet (KAFKA-15591).
+     */
+    public void createTopic(
+            KafkaCluster cluster, String name, int partitions, int replicas, Map<String, String> configs) {
+        if (this == STOCK) {
+            cluster.createServedTopic(name, partitions, replicas, configs);
+        } else {
+            cluster.createTopic(name, partitions, replicas, configs);
+        }
+    }
+
+    public static ProducerKind of(Producer<?, ?> producer) {
+        return producer instanceof KafkaProducer ? STOCK : MILLRACE;
     }
 
     public static Map<String, Object> with(Map<String, Object> client, Object... more) {

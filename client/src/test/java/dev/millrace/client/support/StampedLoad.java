@@ -36,13 +36,20 @@ public final class StampedLoad {
     private int sentByCaller;
 
     /**
-     * Sends one record to every partition and waits until all are acknowledged, because otherwise KAFKA-15591 may keep
-     * the stock producer from ever recovering in a new partition.
+     * Sends nothing yet, unless the producer is the stock one, which KAFKA-15591 may keep from ever recovering in a new
+     * partition.
      */
     public StampedLoad(Producer<byte[], byte[]> producer, String topic, int partitions) throws Exception {
         this.producer = producer;
         this.topic = topic;
         this.partitions = partitions;
+        if (ProducerKind.of(producer) == ProducerKind.STOCK) {
+            connect();
+        }
+    }
+
+    /** Sends one record to every partition until all are acknowledged: for faults of connections that exist. */
+    public void connect() throws Exception {
         for (int p = 0; p < partitions; p++) {
             send(VALUE_SIZE).get();
         }

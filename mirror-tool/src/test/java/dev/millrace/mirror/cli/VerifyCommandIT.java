@@ -8,6 +8,7 @@ import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.SourceLoad;
+import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,7 +19,6 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -175,8 +175,7 @@ class VerifyCommandIT {
     }
 
     private static void write(KafkaCluster cluster, List<ProducerRecord<byte[], byte[]>> records) {
-        try (KafkaProducer<byte[], byte[]> producer =
-                new KafkaProducer<>(cluster.clientConfig(), new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> producer = StockProducers.create(cluster.clientConfig())) {
             records.stream().map(producer::send).toList().forEach(MirrorFixture::get);
         }
     }

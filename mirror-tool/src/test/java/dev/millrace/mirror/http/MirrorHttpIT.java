@@ -8,6 +8,7 @@ import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.support.Chromium;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.StockProducers;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -21,11 +22,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import javax.imageio.ImageIO;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -156,8 +155,8 @@ class MirrorHttpIT {
             clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
         }
         String[] options = {"--http=0", "--http-token-file=" + token};
-        try (Producer<byte[], byte[]> producer = new KafkaProducer<>(
-                        clusters.source().clientConfig(), new ByteArraySerializer(), new ByteArraySerializer());
+        try (Producer<byte[], byte[]> producer =
+                        StockProducers.create(clusters.source().clientConfig());
                 MirrorProcess mirror = clusters.mirror(String.join("|", SHOWN), 1, CopyMode.AUTO, options)) {
             await("it tells its address", () -> mirror.httpAddress().isPresent(), mirror);
             try (Chromium page =

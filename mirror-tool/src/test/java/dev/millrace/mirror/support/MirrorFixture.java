@@ -31,7 +31,6 @@ import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** A source and a target cluster, with what tests need to fill, mirror and compare topics. */
 public final class MirrorFixture implements AutoCloseable {
@@ -57,21 +56,34 @@ public final class MirrorFixture implements AutoCloseable {
     /** A source and a target that the caller has its say in. */
     public MirrorFixture(
             UnaryOperator<KafkaCluster.Builder> changeSource, UnaryOperator<KafkaCluster.Builder> changeTarget) {
+        this(
+                changeSource
+                        .apply(KafkaCluster.builder())
+                        // Tests kill members of groups. By default a broker allows no session of less than 6 s.
+                        .setting("group.min.session.timeout.ms", "1000")
+                        .setting("log.cleaner.backoff.ms", "100") // by default 15 s until the cleaner looks again
+                        .setting("quota.window.num", "2"), // otherwise the quota allows ten seconds of it at once
+                changeTarget.apply(KafkaCluster.builder()));
+    }
+
+    private MirrorFixture(KafkaCluster.Builder source, KafkaCluster.Builder target) {
         MirrorArchive.get(); // made now if it is missing, not within a test
-        source = changeSource
-                .apply(KafkaCluster.builder())
-                .setting("group.min.session.timeout.ms", "1000")
-                .setting("log.cleaner.backoff.ms", "100")
-                .setting("quota.window.num", "2") // otherwise the quota allows ten seconds of it at once
-                .start();
-        target = changeTarget.apply(KafkaCluster.builder()).start();
+        this.source = source.start();
+        this.target = target.start();
         // Small steps at a limited rate, so that there is time to do something midway, however fast the machine.
         List<ClientQuotaAlteration> limits = Stream.of("-0", "-1", "-2", "-0-fetcher")
                 .map(client -> new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, SLOW + client)))
                 .map(entity -> new ClientQuotaAlteration(
                         entity, List.of(new ClientQuotaAlteration.Op("consumer_byte_rate", SLOW_BYTES_PER_SECOND))))
                 .toList();
-        get(source.admin().alterClientQuotas(limits).all());
+        get(this.source.admin().alterClientQuotas(limits).all());
+    }
+
+    /** A source of one broker and a target of three, with everything at Kafka's defaults. */
+    public static MirrorFixture ofKafkaDefaults() {
+        return new MirrorFixture(
+                KafkaCluster.builder().kafkaDefaults(),
+                KafkaCluster.builder().brokers(3).kafkaDefaults());
     }
 
     /** Consumer configuration that limits each thread to about 4,000 records per second, for at most three threads. */
@@ -128,8 +140,7 @@ public final class MirrorFixture implements AutoCloseable {
     public void fill(String topic, int partitions, int records, long seed, Map<String, Object> settings) {
         Map<String, Object> config = new HashMap<>(source.clientConfig());
         config.putAll(settings);
-        try (KafkaProducer<byte[], byte[]> producer =
-                new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> producer = StockProducers.create(config)) {
             fill(producer, topic, partitions, records, seed);
         }
     }

@@ -14,7 +14,6 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Records whose values are a name and a number, so that a test can say which of them a partition has, in which order. */
 public final class Numbered {
@@ -32,8 +31,7 @@ public final class Numbered {
         Map<String, Object> config = cluster.clientConfig();
         config.put("batch.size", 0);
         List<Future<?>> results = new ArrayList<>();
-        try (KafkaProducer<byte[], byte[]> producer =
-                new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
+        try (KafkaProducer<byte[], byte[]> producer = StockProducers.create(config)) {
             for (String value : values) {
                 results.add(producer.send(
                         new ProducerRecord<>(partition.topic(), partition.partition(), null, value.getBytes(UTF_8))));

@@ -5,9 +5,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Writes to a topic of the source until it is stopped, in small batches and in large ones. */
 public final class SourceLoad implements AutoCloseable {
@@ -62,7 +60,7 @@ public final class SourceLoad implements AutoCloseable {
     private Producer<byte[], byte[]> producer(Map<String, Object> settings) {
         Map<String, Object> config = new HashMap<>(clusters.source().clientConfig());
         config.putAll(settings);
-        return new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+        return StockProducers.create(config);
     }
 
     /** Returns how many records there are. */

@@ -13,7 +13,6 @@ import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.config.ConfigResource;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Topics on a source that differ in everything that matters to a mirror; the last transaction of one of them is open. */
 public final class TopicsOfEveryKind implements AutoCloseable {
@@ -52,7 +51,9 @@ public final class TopicsOfEveryKind implements AutoCloseable {
 
     private String create(String kind, Map<String, String> config) {
         String topic = prefix + kind;
-        clusters.source().createTopic(topic, PARTITIONS, 1, config);
+        Map<String, String> all = new HashMap<>(config);
+        all.put("retention.ms", "-1"); // records are of 1970, and are to be read
+        clusters.source().createTopic(topic, PARTITIONS, 1, all);
         names.add(topic);
         return topic;
     }
@@ -139,7 +140,7 @@ public final class TopicsOfEveryKind implements AutoCloseable {
     private KafkaProducer<byte[], byte[]> producer(Map<String, Object> settings) {
         Map<String, Object> config = new HashMap<>(clusters.source().clientConfig());
         config.putAll(settings);
-        return new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer());
+        return StockProducers.create(config);
     }
 
     private static byte[] key(int number) {

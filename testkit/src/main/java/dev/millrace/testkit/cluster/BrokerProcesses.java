@@ -1,7 +1,6 @@
 package dev.millrace.testkit.cluster;
 
 import dev.millrace.testkit.Await;
-import dev.millrace.testkit.Ports;
 import dev.millrace.testkit.cluster.ClusterSpec.Brokers;
 import dev.millrace.testkit.cluster.ClusterSpec.Credentials;
 import dev.millrace.testkit.process.ChildFolder;
@@ -20,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
-import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -49,7 +47,7 @@ final class BrokerProcesses {
     private static final String COMPILER_OF_LONG_RUNS = "-XX:CompileThresholdScaling=4";
 
     private final ClusterSpec spec;
-    private final List<Node> nodes;
+    private final Nodes nodes;
     private final Optional<Certificates> certificates;
     private final ChildFolder folder;
     private final JavaRuntime runtime;
@@ -61,7 +59,7 @@ final class BrokerProcesses {
 
     private BrokerProcesses(
             ClusterSpec spec,
-            List<Node> nodes,
+            Nodes nodes,
             Optional<Certificates> certificates,
             ChildFolder folder,
             JavaRuntime runtime,
@@ -74,8 +72,7 @@ final class BrokerProcesses {
         this.jvmOptions = jvmOptions;
     }
 
-    static BrokerProcesses of(
-            ClusterSpec spec, List<Node> nodes, Optional<Certificates> certificates, ChildFolder folder) {
+    static BrokerProcesses of(ClusterSpec spec, Nodes nodes, Optional<Certificates> certificates, ChildFolder folder) {
         JavaRuntime ours = JavaRuntime.ofThisJvm();
         String other = System.getProperty(CLASS_PATH);
         if (other != null) {
@@ -88,24 +85,22 @@ final class BrokerProcesses {
 
     private static void runOnce(JavaRuntime runtime, List<String> jvmOptions) {
         ClusterSpec spec = new ClusterSpec(
-                new Brokers(1, "512m", Map.of()),
+                new Brokers(1, false, "512m", Map.of()),
                 Set.of(Listener.PLAINTEXT),
                 Map.of(),
                 Map.of(),
                 new Credentials(List.of("nobody"), "nothing"));
-        Queue<Integer> ports = Ports.findFree(2);
-        Node node = new Node(1, Map.of(Listener.PLAINTEXT, ports.remove()), ports.remove(), Map.of());
         try (ChildFolder folder = ChildFolder.create("millrace-kafka-")) {
             BrokerProcesses one =
-                    new BrokerProcesses(spec, List.of(node), Optional.empty(), folder, runtime, jvmOptions);
+                    new BrokerProcesses(spec, Nodes.of(spec), Optional.empty(), folder, runtime, jvmOptions);
             one.startAll();
-            one.process(node.id()).stop(ARCHIVE_TIMEOUT);
+            one.process(1).stop(ARCHIVE_TIMEOUT);
         }
     }
 
-    /** Starts all brokers at once and blocks until all of them serve. */
+    /** Starts all nodes at once and blocks until all of them serve. */
     void startAll() {
-        for (Node node : nodes) {
+        for (Node node : nodes.all()) {
             processes.put(node.id(), launch(node));
         }
         Await.until(
@@ -124,7 +119,7 @@ final class BrokerProcesses {
 
     void restart(int broker) {
         stop(broker);
-        ChildJvm process = launch(nodes.get(broker - 1));
+        ChildJvm process = launch(nodes.brokers().get(broker - 1));
         processes.put(broker, process);
         process.awaitReady(START_TIMEOUT);
     }
@@ -138,7 +133,7 @@ final class BrokerProcesses {
             throw new IllegalStateException(
                     "Broker " + broker + " runs; its data can only be removed when it does not");
         }
-        try (Stream<Path> files = Files.walk(dataFolder(broker))) {
+        try (Stream<Path> files = Files.walk(dataFolder(nodes.brokers().get(broker - 1)))) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }
@@ -163,15 +158,15 @@ final class BrokerProcesses {
     }
 
     private ChildJvm process(int broker) {
-        ChildJvm process = processes.get(broker);
-        if (process == null) {
-            throw new IllegalArgumentException("No broker " + broker + ", only 1 to " + nodes.size());
+        int last = nodes.brokers().size();
+        if (broker < 1 || broker > last) {
+            throw new IllegalArgumentException("No broker " + broker + ", only 1 to " + last);
         }
-        return process;
+        return processes.get(broker);
     }
 
     private ChildJvm launch(Node node) {
-        String name = name(node.id());
+        String name = name(node);
         Path settings = folder.path().resolve(name + ".properties");
         try (OutputStream out = Files.newOutputStream(settings)) {
             settingsOf(node).store(out, null);
@@ -186,20 +181,32 @@ final class BrokerProcesses {
         return new ChildJvm(folder, name, runtime, options, BrokerMain.class, arguments.toArray(String[]::new));
     }
 
-    private static String name(int broker) {
-        return "broker-" + broker;
+    private static String name(Node node) {
+        return (node.isBroker() ? "broker-" : "controller-") + node.id();
     }
 
-    private Path dataFolder(int broker) {
-        return spec.brokers().dataFolders().getOrDefault(broker, folder.path().resolve(name(broker)));
+    private Path dataFolder(Node node) {
+        return spec.brokers()
+                .dataFolders()
+                .getOrDefault(node.id(), folder.path().resolve(name(node)));
     }
 
     private Properties settingsOf(Node node) {
-        Path metadataFolder = folder.path().resolve(name(node.id()) + "-metadata");
+        Path metadataFolder = folder.path().resolve(name(node) + "-metadata");
         Properties properties = new Properties();
-        properties.putAll(BrokerSettings.of(node, nodes, dataFolder(node.id()), metadataFolder));
-        properties.putAll(BrokerSettings.sasl(spec.listeners(), spec.credentials()));
-        certificates.ifPresent(made -> properties.putAll(made.brokerSettings(spec.listeners())));
+        properties.putAll(BrokerSettings.of(node, nodes.controllers(), dataFolder(node), metadataFolder));
+        if (node.isBroker()) {
+            boolean isController = nodes.controllers().contains(node);
+            properties.putAll(BrokerSettings.broker(node, isController));
+            properties.putAll(BrokerSettings.sasl(spec.listeners(), spec.credentials()));
+            certificates.ifPresent(made -> properties.putAll(made.brokerSettings(spec.listeners())));
+        } else {
+            properties.putAll(BrokerSettings.controller(node));
+        }
+        properties.putAll(BrokerSettings.internalTopics(spec.brokers().number()));
+        if (!spec.brokers().areKafkaDefaults()) {
+            properties.putAll(BrokerSettings.deviations());
+        }
         properties.putAll(spec.settings());
         return properties;
     }

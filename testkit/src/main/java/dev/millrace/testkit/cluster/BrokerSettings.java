@@ -11,16 +11,19 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The settings of the brokers of a {@link KafkaCluster}: quick to start, quick to notice a dead broker, and small. */
+/**
+ * The settings of the brokers and controllers of a {@link KafkaCluster}: those that describe the cluster, and the few in
+ * which it deviates from Kafka's defaults.
+ */
 final class BrokerSettings {
     /** Three controllers keep a majority when any one is killed; more would only cost time. */
     private static final int MAX_CONTROLLERS = 3;
 
     /**
-     * How long the partitions of a broker that was killed with -9 have no leader; its next start waits as long. Kafka's
-     * default is 9 s.
+     * {@code broker.session.timeout.ms} by Kafka's default: how long the partitions of a broker that was killed with -9
+     * have no leader; its next start waits as long.
      */
-    static final Duration SESSION_TIMEOUT = Duration.ofSeconds(3);
+    static final Duration SESSION_TIMEOUT = Duration.ofSeconds(9);
 
     private static final String CONTROLLER = "CONTROLLER";
     private static final Set<String> FIXED = Set.of(
@@ -52,23 +55,43 @@ final class BrokerSettings {
         return "rack-" + broker;
     }
 
-    /** All settings of one broker, except those of security and those that the user of the cluster chose. */
-    static Map<String, String> of(Node node, List<Node> cluster, Path logDir, Path metadataLogDir) {
-        List<Node> controllers = controllers(cluster);
-        boolean isController = controllers.contains(node);
+    /** How many of so many brokers are controllers too, or have a controller beside them. */
+    static int controllers(int brokers) {
+        int largestOdd = brokers % 2 == 1 ? brokers : brokers - 1;
+        return Math.min(largestOdd, MAX_CONTROLLERS);
+    }
+
+    /** What every node has: who it is, who the controllers are, and where its data is. */
+    static Map<String, String> of(Node node, List<Node> controllers, Path logDir, Path metadataLogDir) {
         Map<String, String> settings = new HashMap<>();
         settings.put("node.id", Integer.toString(node.id()));
-        settings.put("broker.rack", rack(node.id()));
-        settings.put("process.roles", isController ? "broker,controller" : "broker");
         settings.put(
                 "controller.quorum.voters",
                 controllers.stream()
-                        .map(voter -> voter.id() + "@127.0.0.1:" + voter.controllerPort())
+                        .map(voter -> voter.id() + "@" + controllerAddress(voter))
                         .collect(Collectors.joining(",")));
         settings.put("controller.listener.names", CONTROLLER);
         settings.put("log.dirs", logDir.toString());
         settings.put("metadata.log.dir", metadataLogDir.toString());
+        return settings;
+    }
 
+    /** What a node has that is a controller and no broker. */
+    static Map<String, String> controller(Node node) {
+        return Map.of(
+                "process.roles",
+                "controller",
+                "listeners",
+                CONTROLLER + "://" + controllerAddress(node),
+                "listener.security.protocol.map",
+                CONTROLLER + ":PLAINTEXT");
+    }
+
+    /** What a broker has, except the settings of security and those that the user of the cluster chose. */
+    static Map<String, String> broker(Node node, boolean isController) {
+        Map<String, String> settings = new HashMap<>();
+        settings.put("broker.rack", rack(node.id()));
+        settings.put("process.roles", isController ? "broker,controller" : "broker");
         Stream<String> forClients =
                 node.ports().keySet().stream().map(listener -> listener + "://" + node.address(listener));
         settings.put(
@@ -77,7 +100,7 @@ final class BrokerSettings {
                         .map(listener -> listener + "://" + node.advertisedAddress(listener))
                         .collect(Collectors.joining(",")));
         Stream<String> forControllers =
-                isController ? Stream.of(CONTROLLER + "://127.0.0.1:" + node.controllerPort()) : Stream.empty();
+                isController ? Stream.of(CONTROLLER + "://" + controllerAddress(node)) : Stream.empty();
         settings.put("listeners", Stream.concat(forClients, forControllers).collect(Collectors.joining(",")));
         settings.put(
                 "listener.security.protocol.map",
@@ -88,8 +111,11 @@ final class BrokerSettings {
                         .collect(Collectors.joining(",")));
         boolean hasOwnListener = node.ports().containsKey(Listener.REPLICATION);
         settings.put("inter.broker.listener.name", (hasOwnListener ? Listener.REPLICATION : Listener.PLAINTEXT).name());
-        settings.putAll(defaults(cluster.size()));
         return settings;
+    }
+
+    private static String controllerAddress(Node node) {
+        return "127.0.0.1:" + node.controllerPort();
     }
 
     /** What the brokers need for their listeners with SASL: each listener knows the users in each mechanism. */
@@ -123,32 +149,27 @@ final class BrokerSettings {
                 "User:ANONYMOUS");
     }
 
-    private static List<Node> controllers(List<Node> cluster) {
-        int largestOdd = cluster.size() % 2 == 1 ? cluster.size() : cluster.size() - 1;
-        return cluster.subList(0, Math.min(largestOdd, MAX_CONTROLLERS));
-    }
-
-    private static Map<String, String> defaults(int brokers) {
+    /**
+     * Kafka's defaults for its own topics, three replicas of which two are in sync, or what so few brokers can have. The
+     * settings that come with Kafka for a single broker say the same.
+     */
+    static Map<String, String> internalTopics(int brokers) {
         String replicas = Integer.toString(Math.min(3, brokers));
         String minIsr = Integer.toString(Math.min(2, brokers));
-        return Map.ofEntries(
-                Map.entry("auto.create.topics.enable", "false"),
-                Map.entry("group.initial.rebalance.delay.ms", "0"),
-                Map.entry("offsets.topic.num.partitions", "4"),
-                Map.entry("offsets.topic.replication.factor", replicas),
-                Map.entry("transaction.state.log.num.partitions", "4"),
-                Map.entry("transaction.state.log.replication.factor", replicas),
-                Map.entry("transaction.state.log.min.isr", minIsr),
-                Map.entry("share.coordinator.state.topic.num.partitions", "4"),
-                Map.entry("share.coordinator.state.topic.replication.factor", replicas),
-                Map.entry("share.coordinator.state.topic.min.isr", minIsr),
-                Map.entry("broker.session.timeout.ms", Long.toString(SESSION_TIMEOUT.toMillis())),
-                Map.entry("broker.heartbeat.interval.ms", "500"),
-                // Keep records of any age until the test ends, unless a topic says otherwise.
-                Map.entry("log.retention.ms", "-1"),
-                // By default 128 MB of heap, allocated at the start.
-                Map.entry("log.cleaner.dedupe.buffer.size", "4194304"),
-                // By default 10 MB for each of the two index files of each partition.
-                Map.entry("log.index.size.max.bytes", "1048576"));
+        return Map.of(
+                "offsets.topic.replication.factor", replicas,
+                "transaction.state.log.replication.factor", replicas,
+                "transaction.state.log.min.isr", minIsr,
+                "share.coordinator.state.topic.replication.factor", replicas,
+                "share.coordinator.state.topic.min.isr", minIsr);
+    }
+
+    /**
+     * The settings in which clusters deviate from Kafka's defaults, unless {@link KafkaCluster.Builder#kafkaDefaults()}
+     * asks for those. The other deviation is that brokers are controllers, too, see {@link Nodes}.
+     */
+    static Map<String, String> deviations() {
+        // By default a group waits 3 s for more members before it begins: 3 s for each start of a consumer or a mirror.
+        return Map.of("group.initial.rebalance.delay.ms", "0");
     }
 }

@@ -10,7 +10,7 @@ import java.util.Set;
 /**
  * What a cluster is built from; what {@link KafkaCluster.Builder} has collected. Immutable.
  *
- * @param settings win over the defaults of {@link BrokerSettings}
+ * @param settings win over those of {@link BrokerSettings}
  * @param features levels by name, of those that are not the newest
  */
 record ClusterSpec(
@@ -32,10 +32,11 @@ record ClusterSpec(
     /**
      * Its processes.
      *
+     * @param areKafkaDefaults as {@link KafkaCluster.Builder#kafkaDefaults()} says
      * @param heap of each broker, in the form of {@code -Xmx}
      * @param dataFolders of those brokers that have their data outside the cluster's folder
      */
-    record Brokers(int number, String heap, Map<Integer, Path> dataFolders) {
+    record Brokers(int number, boolean areKafkaDefaults, String heap, Map<Integer, Path> dataFolders) {
         Brokers {
             dataFolders = Map.copyOf(dataFolders);
         }

@@ -21,7 +21,7 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
-/** Creates the topics of a cluster and waits until they are served. Any thread may call any method. */
+/** Creates the topics of a cluster, and tells who serves them. Any thread may call any method. */
 final class ClusterTopics {
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
@@ -31,17 +31,13 @@ final class ClusterTopics {
         this.admin = admin;
     }
 
-    /** Blocks until each partition has a leader that serves it. */
-    void create(NewTopic topic, int partitions) {
-        Uuid id = get(admin.createTopics(List.of(topic)).topicId(topic.name()));
-        awaitLeaders(id, topic.name(), partitions);
+    Uuid create(NewTopic topic) {
+        return get(admin.createTopics(List.of(topic)).topicId(topic.name()));
     }
 
-    /** Blocks until each partition, old or new, has a leader that serves it. */
     void grow(String name, int partitions) {
         get(admin.createPartitions(Map.of(name, NewPartitions.increaseTo(partitions)))
                 .all());
-        awaitLeaders(describe(name).orElseThrow().topicId(), name, partitions);
     }
 
     /** −1 while there is no leader, or no such topic. */
@@ -53,7 +49,8 @@ final class ClusterTopics {
                 .orElse(-1);
     }
 
-    private void awaitLeaders(Uuid id, String name, int partitions) {
+    /** Blocks until each partition has a leader that serves it. */
+    void awaitServed(Uuid id, String name, int partitions) {
         Await.until(
                 "every partition of topic " + name + " has a leader that serves it",
                 TIMEOUT,

@@ -1,6 +1,5 @@
 package dev.millrace.testkit.cluster;
 
-import dev.millrace.testkit.Ports;
 import dev.millrace.testkit.cluster.ClusterSpec.Brokers;
 import dev.millrace.testkit.cluster.ClusterSpec.Credentials;
 import dev.millrace.testkit.process.ChildFolder;
@@ -15,13 +14,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.Uuid;
 
 /**
  * A real Kafka cluster on 127.0.0.1. Each KRaft broker runs in a child JVM that can be killed, stopped, paused and
@@ -47,7 +45,7 @@ public final class KafkaCluster implements AutoCloseable {
 
     private final ClusterSpec spec;
     private final ChildFolder folder = ChildFolder.create("millrace-kafka-");
-    private final List<Node> nodes;
+    private final Nodes nodes;
     private final Optional<Certificates> certificates;
     private final Map<Listener, List<FaultProxy>> proxies = new EnumMap<>(Listener.class);
     private final BrokerProcesses processes;
@@ -56,7 +54,7 @@ public final class KafkaCluster implements AutoCloseable {
 
     private KafkaCluster(ClusterSpec spec) {
         this.spec = spec;
-        nodes = nodes(spec.brokers().number(), spec.listeners());
+        nodes = Nodes.of(spec);
         try {
             certificates = spec.hasEncryptedListener()
                     ? Optional.of(Certificates.generate(folder.path(), spec.listeners()))
@@ -93,7 +91,9 @@ public final class KafkaCluster implements AutoCloseable {
             throw new IllegalArgumentException(
                     "No listener " + listener + ", only " + spec.listeners() + "; name it in listeners()");
         }
-        return nodes.stream().map(node -> node.advertisedAddress(listener)).collect(Collectors.joining(","));
+        return nodes.brokers().stream()
+                .map(node -> node.advertisedAddress(listener))
+                .collect(Collectors.joining(","));
     }
 
     /** What a client needs to connect to {@link Listener#PLAINTEXT}. The map is new; the caller may add to it. */
@@ -144,7 +144,7 @@ public final class KafkaCluster implements AutoCloseable {
 
     /** The number of brokers, running or not; their ids are 1 to this number. */
     public int brokers() {
-        return nodes.size();
+        return nodes.brokers().size();
     }
 
     /** Sends a broker SIGKILL, which ends it as a power cut would; blocks until its process has ended. */
@@ -217,14 +217,13 @@ public final class KafkaCluster implements AutoCloseable {
     }
 
     /**
-     * Creates a topic and blocks until each of its partitions has a leader that serves it, for at most 30 s. Metadata
-     * names a leader before that broker knows that it leads, and a stock producer may not recover from its refusal
-     * (KAFKA-15591).
+     * Creates a topic as users do: blocks until the controller has created it. Brokers learn of it later, and metadata
+     * names a leader before that broker knows that it leads.
      *
      * @throws org.apache.kafka.common.KafkaException if the brokers refuse the topic
      */
     public void createTopic(String name, int partitions, int replicationFactor, Map<String, String> configs) {
-        topics.create(new NewTopic(name, partitions, (short) replicationFactor).configs(configs), partitions);
+        topics.create(new NewTopic(name, partitions, (short) replicationFactor).configs(configs));
     }
 
     /**
@@ -233,7 +232,22 @@ public final class KafkaCluster implements AutoCloseable {
      * @param replicas the brokers of each partition; the first of them leads
      */
     public void createTopic(String name, Map<Integer, List<Integer>> replicas, Map<String, String> configs) {
-        topics.create(new NewTopic(name, replicas).configs(configs), replicas.size());
+        topics.create(new NewTopic(name, replicas).configs(configs));
+    }
+
+    /**
+     * Creates a topic and blocks until each of its partitions has a leader that serves it, for at most 30 s: an age that
+     * no user waits for. For tests of what happens to a topic of some age, and for the stock producer, which may never
+     * recover from the refusal of a leader that does not serve yet (KAFKA-15591). Whoever calls it says why.
+     */
+    public void createServedTopic(String name, int partitions, int replicationFactor, Map<String, String> configs) {
+        Uuid id = topics.create(new NewTopic(name, partitions, (short) replicationFactor).configs(configs));
+        topics.awaitServed(id, name, partitions);
+    }
+
+    /** Creates a topic as {@link #createServedTopic} does, on brokers that the caller chooses. */
+    public void createServedTopic(String name, Map<Integer, List<Integer>> replicas, Map<String, String> configs) {
+        topics.awaitServed(topics.create(new NewTopic(name, replicas).configs(configs)), name, replicas.size());
     }
 
     /** Gives a topic more partitions, and blocks as {@link #createTopic} does. */
@@ -261,7 +275,7 @@ public final class KafkaCluster implements AutoCloseable {
     private void startProxies(Listener listener) {
         List<FaultProxy> started = new ArrayList<>();
         proxies.put(listener, started);
-        for (Node node : nodes) {
+        for (Node node : nodes.brokers()) {
             started.add(
                     new FaultProxy(node.proxyPorts().get(listener), node.ports().get(listener)));
         }
@@ -271,23 +285,10 @@ public final class KafkaCluster implements AutoCloseable {
         proxies.values().forEach(ofListener -> ofListener.forEach(FaultProxy::close));
     }
 
-    private static List<Node> nodes(int brokers, Set<Listener> listeners) {
-        List<Listener> proxied = listeners.stream().filter(Listener::isProxied).toList();
-        Queue<Integer> ports = Ports.findFree(brokers * (listeners.size() + proxied.size() + 1));
-        return IntStream.rangeClosed(1, brokers)
-                .mapToObj(id -> {
-                    Map<Listener, Integer> ofBroker = new EnumMap<>(Listener.class);
-                    listeners.forEach(listener -> ofBroker.put(listener, ports.remove()));
-                    Map<Listener, Integer> ofProxies = new EnumMap<>(Listener.class);
-                    proxied.forEach(listener -> ofProxies.put(listener, ports.remove()));
-                    return new Node(id, ofBroker, ports.remove(), ofProxies);
-                })
-                .toList();
-    }
-
     /** Collects the settings of a cluster. Not for use by several threads. */
     public static final class Builder {
         private int brokers = 1;
+        private boolean areKafkaDefaults;
         private final Set<Listener> listeners = EnumSet.of(Listener.PLAINTEXT);
         private final Map<String, String> settings = new HashMap<>();
         private final Map<String, Integer> features = new TreeMap<>();
@@ -307,7 +308,16 @@ public final class KafkaCluster implements AutoCloseable {
             return this;
         }
 
-        /** A setting of every broker; wins over the defaults of this class. */
+        /**
+         * Everything as Kafka has it by default: also those settings in which clusters otherwise deviate, each for a reason
+         * that stands in {@link BrokerSettings}, and controllers in JVMs of their own.
+         */
+        public Builder kafkaDefaults() {
+            areKafkaDefaults = true;
+            return this;
+        }
+
+        /** A setting of every broker; wins over all others. */
         public Builder setting(String key, String value) {
             BrokerSettings.refuseFixed(key, value);
             settings.put(key, value);
@@ -371,7 +381,7 @@ public final class KafkaCluster implements AutoCloseable {
          */
         public KafkaCluster start() {
             ClusterSpec spec = new ClusterSpec(
-                    new Brokers(brokers, heap, dataFolders),
+                    new Brokers(brokers, areKafkaDefaults, heap, dataFolders),
                     listeners,
                     settings,
                     features,

@@ -11,13 +11,19 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.ConfigEntry.ConfigSource;
+import org.apache.kafka.clients.admin.DescribeConfigsOptions;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.SaslAuthenticationException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.junit.jupiter.api.AfterAll;
@@ -35,6 +41,7 @@ class KafkaClusterIT {
                 .brokers(3)
                 .listeners(Listener.values())
                 .setting("message.max.bytes", "2000000")
+                .setting("broker.session.timeout.ms", "3000") // each broker is killed in turn: by default 9 s each
                 .start();
     }
 
@@ -46,7 +53,7 @@ class KafkaClusterIT {
     @Test
     void shouldServeWhenThereIsOneBroker() throws Exception {
         try (KafkaCluster single = KafkaCluster.builder().start()) {
-            single.createTopic("one", 2, 1, Map.of());
+            single.createServedTopic("one", 2, 1, Map.of()); // it asks for a leader
 
             Clients.produce(single.clientConfig(), "one", "hello");
 
@@ -57,8 +64,57 @@ class KafkaClusterIT {
     }
 
     @Test
+    void shouldDeviateFromKafkasDefaultsOnlyWhereItSaysWhy() throws Exception {
+        try (KafkaCluster single = KafkaCluster.builder().start()) {
+            assertThat(deviations(single))
+                    .containsExactlyInAnyOrder(
+                            "group.initial.rebalance.delay.ms",
+                            "offsets.topic.replication.factor",
+                            "transaction.state.log.replication.factor",
+                            "transaction.state.log.min.isr",
+                            "share.coordinator.state.topic.replication.factor",
+                            "share.coordinator.state.topic.min.isr");
+        }
+    }
+
+    @Test
+    void shouldHaveKafkasDefaultsAndControllersApartWhenAskedFor() throws Exception {
+        try (KafkaCluster three =
+                KafkaCluster.builder().brokers(3).kafkaDefaults().start()) {
+            assertThat(deviations(three)).isEmpty();
+            assertThat(three.admin().describeMetadataQuorum().quorumInfo().get().voters())
+                    .hasSize(3)
+                    .noneMatch(voter -> voter.replicaId() <= three.brokers());
+        }
+    }
+
+    /** The settings of a broker whose value is not Kafka's, except those that say who and where it is. */
+    private static List<String> deviations(KafkaCluster cluster) throws Exception {
+        Set<String> describing = Set.of(
+                "broker.id", "broker.rack", "listener.security.protocol.map", "log.dirs", "node.id", "process.roles");
+        ConfigResource broker = new ConfigResource(ConfigResource.Type.BROKER, "1");
+        return cluster
+                .admin()
+                .describeConfigs(List.of(broker), new DescribeConfigsOptions().includeSynonyms(true))
+                .values()
+                .get(broker)
+                .get()
+                .entries()
+                .stream()
+                .filter(entry -> entry.source() == ConfigSource.STATIC_BROKER_CONFIG)
+                .filter(entry -> !describing.contains(entry.name())
+                        && !entry.name()
+                                .matches(".*listeners?(\\.name|\\.names)?|controller\\.quorum.*|metadata.log.dir"))
+                .filter(entry -> entry.synonyms().stream()
+                        .noneMatch(synonym -> synonym.source() == ConfigSource.DEFAULT_CONFIG
+                                && Objects.equals(synonym.value(), entry.value())))
+                .map(ConfigEntry::name)
+                .toList();
+    }
+
+    @Test
     void shouldSpreadLeadersWhenThereAreThreeBrokers() throws Exception {
-        cluster.createTopic("spread", 3, 3, Map.of("min.insync.replicas", "2"));
+        cluster.createServedTopic("spread", 3, 3, Map.of("min.insync.replicas", "2")); // it asks for the leaders
 
         TopicDescription description = cluster.admin()
                 .describeTopics(List.of("spread"))
@@ -95,7 +151,7 @@ class KafkaClusterIT {
 
     @Test
     void shouldAnswerOnlyAfterResumeWhenLeaderIsPaused() throws Exception {
-        cluster.createTopic("paused", 1, 1, Map.of());
+        cluster.createServedTopic("paused", 1, 1, Map.of()); // it asks for the leader
         Map<String, Object> config = cluster.clientConfig();
         int leader = cluster.leader("paused", 0);
         try (Producer<String, String> producer = Clients.producer(config)) {

@@ -18,6 +18,9 @@ import org.junit.jupiter.api.Test;
 class OraclesIT {
     private static final int RECORDS = 100_000;
 
+    /** The same in each topic. Brokers delete records of 1970. */
+    private static final long TIMESTAMP = System.currentTimeMillis();
+
     private static KafkaCluster cluster;
 
     @BeforeAll
@@ -95,7 +98,8 @@ class OraclesIT {
             for (int i = first; i < RECORDS; i++) {
                 Stamp stamp = new Stamp(1, 0, topic.substring(topic.length() - 1), i % 4, i);
                 var unused = producer.send(
-                        new ProducerRecord<>(topic, i % 4, 5L, null, stamp.encode(100)), (metadata, exception) -> {
+                        new ProducerRecord<>(topic, i % 4, TIMESTAMP, null, stamp.encode(100)),
+                        (metadata, exception) -> {
                             if (exception == null) {
                                 oracle.onAcknowledged(stamp);
                             }

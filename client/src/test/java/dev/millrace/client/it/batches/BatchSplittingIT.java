@@ -188,7 +188,7 @@ class BatchSplittingIT {
 
     private static String topic(String name, ProducerKind kind) {
         String topic = name + "-" + kind.name().toLowerCase(Locale.ROOT);
-        cluster.createTopic(topic, 1, 1, Map.of("max.message.bytes", Integer.toString(MAX_MESSAGE_BYTES)));
+        kind.createTopic(cluster, topic, 1, 1, Map.of("max.message.bytes", Integer.toString(MAX_MESSAGE_BYTES)));
         return topic;
     }
 

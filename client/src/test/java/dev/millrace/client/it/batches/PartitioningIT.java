@@ -243,7 +243,7 @@ class PartitioningIT {
 
     private static String topic(String name, ProducerKind kind, int partitions) {
         String topic = name + "-" + kind.name().toLowerCase(Locale.ROOT);
-        cluster.createTopic(topic, partitions, 1, Map.of());
+        cluster.createServedTopic(topic, partitions, 1, Map.of()); // tests ask who leads before they send
         return topic;
     }
 

@@ -27,6 +27,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -54,6 +55,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Whole batches and encoded records, written to real brokers beside ordinary records, and read back one by one. */
 class RawProducerIT {
     private static final int PARTITIONS = 3;
+
+    /** Each broker leads one. */
+    private static final Map<Integer, List<Integer>> REPLICAS =
+            Map.of(0, Leaders.from(1), 1, Leaders.from(2), 2, Leaders.from(3));
+
     private static final int MAX_MESSAGE_BYTES = 5_000;
     private static final Object[] SETTINGS = {"request.timeout.ms", 3_000};
     private static final Duration RECOVERY = Deadlines.recovery(SETTINGS);
@@ -89,7 +95,8 @@ class RawProducerIT {
 
     @Test
     void shouldWriteOnceAndInOrderWhenConnectionsBreakAndLeadersMove() throws Exception {
-        String topic = topic("faults", Map.of());
+        String topic = "raw-faults";
+        cluster.createServedTopic(topic, REPLICAS, Map.of("retention.ms", "-1")); // it asks who leads before it writes
         Mix mix = new Mix(topic);
 
         for (Fault fault : Fault.values()) {
@@ -416,8 +423,9 @@ class RawProducerIT {
 
     private static String topic(String name, Map<String, String> configs) {
         String topic = "raw-" + name;
-        cluster.createTopic(
-                topic, Map.of(0, Leaders.from(1), 1, Leaders.from(2), 2, Leaders.from(3)), configs); // each leads one
+        Map<String, String> all = new HashMap<>(configs);
+        all.put("retention.ms", "-1"); // records are of 2023, and are to be read
+        cluster.createTopic(topic, REPLICAS, all);
         return topic;
     }
 }

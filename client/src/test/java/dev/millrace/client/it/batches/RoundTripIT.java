@@ -3,7 +3,9 @@ package dev.millrace.client.it.batches;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.client.support.JudgedSends;
+import dev.millrace.client.support.Deadlines;
 import dev.millrace.client.support.ProducerKind;
+import dev.millrace.client.support.StampedLoad;
 import dev.millrace.client.support.TopicContents;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
@@ -49,7 +51,7 @@ class RoundTripIT {
             throws Exception {
         // given
         String topic = "round-trip-" + codec + "-" + acks + "-" + batchSize + "-" + lingerMs;
-        cluster.createTopic(topic, 3, 1, Map.of());
+        cluster.createTopic(topic, 3, 1, Map.of("retention.ms", "-1")); // records are of 2023, and are to be read
         List<ProducerRecord<byte[], byte[]>> sent = variedRecords(topic, 3, 3000);
 
         // when
@@ -101,6 +103,23 @@ class RoundTripIT {
                 assertThat(ours.get().partition()).isEqualTo(theirs.get().partition());
             }
         }
+    }
+
+    @Test
+    void shouldWriteEachRecordOnceAndInOrderWhenTheFirstRecordCreatesTheTopic() throws Exception {
+        // given a topic that nobody has created
+        StampedLoad load;
+        try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(cluster.clientConfig())) {
+            load = new StampedLoad(producer, "created-by-sending", 1);
+
+            // when
+            load.start(4);
+            load.awaitMore(5_000, Deadlines.recovery());
+            load.stop();
+        }
+
+        // then
+        load.assertAllDelivered(cluster.clientConfig());
     }
 
     @ParameterizedTest

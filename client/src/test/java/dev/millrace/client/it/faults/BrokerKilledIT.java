@@ -21,7 +21,10 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The most important guarantee: a broker dies while 32 threads send, and the records do not show it afterwards. */
+/**
+ * The most important guarantee: a broker dies while 32 threads send, and the records do not show it afterwards. With
+ * everything at Kafka's defaults.
+ */
 class BrokerKilledIT {
     private static final int THREADS = 32;
     private static final int PER_THREAD = 100_000;
@@ -32,7 +35,8 @@ class BrokerKilledIT {
     @ValueSource(ints = {1, 3})
     void shouldDeliverEachRecordOnceAndInOrderWhenABrokerIsKilledAndRestarted(int ioThreads) throws Exception {
         // given
-        try (KafkaCluster cluster = KafkaCluster.builder().brokers(3).start()) {
+        try (KafkaCluster cluster =
+                KafkaCluster.builder().brokers(3).kafkaDefaults().start()) {
             cluster.createTopic(TOPIC, PARTITIONS, 3, Map.of("min.insync.replicas", "2"));
             DeliveryOracle oracle = new DeliveryOracle(1);
             LongAdder acknowledged = new LongAdder();

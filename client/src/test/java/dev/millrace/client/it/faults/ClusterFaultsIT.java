@@ -48,7 +48,11 @@ class ClusterFaultsIT {
 
     @BeforeAll
     static void start() {
-        cluster = KafkaCluster.builder().brokers(3).start();
+        cluster = KafkaCluster.builder()
+                .brokers(3)
+                // Otherwise producers, which go on asking for a topic that a test deletes, create it again.
+                .setting("auto.create.topics.enable", "false")
+                .start();
     }
 
     @AfterAll
@@ -255,7 +259,7 @@ class ClusterFaultsIT {
 
     private static String topic(String name, ProducerKind kind, Map<String, String> configs) {
         String topic = (name + "-" + kind).toLowerCase(Locale.ROOT);
-        cluster.createTopic(topic, PARTITIONS, 3, configs);
+        kind.createTopic(cluster, topic, PARTITIONS, 3, configs);
         return topic;
     }
 }

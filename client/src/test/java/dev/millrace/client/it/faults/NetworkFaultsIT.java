@@ -105,6 +105,7 @@ class NetworkFaultsIT {
         Producer<byte[], byte[]> producer = create(kind, QUICK);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
+        load.connect();
         int accepted = accepted();
 
         // when the request has timed out, and another connection is made
@@ -128,6 +129,7 @@ class NetworkFaultsIT {
         Producer<byte[], byte[]> producer = create(kind, QUICK);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
+        load.connect();
 
         proxies.forEach(FaultProxy::makeAllHalfOpen);
         List<Future<RecordMetadata>> futures = load.send(300, 100);
@@ -146,6 +148,7 @@ class NetworkFaultsIT {
         Producer<byte[], byte[]> producer = create(kind, QUICK);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
+        load.connect();
         int accepted = accepted();
 
         // when
@@ -216,6 +219,7 @@ class NetworkFaultsIT {
         Producer<byte[], byte[]> producer = create(kind, QUICK);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
+        load.connect();
 
         // when the other brokers go on undisturbed
         int unreachable = cluster.leader(topic, 0);
@@ -264,6 +268,7 @@ class NetworkFaultsIT {
                 3_000);
         LeakOracle leaks = LeakOracle.of(producer);
         StampedLoad load = new StampedLoad(producer, topic, PARTITIONS);
+        load.connect();
         switch (outage) {
             case REFUSED -> {
                 proxies.forEach(FaultProxy::refuse);

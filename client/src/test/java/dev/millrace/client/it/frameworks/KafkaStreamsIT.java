@@ -77,8 +77,8 @@ class KafkaStreamsIT {
         JavaRuntime runtime = ofThisBuild ? JavaRuntime.ofThisJvm() : runtimeOfStreams(version);
         String stores = ofThisBuild ? "on-disk" : WordCount.IN_MEMORY;
         String counts = WordCount.topic(WordCount.COUNTS, run);
-        cluster.createTopic(WordCount.topic(WordCount.LINES, run), PARTITIONS, 1, Map.of());
-        cluster.createTopic(counts, PARTITIONS, 1, Map.of());
+        ProducerKind.STOCK.createTopic(cluster, WordCount.topic(WordCount.LINES, run), PARTITIONS, 1, Map.of());
+        kind.createTopic(cluster, counts, PARTITIONS, 1, Map.of());
         Map<String, Integer> words;
         try (Feed feed = Feed.start(WordCount.topic(WordCount.LINES, run))) {
             // when it is killed with a transaction open, or sometimes, by accident, between two transactions

@@ -198,7 +198,7 @@ class SpringKafkaIT {
 
     private static String topic(String name, ProducerKind kind) {
         String topic = "spring-" + name + "-" + kind.name().toLowerCase(Locale.ROOT);
-        cluster.createTopic(topic, 1, 1, Map.of("max.message.bytes", "50000"));
+        kind.createTopic(cluster, topic, 1, 1, Map.of("max.message.bytes", "50000"));
         return topic;
     }
 

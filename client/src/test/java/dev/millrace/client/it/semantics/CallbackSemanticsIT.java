@@ -40,7 +40,7 @@ class CallbackSemanticsIT extends SingleBrokerFixture {
         // when
         try (Producer<byte[], byte[]> producer =
                 kind.create(cluster.clientConfig(), "batch.size", 200, "enable.idempotence", idempotent)) {
-            sendFirst(producer, topic, 3);
+            sendFirstIfStock(producer, topic, 3);
             for (int i = 0; i < 3000; i++) {
                 producer.send(new ProducerRecord<>(topic, i % 3, null, new byte[20]), (m, e) -> {
                     AtomicInteger inside = running.computeIfAbsent(m.partition(), p -> new AtomicInteger());
@@ -156,7 +156,7 @@ class CallbackSemanticsIT extends SingleBrokerFixture {
         String large = topic("flush-other", kind, 3);
         Map<String, Object> configs = ProducerKind.with(cluster.clientConfig(), "linger.ms", 60_000, "batch.size", 0);
         try (Producer<byte[], byte[]> producer = kind.create(configs)) {
-            sendFirst(producer, large, 3);
+            sendFirstIfStock(producer, large, 3);
             List<Future<RecordMetadata>> futures = new ArrayList<>();
             for (int i = 0; i < 30; i++) {
                 futures.add(producer.send(new ProducerRecord<>(large, i % 3, null, new byte[10])));

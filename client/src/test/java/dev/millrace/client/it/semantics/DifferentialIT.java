@@ -40,7 +40,10 @@ class DifferentialIT {
 
     @BeforeAll
     static void start() {
-        cluster = KafkaCluster.builder().listeners(Listener.PROXIED).start();
+        cluster = KafkaCluster.builder()
+                .listeners(Listener.PROXIED)
+                .setting("auto.create.topics.enable", "false") // scripts use topics that do not exist
+                .start();
         cluster.proxy(1).limitVersions(VersionLimit.KAFKA_2_1);
     }
 
@@ -111,11 +114,9 @@ class DifferentialIT {
             throws Exception {
         String topicSuffix = suffix(suffix, kind);
         for (Map.Entry<String, Integer> topic : TOPICS.entrySet()) {
-            cluster.createTopic(
-                    topic.getKey() + topicSuffix,
-                    topic.getValue(),
-                    1,
-                    TOPIC_CONFIGS.getOrDefault(topic.getKey(), Map.of()));
+            Map<String, String> configs = new HashMap<>(TOPIC_CONFIGS.getOrDefault(topic.getKey(), Map.of()));
+            configs.put("retention.ms", "-1"); // scripts send records of 2001, which are to be read
+            kind.createTopic(cluster, topic.getKey() + topicSuffix, topic.getValue(), 1, configs);
         }
         try (Producer<byte[], Object> producer = create(kind, script, topicSuffix, listener)) {
             for (String topic : TOPICS.keySet()) {

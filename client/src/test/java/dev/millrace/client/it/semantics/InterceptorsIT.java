@@ -186,7 +186,7 @@ class InterceptorsIT {
 
     private static String topic(String name, ProducerKind kind) {
         String topic = name + "-" + kind.name().toLowerCase(Locale.ROOT);
-        cluster.createTopic(topic, 1, 1, Map.of());
+        kind.createTopic(cluster, topic, 1, 1, Map.of());
         return topic;
     }
 

@@ -43,18 +43,12 @@ class MetadataCacheIT {
 
     @BeforeAll
     static void start() {
-        cluster = autoCreating();
+        cluster = KafkaCluster.builder().start();
     }
 
     @AfterAll
     static void stop() {
         cluster.close();
-    }
-
-    private static KafkaCluster autoCreating() {
-        return KafkaCluster.builder()
-                .setting("auto.create.topics.enable", "true")
-                .start();
     }
 
     @Test
@@ -162,7 +156,7 @@ class MetadataCacheIT {
         cluster.createTopic("of-both", 2, 1, Map.of());
         send(cluster, List.of("of-one", "of-both"), "first");
         Path ofOne = files().get(0);
-        try (KafkaCluster other = autoCreating()) {
+        try (KafkaCluster other = KafkaCluster.builder().start()) {
             // given a file of the one cluster where the other's is expected
             send(other, List.of("of-both"), "other");
             Path ofOther = files().stream()

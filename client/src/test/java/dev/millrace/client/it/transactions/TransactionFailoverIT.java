@@ -29,7 +29,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The transaction coordinator, which also leads partitions, dies and comes back while threads send. Every transaction
- * that is to be committed is committed in time, and the topics hold these transactions, whole, and nothing else.
+ * that is to be committed is committed in time, and the topics hold these transactions, whole, and nothing else. With
+ * everything at Kafka's defaults.
  */
 class TransactionFailoverIT {
     private static final int SENDERS = 8;
@@ -59,6 +60,7 @@ class TransactionFailoverIT {
     void shouldCommitEveryTransactionWhenTheCoordinatorIsKilledAndRestarted(int transactionVersion) throws Exception {
         try (KafkaCluster cluster = KafkaCluster.builder()
                 .brokers(3)
+                .kafkaDefaults()
                 .feature("transaction.version", transactionVersion)
                 .start()) {
             // given

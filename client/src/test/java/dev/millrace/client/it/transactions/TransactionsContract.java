@@ -90,6 +90,7 @@ abstract class TransactionsContract {
                 .setting("super.users", "User:ANONYMOUS")
                 .setting("allow.everyone.if.no.acl.found", "true")
                 .setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", "200")
+                .setting("auto.create.topics.enable", "false") // tests wait in vain for topics that do not exist
                 // A paused broker whose session ends leads nothing for a moment. A coordinator that ends a transaction
                 // then takes its partitions for deleted, and leaves the transaction open in them forever.
                 .setting("broker.session.timeout.ms", "60000")
@@ -362,7 +363,7 @@ abstract class TransactionsContract {
     void shouldFailTheCommitWhenTheBrokerRefusesARecord(ProducerKind kind) throws Exception {
         // given
         String topic = "too-large-" + name(kind);
-        cluster.createTopic(topic, 1, 1, Map.of("max.message.bytes", "2000"));
+        kind.createTopic(cluster, topic, 1, 1, Map.of("max.message.bytes", "2000"));
         try (Producer<byte[], byte[]> producer = transactional(kind, topic, "linger.ms", 60_000)) {
             producer.initTransactions();
             for (int round = 0; round < 3; round++) {
@@ -389,7 +390,7 @@ abstract class TransactionsContract {
     @EnumSource(ProducerKind.class)
     void shouldFailTheCommitWithTheBrokersErrorWhenItNamesTheRecord(ProducerKind kind) throws Exception {
         String topic = "no-key-" + name(kind);
-        cluster.createTopic(topic, 1, 1, Map.of("cleanup.policy", "compact"));
+        kind.createTopic(cluster, topic, 1, 1, Map.of("cleanup.policy", "compact"));
         try (Producer<byte[], byte[]> producer = transactional(kind, topic, "linger.ms", 60_000)) {
             producer.initTransactions();
             producer.beginTransaction();
@@ -796,7 +797,7 @@ abstract class TransactionsContract {
 
     String topic(String name, ProducerKind kind, int partitions) {
         String topic = name + "-" + name(kind);
-        cluster.createTopic(topic, partitions, 1, Map.of());
+        kind.createTopic(cluster, topic, partitions, 1, Map.of());
         return topic;
     }
 
