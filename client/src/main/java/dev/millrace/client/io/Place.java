@@ -1,0 +1,23 @@
+package dev.millrace.client.io;
+
+/** Where a partition waits, as {@link PartitionPlaces} has decided when it was visited last. */
+enum Place {
+    /** It has nothing to send, or waits for an answer, or to be added to its transaction; each of them visits it. */
+    NOWHERE,
+
+    /** In the lane of its leader, or of partitions without one, until its turn comes. */
+    LANE,
+
+    /** As {@link #LANE}; its open batch is sent although it has not waited for {@code linger.ms}. */
+    TAKEN_ALONG,
+
+    /** Beside the lane of its leader, until its open batch has waited for {@code linger.ms}. */
+    LINGERING,
+
+    /** Until its leader, which has refused a batch, may be asked again. */
+    BACKING_OFF;
+
+    boolean isInLane() {
+        return this == LANE || this == TAKEN_ALONG;
+    }
+}
