@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends batches to the brokers: visits the partitions for which something may have changed, builds the requests from the
- * lanes of {@link PartitionPlaces}, and takes their answers. Idle partitions cost nothing: only those that were offered or
+ * Visits the partitions for which something may have changed, builds the requests from the lanes of
+ * {@link PartitionPlaces}, and takes their answers. Idle partitions cost nothing: only those that were offered or
  * answered, or whose deadline has come, are visited (KAFKA-20917).
  *
  * <p><b>Threads:</b> its I/O thread, which also runs the callbacks.
@@ -45,10 +45,7 @@ final class Drainer {
 
     private final List<PartitionState> partitions = new ArrayList<>();
 
-    /**
-     * Those to visit next, each once; empty between two calls from outside. It is no place where partitions wait: one
-     * that is in a lane keeps its turn there meanwhile.
-     */
+    /** Those about to be visited, each once; no place to wait in, as they are visited before the same call returns. */
     private final ArrayDeque<PartitionState> changed = new ArrayDeque<>();
 
     /**

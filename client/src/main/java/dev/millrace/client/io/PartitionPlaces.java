@@ -13,15 +13,15 @@ import org.apache.kafka.common.Node;
 
 /**
  * Decides where each partition waits: in its leader's lane, beside it because its open batch lingers, until a backoff
- * ends, or nowhere. Each partition is in one place at a time; {@link #place} decides in which, from its state alone,
- * and {@link #move} alone takes it there. Whatever changes a partition's state places it again.
+ * ends, or nowhere. A partition is in one place at a time. {@link #place} decides in which, from the partition's state
+ * alone, and {@link #move} alone takes it there. Whatever changes that state calls {@link #place} again.
  *
- * <p>A partition that is in a lane keeps its turn there, and whether it still has something to send is found out then:
- * one that got a new turn with each change of its state would starve (KAFKA-13834). Only a new image ends it earlier.
+ * <p>A partition in a lane keeps its turn, and whether it still has something to send is looked at when its turn comes.
+ * If each change gave it a new turn, a busy partition would starve (KAFKA-13834). Only a new image ends its turn early.
  *
- * <p>When a partition's oldest batch expires does not depend on its place: batches expire in all of them, also while
- * they are in flight. So that deadline is apart from the place. It is set anew only when it has come; as most batches are done by then, that
- * costs less than to follow each of them.
+ * <p>The time at which a partition's oldest batch expires is apart from its place, because batches expire in every place
+ * and also while they are in flight. It is set again only after it has come: few batches live that long, and to follow
+ * each batch would cost more than one visit for nothing per {@code delivery.timeout.ms}.
  *
  * <p><b>Threads:</b> the I/O thread.
  */
@@ -64,7 +64,7 @@ final class PartitionPlaces {
         return image;
     }
 
-    /** Begins a round. True if there is a new image: then {@link #takeMisplaced} in it. */
+    /** Takes the newest image for the round that begins. True if it is new: visit {@link #takeMisplaced} in this round. */
     boolean updateImage() {
         ClusterImage newest = images.current();
         boolean isNew = newest.version() != image.version();
@@ -82,7 +82,7 @@ final class PartitionPlaces {
         place(p, Place.LANE, nowMs);
     }
 
-    /** As {@link #place}, for a partition that need not linger any longer: a request to its leader is about to be sent. */
+    /** As {@link #place}, but its open batch need not linger: a request to its leader is about to be sent. */
     void placeTakenAlong(PartitionState p, long nowMs) {
         place(p, Place.TAKEN_ALONG, nowMs);
     }
@@ -152,13 +152,11 @@ final class PartitionPlaces {
     }
 
     /**
-     * Changes where a partition waits; nothing else does. Whoever moves one out of a lane or a heap that it goes through
-     * removes it there.
+     * Changes where a partition waits; nothing else does. What takes a partition from a lane has removed it there before.
      *
-     * @param lane of its leader; of no importance unless it waits in or beside a lane
+     * @param lane its leader's; not used for a place that is not in or beside a lane
      */
     private void move(PartitionState p, Place to, Lane lane) {
-        p.place = to;
         switch (to) {
             case NOWHERE -> p.revisit.cancel();
             case LANE, TAKEN_ALONG -> {
@@ -168,9 +166,10 @@ final class PartitionPlaces {
             case LINGERING -> lane.lingering.scheduleBy(p.revisit, p.queue().oldestLingerUntilMs());
             case BACKING_OFF -> backingOff.scheduleBy(p.revisit, p.notBeforeMs());
         }
+        p.place = to;
     }
 
-    // ---- what leaves its place; visit it ----
+    // ---- what leaves its place, to be visited ----
 
     /** Takes out the partition whose turn it is in this lane. */
     PartitionState takeFirst(Lane lane) {
@@ -194,7 +193,10 @@ final class PartitionPlaces {
         return leaveAll(backingOff.pollDue(nowMs));
     }
 
-    /** Leaders may have moved: takes out what waits in a lane, backs off, or lingers beside a lane not its leader's. */
+    /**
+     * Leaders may have moved: takes out what waits in a lane, what backs off, and what lingers beside a lane that is not
+     * its leader's.
+     */
     List<PartitionState> takeMisplaced() {
         List<PartitionState> taken = new ArrayList<>();
         for (Lane lane : allLanes) {

@@ -1,8 +1,8 @@
 package dev.millrace.client.io;
 
-/** Where a partition waits, as {@link PartitionPlaces} has decided when it was visited last. */
+/** Where a partition waits. {@link PartitionPlaces} decides it at each visit. */
 enum Place {
-    /** It has nothing to send, or waits for an answer, or to be added to its transaction; each of them visits it. */
+    /** It has nothing to send, or may not until an answer comes or its transaction has it; it is visited then. */
     NOWHERE,
 
     /** In the lane of its leader, or of partitions without one, until its turn comes. */
