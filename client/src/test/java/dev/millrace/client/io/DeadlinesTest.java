@@ -29,7 +29,7 @@ class DeadlinesTest {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         for (int step = 0; step < STEPS; step++) {
-            int nowMs = step / 10;
+            long nowMs = step / 10;
             act(random, nowMs);
             for (int i = 0; i < both.size(); i++) {
                 assertThat(both.get(i).delayMs(nowMs))
@@ -39,7 +39,7 @@ class DeadlinesTest {
         }
     }
 
-    private void act(Random random, int nowMs) {
+    private void act(Random random, long nowMs) {
         int side = random.nextInt(2);
         PartitionState p = partitions.get(random.nextInt(PARTITIONS));
         switch (random.nextInt(8)) {
