@@ -1,42 +1,50 @@
 package dev.millrace.client.io;
 
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Arrays;
 import java.util.List;
-import java.util.PriorityQueue;
 import java.util.function.Predicate;
 
 /**
- * Partitions to visit again at a given time. A partition is in here at most once. Visiting it early is harmless,
- * because each visit evaluates its state again.
+ * Partitions to visit again at a given time. Visiting one early is harmless, because each visit evaluates its state
+ * again.
+ *
+ * <p>A binary heap in which each {@link Deadline} knows its index, so that a partition leaves it in logarithmic time:
+ * ten thousand partitions may linger, and each leaves when its batch is full.
  *
  * <p><b>Threads:</b> the I/O thread.
  */
 final class Deadlines {
-    private final PriorityQueue<Deadline> queue = new PriorityQueue<>(Comparator.comparingLong(d -> d.dueMs));
+    private static final int INITIAL_CAPACITY = 8;
 
-    /** Schedules the partition for {@code dueMs}, unless it is scheduled earlier. */
+    private Deadline[] heap = new Deadline[INITIAL_CAPACITY];
+    private int size;
+
+    /** Moves the deadline here, due at {@code dueMs}, unless it is here already and due earlier. */
     void scheduleBy(Deadline deadline, long dueMs) {
-        if (deadline.queued) {
-            if (deadline.dueMs <= dueMs) {
-                return;
-            }
-            queue.remove(deadline);
+        if (deadline.owner == this && deadline.dueMs <= dueMs) {
+            return;
+        }
+        deadline.cancel();
+        if (size == heap.length) {
+            heap = Arrays.copyOf(heap, 2 * size);
         }
         deadline.dueMs = dueMs;
-        deadline.queued = true;
-        queue.add(deadline);
+        deadline.owner = this;
+        moveUp(deadline, size++);
     }
 
-    /** Removes a partition that is due; null if there is none. */
-    PartitionState pollDue(long nowMs) {
-        Deadline first = queue.peek();
-        if (first == null || first.dueMs > nowMs) {
-            return null;
+    /** Removes the partitions that are due, the earliest first. */
+    List<PartitionState> pollDue(long nowMs) {
+        if (delayMs(nowMs) > 0) {
+            return List.of();
         }
-        queue.poll();
-        first.queued = false;
-        return first.partition;
+        List<PartitionState> due = new ArrayList<>();
+        while (size > 0 && heap[0].dueMs <= nowMs) {
+            due.add(heap[0].partition);
+            heap[0].cancel();
+        }
+        return due;
     }
 
     /** Removes all partitions, due or not. */
@@ -46,22 +54,71 @@ final class Deadlines {
 
     /** Removes the partitions for which the predicate holds, due or not. */
     List<PartitionState> pollIf(Predicate<PartitionState> isWanted) {
-        List<PartitionState> removed = new ArrayList<>(queue.size());
-        queue.removeIf(deadline -> {
-            if (!isWanted.test(deadline.partition)) {
-                return false;
+        List<PartitionState> removed = new ArrayList<>(size);
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            if (isWanted.test(heap[i].partition)) {
+                heap[i].owner = null;
+                removed.add(heap[i].partition);
+            } else {
+                put(heap[i], kept++);
             }
-            deadline.queued = false;
-            removed.add(deadline.partition);
-            return true;
-        });
+        }
+        Arrays.fill(heap, kept, size, null);
+        size = kept;
+        for (int i = size / 2 - 1; i >= 0; i--) {
+            moveDown(heap[i], i);
+        }
         return removed;
     }
 
     /** Milliseconds until the first is due; {@link Long#MAX_VALUE} if there is none. */
     long delayMs(long nowMs) {
-        Deadline first = queue.peek();
-        return first == null ? Long.MAX_VALUE : Math.max(0, first.dueMs - nowMs);
+        return size == 0 ? Long.MAX_VALUE : Math.max(0, heap[0].dueMs - nowMs);
+    }
+
+    private void remove(Deadline deadline) {
+        deadline.owner = null;
+        Deadline last = heap[--size];
+        heap[size] = null;
+        if (last != deadline) {
+            moveDown(last, deadline.index);
+            if (last.index == deadline.index) {
+                moveUp(last, last.index);
+            }
+        }
+    }
+
+    /** Puts it at the index, or after those of its ancestors that are not later. */
+    private void moveUp(Deadline deadline, int index) {
+        int at = index;
+        while (at > 0 && heap[(at - 1) / 2].dueMs > deadline.dueMs) {
+            put(heap[(at - 1) / 2], at);
+            at = (at - 1) / 2;
+        }
+        put(deadline, at);
+    }
+
+    /** Puts it at the index, or before those of its descendants that are not earlier. */
+    private void moveDown(Deadline deadline, int index) {
+        int at = index;
+        while (2 * at + 1 < size) {
+            int child = 2 * at + 1;
+            if (child + 1 < size && heap[child + 1].dueMs < heap[child].dueMs) {
+                child++;
+            }
+            if (heap[child].dueMs >= deadline.dueMs) {
+                break;
+            }
+            put(heap[child], at);
+            at = child;
+        }
+        put(deadline, at);
+    }
+
+    private void put(Deadline deadline, int index) {
+        heap[index] = deadline;
+        deadline.index = index;
     }
 
     /** A time plus a duration, at most {@link Long#MAX_VALUE}. */
@@ -69,14 +126,22 @@ final class Deadlines {
         return timeMs > Long.MAX_VALUE - durationMs ? Long.MAX_VALUE : timeMs + durationMs;
     }
 
-    /** A partition's entry in one such queue. */
+    /** A partition's entry: in one such heap at a time, or in none. */
     static final class Deadline {
         private final PartitionState partition;
+        private Deadlines owner;
+        private int index;
         private long dueMs;
-        private boolean queued;
 
         Deadline(PartitionState partition) {
             this.partition = partition;
+        }
+
+        /** Takes it out of the heap in which it is, if any. */
+        void cancel() {
+            if (owner != null) {
+                owner.remove(this);
+            }
         }
     }
 }

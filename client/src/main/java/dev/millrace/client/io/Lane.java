@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 
 /**
  * The partitions of one leader, or of none, that have something to send: those that are served in turn by the next
- * requests, and those whose open batch still waits for records.
+ * requests, and those whose open batch still waits for records. {@link PartitionPlaces} adds and removes them.
  *
  * <p><b>Threads:</b> the I/O thread.
  */

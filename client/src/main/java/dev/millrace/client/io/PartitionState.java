@@ -42,18 +42,16 @@ final class PartitionState {
     private final GivenSequences given;
     private final Doubts doubts;
 
-    final Deadlines.Deadline lingering = new Deadlines.Deadline(this);
-    final Deadlines.Deadline backingOff = new Deadlines.Deadline(this);
+    /** Where it waits; changed by {@link PartitionPlaces} alone. */
+    Place place = Place.NOWHERE;
+
+    /** When it leaves that place at the latest, if it lingers or backs off. */
+    final Deadlines.Deadline revisit = new Deadlines.Deadline(this);
+
     final Deadlines.Deadline expiring = new Deadlines.Deadline(this);
 
-    /** Set by {@link Drainer}: whether the partition is in a broker's lane already. */
-    boolean inLane;
-
-    /** Set by {@link Drainer}: whether the open batch is sent before it has waited for {@code linger.ms}. */
-    boolean isTakenAlong;
-
-    /** Set by {@link Drainer}: whether it was offered, and is about to be visited. */
-    boolean isOffered;
+    /** Set by {@link Drainer}: whether it has changed, and is about to be visited. */
+    boolean isChanged;
 
     /** Under way. */
     private final List<Withdrawal> withdrawals = new ArrayList<>(0);
@@ -131,11 +129,6 @@ final class PartitionState {
     }
 
     // ---- what to send ----
-
-    void leaveLane() {
-        inLane = false;
-        isTakenAlong = false;
-    }
 
     /** The finished batch to send next to broker {@code node}, or null if there is none or it must wait. */
     FinishedBatch candidate(int node, long nowMs) {

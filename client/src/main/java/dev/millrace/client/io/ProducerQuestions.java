@@ -1,14 +1,11 @@
 package dev.millrace.client.io;
 
 import dev.millrace.client.io.BrokerLink.ProducerQuestion;
-import dev.millrace.client.metadata.ClusterImage;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.kafka.common.Node;
 import org.slf4j.Logger;
@@ -24,76 +21,65 @@ final class ProducerQuestions {
     private static final Logger log = LoggerFactory.getLogger(ProducerQuestions.class);
 
     private final BrokerLink link;
-    private final BrokerMemory memory;
-    private final SenderSettings settings;
     private final MonotonicClock clock;
+    private final SenderSettings settings;
+    private final BrokerMemory memory;
     private final MetadataRefresh metadata;
+    private final PartitionPlaces places;
     private final Consumer<PartitionState> visit;
-    private final Set<PartitionState> waiting = new LinkedHashSet<>();
     private int failures;
 
     /**
      * Constructor.
      *
-     * @param visit looks again what a partition may send
+     * @param visit looks again what a partition may send, or must ask
      */
     ProducerQuestions(
-            BrokerLink link,
-            BrokerMemory memory,
+            IoContext context,
             SenderSettings settings,
-            MonotonicClock clock,
+            BrokerMemory memory,
             MetadataRefresh metadata,
+            PartitionPlaces places,
             Consumer<PartitionState> visit) {
-        this.link = link;
-        this.memory = memory;
+        this.link = context.link();
+        this.clock = context.clock();
         this.settings = settings;
-        this.clock = clock;
+        this.memory = memory;
         this.metadata = metadata;
+        this.places = places;
         this.visit = visit;
     }
 
-    /** Asks for this partition as soon as its leader can be reached. */
-    void add(PartitionState partition) {
-        waiting.add(partition);
-    }
-
     /**
-     * Asks what can be asked.
+     * Asks for the partitions that wait for it and whose leader can be reached; another partition's answer may have
+     * told enough meanwhile.
      *
      * @return milliseconds that may be spent waiting before the next call
      */
-    long askIfDue(ClusterImage image, long nowMs) {
-        if (waiting.isEmpty()) {
-            return Long.MAX_VALUE;
-        }
-        List<PartitionState> settled =
-                waiting.stream().filter(p -> !p.isQuestionOpen(nowMs)).toList();
-        settled.forEach(waiting::remove);
-        settled.forEach(visit); // another partition's answer may have told enough
+    long askIfDue(long nowMs) {
         Map<Node, List<PartitionState>> byLeader = new HashMap<>();
-        long waitMs = Long.MAX_VALUE;
-        for (PartitionState p : waiting) {
-            Node leader = image.leader(p.topic(), p.partition());
-            if (p.notBeforeMs() > nowMs) {
-                waitMs = Math.min(waitMs, p.notBeforeMs() - nowMs);
-            } else if (leader != null) { // a new image ends the wait for one
-                byLeader.computeIfAbsent(leader, unasked -> new ArrayList<>()).add(p);
-            }
+        List<PartitionState> toVisit = new ArrayList<>();
+        for (PartitionState p : places.takeAsking()) {
+            Node leader = places.image().leader(p.topic(), p.partition());
+            boolean isToAsk = leader != null && p.isQuestionOpen(nowMs); // a new image ends the wait for a leader
+            (isToAsk ? byLeader.computeIfAbsent(leader, unasked -> new ArrayList<>()) : toVisit).add(p);
         }
+        long waitMs = Long.MAX_VALUE;
         for (Map.Entry<Node, List<PartitionState>> each : byLeader.entrySet()) {
             if (link.ready(each.getKey(), nowMs)) {
                 ask(each.getKey(), each.getValue(), nowMs);
             } else {
                 waitMs = Math.min(waitMs, link.pollDelayMs(each.getKey(), nowMs));
+                toVisit.addAll(each.getValue());
             }
         }
+        toVisit.forEach(visit);
         return waitMs;
     }
 
     private void ask(Node leader, List<PartitionState> partitions, long nowMs) {
         List<ProducerQuestion> questions = new ArrayList<>();
         for (PartitionState p : partitions) {
-            waiting.remove(p);
             questions.add(new ProducerQuestion(
                     p.queue().partition(), p.ask(leader.id()).id()));
         }

@@ -515,6 +515,26 @@ class DrainerTest {
     }
 
     @Test
+    void shouldWaitForTheBatchThatLingersWhenTheOneBeforeItWasSentEarly() {
+        // given a batch that lingered until it was full, 20 ms later
+        ScriptedIo io = ScriptedIo.lingering(1, 50);
+        io.send(0, 10);
+        io.run();
+        io.brokers.nowMs += 20;
+        io.send(0);
+
+        // when the next one is opened
+        io.send(0);
+        io.run();
+        io.brokers.pending().forEach(Request::accept);
+        io.run();
+
+        // then
+        assertThat(io.brokers.pending()).isEmpty();
+        assertThat(io.drainer.drain(io.brokers.nowMs)).isEqualTo(50);
+    }
+
+    @Test
     void shouldSendWhatLingersAtOnceWhenSomeoneFlushes() throws Exception {
         // given
         ScriptedIo io = ScriptedIo.lingering(2, 5_000);
