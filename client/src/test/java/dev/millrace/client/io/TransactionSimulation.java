@@ -107,6 +107,7 @@ final class TransactionSimulation {
     /** What the application did in a transaction. */
     static final class Transaction {
         final Map<Integer, List<Long>> values = new HashMap<>();
+        private final int[] completed = new int[PARTITIONS];
         OffsetAndMetadata offset;
         End end = End.ABORTED;
 
@@ -123,13 +124,15 @@ final class TransactionSimulation {
 
     /** What was told of a record; {@code metadata} is null until its callback has run. */
     static final class Outcome {
+        final Transaction transaction;
         final int partition;
         final RecordFuture future;
         RecordMetadata metadata;
         Exception error;
         DeliveryCertainty certainty;
 
-        Outcome(int partition, RecordFuture future) {
+        Outcome(Transaction transaction, int partition, RecordFuture future) {
+            this.transaction = transaction;
             this.partition = partition;
             this.future = future;
         }
@@ -313,7 +316,7 @@ final class TransactionSimulation {
         current.values.get(partition).add(value);
         DeliveryCallback callback =
                 (metadata, error, certainty) -> onCompletion(value, new Told(metadata, error, certainty));
-        outcomes.put(value, new Outcome(partition, client.append(partition, value, callback)));
+        outcomes.put(value, new Outcome(current, partition, client.append(partition, value, callback)));
     }
 
     private record Told(RecordMetadata metadata, Exception error, DeliveryCertainty certainty) {}
@@ -327,24 +330,14 @@ final class TransactionSimulation {
         if (outcome.future.isDone()) {
             violations.add("the future of " + value + " was done before its callback");
         }
-        boolean isEarly = outcomes.entrySet().stream()
-                .anyMatch(other -> other.getKey() < value
-                        && other.getValue().partition == outcome.partition
-                        && isOfSameTransaction(other.getKey(), value)
-                        && other.getValue().certainty == null);
-        if (isEarly) {
-            violations.add("the callback of " + value + " ran before that of an earlier record");
+        List<Long> inOrder = outcome.transaction.values.get(outcome.partition);
+        if (inOrder.get(outcome.transaction.completed[outcome.partition]++) != value) {
+            violations.add("the callback of " + value + " did not run in the order of sending");
         }
         cluster.note("told", value, told);
         outcome.metadata = told.metadata;
         outcome.error = told.error;
         outcome.certainty = told.certainty;
-    }
-
-    private boolean isOfSameTransaction(long a, long b) {
-        return transactions.stream()
-                .anyMatch(each -> each.allValues().anyMatch(value -> value == a)
-                        && each.allValues().anyMatch(value -> value == b));
     }
 
     private RuntimeException sendOffsets() {
