@@ -131,10 +131,13 @@ final class TransactionFacts {
     }
 
     /** Writes only what is new: this is called for every batch. */
+    @SuppressWarnings("ReferenceEquality") // a note that adds nothing returns the same
     private void update(UnaryOperator<Known> note) {
         Known before = known();
-        while (note.apply(before) != before && !known.compareAndSet(before, note.apply(before))) {
+        Known after = note.apply(before);
+        while (after != before && !known.compareAndSet(before, after)) {
             before = known();
+            after = note.apply(before);
         }
     }
 }

@@ -380,7 +380,7 @@ final class TransactionSimulation {
     void abort() {
         if (client.state.view().phase().isOngoing()) {
             RuntimeException error = client.await(client.state.abortTransaction());
-            assertThat(error == null || client.isFailed() && !world.nothingMayFail())
+            assertThat(error == null || (client.isFailed() && !world.nothingMayFail()))
                     .as("seed %d: abort: %s", seed, error)
                     .isTrue();
         }
