@@ -368,6 +368,7 @@ final class TransactionSimulation {
                 client.state.exitSend();
             }
             error = client.await(call);
+            checkEnded(error);
             current.end = error == null ? End.COMMITTED : client.isFailed() ? End.UNKNOWN : End.ABORTED;
         } catch (KafkaException e) {
             error = e;
@@ -380,9 +381,16 @@ final class TransactionSimulation {
     void abort() {
         if (client.state.view().phase().isOngoing()) {
             RuntimeException error = client.await(client.state.abortTransaction());
+            checkEnded(error);
             assertThat(error == null || (client.isFailed() && !world.nothingMayFail()))
                     .as("seed %d: abort: %s", seed, error)
                     .isTrue();
+        }
+    }
+
+    private void checkEnded(RuntimeException error) {
+        if (error == null && coordinator.isOngoing()) {
+            violations.add("a transaction is ended, and open at the coordinator");
         }
     }
 
