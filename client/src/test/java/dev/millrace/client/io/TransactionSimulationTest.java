@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * other producers take: readers see every record of what was committed, once and in order, and nothing else.
  */
 class TransactionSimulationTest {
-    private static final int RUNS = 60;
+    private static final int RUNS = 150;
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** {@link TransactionSimulationTest} finds out a producer that is wrong in one thing. */
 class WeakenedTransactionsTest {
-    private static final int MOST_SEEDS = 60;
+    private static final int MOST_SEEDS = 300;
 
     @SuppressWarnings("ImmutableEnumChecker") // only a count of hits changes
     private enum Twin {
