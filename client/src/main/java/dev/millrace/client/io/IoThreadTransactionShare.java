@@ -1,6 +1,7 @@
 package dev.millrace.client.io;
 
 import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.io.TransactionFacts.Failed;
 import dev.millrace.client.io.TransactionState.View;
 import org.apache.kafka.common.errors.TransactionAbortedException;
 
@@ -32,7 +33,11 @@ final class IoThreadTransactionShare implements TransactionShare {
 
     @Override
     public boolean tryAdmit(PartitionState partition) {
-        return partitions.tryAdmit(partition, state.view().number());
+        if (state.facts().isExplicit()) {
+            return partitions.tryAdmit(partition, state.view().number());
+        }
+        state.facts().noteContent();
+        return true;
     }
 
     @Override
@@ -42,12 +47,9 @@ final class IoThreadTransactionShare implements TransactionShare {
 
     @Override
     public void onFailed(FinishedBatch batch) {
-        partitions.markStartedIfImplicit(); // it may have failed before tryAdmit()
+        state.facts().noteContent(); // it may have failed before tryAdmit()
         if (batch.sequence() != FinishedBatch.NO_SEQUENCE) {
-            partitions.requireNewEpoch();
-            if (batch.isPossiblyWritten()) {
-                partitions.markUnknownWrite();
-            }
+            state.facts().noteFailed(batch.isPossiblyWritten() ? Failed.PERHAPS_WRITTEN : Failed.NUMBERED);
         }
         state.onRecordFailed(batch.error());
     }

@@ -1,5 +1,6 @@
 package dev.millrace.client.io;
 
+import dev.millrace.client.io.TransactionFacts.Begun;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
@@ -18,11 +19,8 @@ final class OffsetsCall {
     /** Offsets that the group's coordinator has not accepted yet. */
     final Map<TopicPartition, OffsetAndMetadata> left;
 
-    /** Whether the transaction's coordinator has a request to add the group, and may have added it. */
-    boolean asked;
-
-    /** Whether it has added the group. */
-    boolean added;
+    /** Whether the transaction's coordinator has added the group; perhaps, once it has a request to. */
+    Begun added = Begun.NO;
 
     OffsetsCall(Map<TopicPartition, OffsetAndMetadata> offsets, ConsumerGroupMetadata group) {
         this.left = new HashMap<>(offsets);

@@ -2,6 +2,9 @@ package dev.millrace.client.io;
 
 import dev.millrace.client.io.TransactionErrors.Request;
 import dev.millrace.client.io.TransactionErrors.Verdict;
+import dev.millrace.client.io.TransactionFacts.Begun;
+import dev.millrace.client.io.TransactionFacts.Failed;
+import dev.millrace.client.io.TransactionFacts.NextEpoch;
 import dev.millrace.client.io.TransactionState.View;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -33,6 +36,7 @@ final class TransactionDriver implements IoTask {
     private static final long CONCURRENT_WAIT_MS = 20;
 
     private final TransactionState state;
+    private final TransactionFacts facts;
     private final TransactionPartitions partitions;
     private final List<IoThreadTransactionShare> shares;
     private final ProducerIds ids;
@@ -48,19 +52,10 @@ final class TransactionDriver implements IoTask {
     /** In a request that is not answered: they may have been added. */
     private final Set<PartitionState> adding = new LinkedHashSet<>();
 
-    /** A request with them may have been carried out, although its answer does not say so. */
-    private boolean mayBeAdded;
-
-    /**
-     * Such a request was refused later, or given up: the coordinator is told of the end, and says whether there was a
-     * beginning.
-     */
-    private boolean mayBeStarted;
-
     private boolean asking;
 
-    /** The transaction has ended, but a new epoch is needed before the next. */
-    private boolean bumping;
+    /** By init: the transaction has ended, but a new epoch is needed before the next. */
+    private NextEpoch nextEpoch = NextEpoch.KEEP;
 
     private boolean nextIsExplicit;
     private int failures;
@@ -74,6 +69,7 @@ final class TransactionDriver implements IoTask {
             IoContext context,
             Backoff backoff) {
         this.state = state;
+        this.facts = state.facts();
         this.partitions = partitions;
         this.shares = shares;
         this.ids = ids;
@@ -87,7 +83,7 @@ final class TransactionDriver implements IoTask {
     public long runIfDue(long nowMs) {
         View view = collectWanted();
         if (state.offsets().peek() != null) {
-            partitions.markStartedIfImplicit();
+            facts.noteContent();
         }
         failOffsetsOf(view);
         if (state.isClosed() && view.phase().isOngoing() && areSharesDone(view)) {
@@ -128,7 +124,7 @@ final class TransactionDriver implements IoTask {
         for (OffsetsCall head = state.offsets().peek();
                 ending && head != null;
                 head = state.offsets().peek()) {
-            if (head.asked && !head.added && view.phase() != TransactionPhase.FATAL_ERROR) {
+            if (head.added == Begun.PERHAPS && view.phase() != TransactionPhase.FATAL_ERROR) {
                 return; // before the end it must be clear whether the coordinator knows the transaction
             }
             state.offsets().poll();
@@ -139,7 +135,7 @@ final class TransactionDriver implements IoTask {
     // ---- what to ask next ----
 
     private long askNext(View view, long nowMs) {
-        if (bumping) {
+        if (nextEpoch == NextEpoch.BY_INIT) {
             return ask(coordinator, node -> startNewEpoch(node, endOf(view), nowMs), nowMs);
         }
         if (view.phase() == TransactionPhase.INITIALIZING) {
@@ -170,7 +166,7 @@ final class TransactionDriver implements IoTask {
 
     private long askOffsets(OffsetsCall head, long nowMs) {
         String group = head.group.groupId();
-        if (partitions.isExplicit() && !head.added) {
+        if (facts.isExplicit() && head.added != Begun.YES) {
             return ask(coordinator, node -> addOffsets(node, head, nowMs), nowMs);
         }
         if (groupCoordinator == null || !groupCoordinator.isOfGroup(group)) {
@@ -180,27 +176,29 @@ final class TransactionDriver implements IoTask {
     }
 
     private void addOffsets(Node node, OffsetsCall head, long nowMs) {
-        boolean wasAsked = head.asked;
-        head.asked = true;
+        head.added = Begun.PERHAPS;
         link.addOffsets(
                 node,
                 ids.current(),
                 head.group.groupId(),
                 onAnswer(
                         nothing -> {
-                            head.added = true;
-                            partitions.markStarted();
+                            head.added = Begun.YES;
+                            facts.noteAdded();
                         },
                         error -> {
-                            head.asked = TransactionErrors.isRepeated(Request.ADD_OFFSETS, error);
-                            mayBeStarted |= wasAsked && !head.asked;
+                            if (TransactionErrors.isRepeated(Request.ADD_OFFSETS, error)) {
+                                facts.notePerhapsAdded();
+                            } else {
+                                head.added = Begun.NO;
+                            }
                             onError(Request.ADD_OFFSETS, error);
                         }),
                 nowMs);
     }
 
     private void commitOffsets(Node node, OffsetsCall head, long nowMs) {
-        partitions.markStartedIfImplicit(); // they may have been added after this round looked for them
+        facts.noteContent(); // they may have been added after this round looked for them
         link.commitOffsets(
                 node,
                 ids.current(),
@@ -220,7 +218,7 @@ final class TransactionDriver implements IoTask {
                 ids.current(),
                 names,
                 onAnswer(refused -> onPartitions(transaction, refused), error -> {
-                    mayBeAdded = true;
+                    facts.notePerhapsAdded();
                     onError(Request.ADD_PARTITIONS, error);
                 }),
                 nowMs);
@@ -232,7 +230,7 @@ final class TransactionDriver implements IoTask {
             return 0;
         }
         Request request = endOf(view);
-        if (!partitions.isStarted() && !(mayBeStarted && request == Request.ABORT)) {
+        if (!facts.known().isEndTold()) {
             afterEnd();
             return 0;
         }
@@ -242,7 +240,7 @@ final class TransactionDriver implements IoTask {
                     afterEnd();
                 },
                 error -> {
-                    if (!partitions.isStarted() && error instanceof InvalidTxnStateException) {
+                    if (facts.isBegun(Begun.PERHAPS) && error instanceof InvalidTxnStateException) {
                         afterEnd(); // so nothing was added
                     } else {
                         onError(request, error);
@@ -254,8 +252,9 @@ final class TransactionDriver implements IoTask {
 
     private void startNewEpoch(Node node, Request request, long nowMs) {
         TransactionLink.Handler<ProducerId> handler = onAnswer(this::onNewEpoch, error -> {
-            if (error instanceof UnsupportedVersionException && !partitions.mayHaveUnknownWrites()) {
-                onNewEpoch(ids.current().rewound()); // a coordinator before Kafka 2.5: the old epoch has to do
+            boolean isTooOld = error instanceof UnsupportedVersionException;
+            if (isTooOld && facts.known().nextEpochWithoutInit() == NextEpoch.REWIND) {
+                onNewEpoch(ids.current().rewound());
             } else {
                 onError(request, error);
             }
@@ -292,47 +291,38 @@ final class TransactionDriver implements IoTask {
 
     private void onId(ProducerId id) {
         ids.replace(id);
-        partitions.reset(link.chooseProtocol());
+        facts.reset(link.chooseProtocol());
         state.onInitialized();
     }
 
-    /**
-     * Requests a new epoch only if the transaction's end gave none. After a failed record the stock producer requests
-     * one even if nothing of it was sent, and tools and fencing rely on that.
-     */
     private void afterEnd() {
         nextIsExplicit = link.chooseProtocol();
-        bumping = partitions.isExplicit() && (!nextIsExplicit || partitions.needsNewEpoch() || state.hasFailedRecord());
-        if (!bumping) {
+        nextEpoch = facts.known().nextEpoch(nextIsExplicit);
+        if (nextEpoch != NextEpoch.BY_INIT) {
             completeEnd();
         }
     }
 
     private void completeEnd() {
-        bumping = false;
-        mayBeStarted = false;
-        partitions.reset(nextIsExplicit);
+        nextEpoch = NextEpoch.KEEP;
+        facts.reset(nextIsExplicit);
         state.onEnded();
     }
 
     private void onPartitions(long transaction, Map<TopicPartition, ApiException> refused) {
         if (refused.isEmpty()) {
-            partitions.markStarted();
+            facts.noteAdded();
             for (PartitionState p : adding) {
                 p.markAdded(transaction);
                 p.queue().handOver();
             }
             adding.clear();
-            mayBeAdded = false;
             return;
         }
         if (!TransactionErrors.isNothingAdded(refused.values())) {
-            mayBeAdded = true;
-        } else if (!mayBeAdded || partitions.isStarted()) {
-            addLater(); // so that the end need not wait for a topic that may have been deleted
-        } else if (state.view().phase() == TransactionPhase.ABORTING) {
-            mayBeStarted = true; // the end tells
-            addLater();
+            facts.notePerhapsAdded();
+        } else if (!facts.isBegun(Begun.PERHAPS) || state.view().phase() == TransactionPhase.ABORTING) {
+            addLater(); // so that the end, which will tell, need not wait for a topic that may have been deleted
         }
         Set<String> forbidden = new HashSet<>();
         refused.forEach((partition, error) -> {
@@ -360,7 +350,6 @@ final class TransactionDriver implements IoTask {
     private void addLater() {
         toAdd.addAll(adding);
         adding.clear();
-        mayBeAdded = false;
     }
 
     private void onError(Request request, KafkaException error) {
@@ -374,8 +363,6 @@ final class TransactionDriver implements IoTask {
             default -> {
                 if (request == Request.ADD_PARTITIONS) {
                     adding.clear(); // refused finally: the coordinator has not added them, unless it did before
-                    mayBeStarted |= mayBeAdded;
-                    mayBeAdded = false;
                 }
                 carryOut(verdict);
             }
@@ -389,7 +376,7 @@ final class TransactionDriver implements IoTask {
                 // Only for this error: while the transaction is still open, a request for an epoch would fence
                 // ourselves.
                 if (verdict.error() instanceof UnknownProducerIdException) {
-                    partitions.requireNewEpoch();
+                    facts.noteFailed(Failed.NUMBERED);
                 }
                 state.failAbortably(verdict.error());
             }
@@ -399,7 +386,7 @@ final class TransactionDriver implements IoTask {
 
     private void backOff(KafkaException error) {
         failures++;
-        boolean first = error instanceof ConcurrentTransactionsException && !partitions.isStarted();
+        boolean first = error instanceof ConcurrentTransactionsException && !facts.isBegun(Begun.YES);
         notBeforeMs = context.clock().nowMs() + (first ? CONCURRENT_WAIT_MS : backoff.delayMs(failures));
     }
 

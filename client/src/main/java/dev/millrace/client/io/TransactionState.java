@@ -44,6 +44,7 @@ public final class TransactionState {
     private final Runnable wakeIo;
     private final SendGate gate;
     private final ReentrantLock lock = new ReentrantLock();
+    private final TransactionFacts facts = new TransactionFacts();
     private final Queue<OffsetsCall> offsets = new ConcurrentLinkedQueue<>();
     private volatile View view = new View(UNINITIALIZED, 0, null);
 
@@ -52,9 +53,6 @@ public final class TransactionState {
      * its outcome.
      */
     private TransactionCall pending;
-
-    /** Written under the lock: a record has failed in the open transaction, or in the one that is being ended. */
-    private volatile boolean recordFailed;
 
     private volatile boolean closed;
 
@@ -96,7 +94,6 @@ public final class TransactionState {
             throwIfPending("beginTransaction");
             throwIfError();
             throwUnless(view.phase == READY, "beginTransaction");
-            recordFailed = false;
             view = new View(IN_TRANSACTION, view.number + 1, null);
             gate.open();
         });
@@ -249,7 +246,7 @@ public final class TransactionState {
         }
         locked(() -> {
             if (view.phase == IN_TRANSACTION) {
-                recordFailed = true;
+                facts.noteFailed(TransactionFacts.Failed.UNNUMBERED); // at least
             }
             failAbortably(TransactionErrors.abortableForRecords(error));
         });
@@ -261,16 +258,14 @@ public final class TransactionState {
         return view;
     }
 
+    /** What is known of the transaction of {@link #view}. */
+    TransactionFacts facts() {
+        return facts;
+    }
+
     /** Whether every record of the current transaction, which is not open any more, is in the accumulator. */
     boolean hasAllSends() {
         return closedToRecords || gate.isEmpty();
-    }
-
-    /**
-     * Whether a record failed while the transaction was open, so that its end starts a new epoch with either protocol.
-     */
-    boolean hasFailedRecord() {
-        return recordFailed;
     }
 
     boolean isClosed() {

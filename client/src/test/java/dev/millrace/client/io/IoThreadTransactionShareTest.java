@@ -23,13 +23,13 @@ class IoThreadTransactionShareTest {
     @ValueSource(booleans = {false, true})
     void shouldCountTheTransactionAsStartedWhenItsRecordFailedBeforeItWasLookedAt(boolean explicit) throws Exception {
         TransactionPartitions partitions = new TransactionPartitions(() -> {});
-        partitions.reset(explicit);
-        IoThreadTransactionShare share =
-                new IoThreadTransactionShare(new TransactionState("id", () -> {}), partitions, () -> {});
+        TransactionState state = new TransactionState("id", () -> {});
+        state.facts().reset(explicit);
+        IoThreadTransactionShare share = new IoThreadTransactionShare(state, partitions, () -> {});
 
         share.onFailed(failedBatch());
 
-        assertThat(partitions.isStarted()).isEqualTo(!explicit);
+        assertThat(state.facts().known().isEndTold()).isEqualTo(!explicit);
     }
 
     private static FinishedBatch failedBatch() throws InterruptedException {

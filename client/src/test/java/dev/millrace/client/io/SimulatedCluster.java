@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ObjIntConsumer;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
@@ -51,7 +52,8 @@ final class SimulatedCluster implements BrokerLink {
     private final List<Node> nodes = List.of(new Node(1, "h", 1), new Node(2, "h", 2), new Node(3, "h", 3));
     private final Map<Integer, ArrayDeque<Request>> connections = new HashMap<>();
     private final ArrayDeque<Runnable> answers = new ArrayDeque<>();
-    private final ArrayDeque<LateBatch> late = new ArrayDeque<>();
+    private final ArrayDeque<LateBatch> late;
+    private final AtomicLong clock;
     private final List<String> violations = new ArrayList<>();
     private final Map<TopicPartition, Integer> inFlight = new HashMap<>();
     private long nextProducerId = 1000;
@@ -59,11 +61,10 @@ final class SimulatedCluster implements BrokerLink {
     private boolean gapsAreMistakes;
     private int maxInFlight = MAX_IN_FLIGHT;
     private boolean lateRequests;
-    private long clockMs = 100 * SimulatedTopic.DAY_MS;
     private boolean refusesQuestions;
     private boolean silent;
     private boolean faultsOver;
-    private SimulatedCoordinator coordinator;
+    private SimulatedTransactionLink transactions;
     private ObjIntConsumer<AuthenticationException> onDisconnect = (refusal, node) -> {};
     private List<String> traceOrNull;
 
@@ -71,11 +72,31 @@ final class SimulatedCluster implements BrokerLink {
         this.random = random;
         this.faultRate = faultRate;
         nodes.forEach(node -> connections.put(node.id(), new ArrayDeque<>()));
+        late = new ArrayDeque<>();
+        clock = new AtomicLong(100 * SimulatedTopic.DAY_MS);
         topic = new SimulatedTopic(random, this::fault, this::nowMs, partitionCount, checksSequences);
     }
 
+    private SimulatedCluster(SimulatedCluster same) {
+        random = same.random;
+        faultRate = same.faultRate;
+        nodes.forEach(node -> connections.put(node.id(), new ArrayDeque<>()));
+        late = same.late;
+        clock = same.clock;
+        topic = same.topic;
+        lateRequests = same.lateRequests;
+        traceOrNull = same.traceOrNull;
+        transactions = new SimulatedTransactionLink(this, same.transactions.coordinator, answers);
+        transactions.carriesOutLate = lateRequests;
+    }
+
+    /** The same cluster, as another client with connections of its own sees it. */
+    SimulatedCluster ofAnotherClient() {
+        return new SimulatedCluster(this);
+    }
+
     long nowMs() {
-        return clockMs;
+        return clock.get();
     }
 
     /** What happens from now on, as it happens: the same in two runs only if they are the same to the last byte. */
@@ -86,15 +107,16 @@ final class SimulatedCluster implements BrokerLink {
 
     void note(String what, Object... details) {
         if (traceOrNull != null) {
-            traceOrNull.add(clockMs + " " + what + " " + Arrays.toString(details));
+            traceOrNull.add(nowMs() + " " + what + " " + Arrays.toString(details));
         }
     }
 
     /** Batches must be in transactions from now on, of a coordinator with this version of the protocol. */
-    SimulatedCoordinator withTransactions(boolean explicit) {
-        coordinator = new SimulatedCoordinator(this, random, this::fault, topic.partitions(), nodes, answers, explicit);
+    SimulatedTransactionLink withTransactions(boolean explicit) {
+        SimulatedCoordinator coordinator = new SimulatedCoordinator(this, random, explicit);
+        transactions = new SimulatedTransactionLink(this, coordinator, answers);
         topic.coordinator(coordinator);
-        return coordinator;
+        return transactions;
     }
 
     /** From here on everything works, so that what is still on its way can arrive. */
@@ -102,8 +124,16 @@ final class SimulatedCluster implements BrokerLink {
         faultsOver = true;
     }
 
-    private boolean fault() {
+    boolean fault() {
         return !faultsOver && random.nextDouble() < faultRate;
+    }
+
+    List<Node> nodes() {
+        return nodes;
+    }
+
+    Random random() {
+        return random;
     }
 
     /** While silent, brokers do nothing with produce requests. */
@@ -114,6 +144,9 @@ final class SimulatedCluster implements BrokerLink {
     /** From here on a broker may carry out a request after its connection has broken. */
     void carryOutLate() {
         lateRequests = true;
+        if (transactions != null) {
+            transactions.carriesOutLate = true;
+        }
     }
 
     /** No broker tells what it remembers of producers, as if this one may not read. */
@@ -123,7 +156,7 @@ final class SimulatedCluster implements BrokerLink {
 
     /** Nothing happens for so long. */
     void passTime(long ms) {
-        clockMs += ms;
+        clock.addAndGet(ms);
     }
 
     /** Producer ids come with this epoch; after the highest one another id is needed. */
@@ -212,6 +245,9 @@ final class SimulatedCluster implements BrokerLink {
     }
 
     private void serveLate() {
+        if (transactions != null) {
+            transactions.serveLate();
+        }
         LateBatch batch = late.poll();
         if (batch != null) {
             topic.append(batch.topicId, batch.node, batch.partition, parse(batch.bytes), batch.bytes.length);
@@ -230,14 +266,18 @@ final class SimulatedCluster implements BrokerLink {
         lost.clear();
         onDisconnect.accept(null, node);
         for (Request request : requests) {
-            if (lateRequests && request.results == null && random.nextBoolean()) {
-                request.batches.forEach(b -> late.add(
-                        new LateBatch(request.topicId, node, b.partition(), Arrays.copyOf(b.buffer(), b.size()))));
-            }
+            perhapsCarryOutLate(request);
             end(request);
             List<ProduceAnswer> result = new ArrayList<>();
             request.batches.forEach(b -> result.add(new ProduceAnswer(b, new NetworkException("lost"), -1, -1)));
             request.handler.onAnswers(result, List.of(), List.of());
+        }
+    }
+
+    private void perhapsCarryOutLate(Request request) {
+        if (lateRequests && request.results == null && random.nextBoolean()) {
+            request.batches.forEach(b -> late.add(
+                    new LateBatch(request.topicId, request.node, b.partition(), Arrays.copyOf(b.buffer(), b.size()))));
         }
     }
 
@@ -262,7 +302,10 @@ final class SimulatedCluster implements BrokerLink {
         for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {
             answer.run();
         }
-        clockMs += timeoutMs == 0 ? random.nextInt(2) : 1 + random.nextInt((int) Math.min(timeoutMs, 50));
+        if (transactions != null) {
+            transactions.coordinator.step();
+        }
+        clock.addAndGet(timeoutMs == 0 ? random.nextInt(2) : 1 + random.nextInt((int) Math.min(timeoutMs, 50)));
     }
 
     /** One broker gets a little further with the oldest request of its connection. */
@@ -276,7 +319,7 @@ final class SimulatedCluster implements BrokerLink {
             serve(oldest);
         } else if (oldest.answer == null && !broken) {
             answer(oldest);
-        } else if (broken || clockMs - oldest.sentMs > REQUEST_TIMEOUT_MS) {
+        } else if (broken || nowMs() - oldest.sentMs > REQUEST_TIMEOUT_MS) {
             disconnect(node);
         } else {
             connections.get(node).poll();
@@ -317,7 +360,7 @@ final class SimulatedCluster implements BrokerLink {
     @Override
     public void produce(
             Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long nowMs) {
-        Request request = new Request(node.id(), image.topic(TOPIC).id(), batches, handler, clockMs);
+        Request request = new Request(node.id(), image.topic(TOPIC).id(), batches, handler, nowMs);
         for (FinishedBatch batch : batches) {
             RecordBatch parsed = parse(batch);
             note("produce", node.id(), batch.partition(), batch.attempts(), parsed);
@@ -408,7 +451,7 @@ final class SimulatedCluster implements BrokerLink {
 
     @Override
     public Optional<TransactionLink> transactions() {
-        return Optional.ofNullable(coordinator);
+        return Optional.ofNullable(transactions);
     }
 
     @Override
@@ -421,7 +464,10 @@ final class SimulatedCluster implements BrokerLink {
 
     @Override
     public void close() {
-        connections.values().forEach(ArrayDeque::clear);
+        for (ArrayDeque<Request> connection : connections.values()) {
+            connection.forEach(this::perhapsCarryOutLate);
+            connection.clear();
+        }
     }
 
     /** A request of a connection that has broken since. */

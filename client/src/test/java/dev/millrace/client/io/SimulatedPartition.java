@@ -36,10 +36,7 @@ final class SimulatedPartition {
 
     int leader;
     int leaderEpoch;
-    private final List<Long> open = new ArrayList<>();
-
-    /** The values of transactions that were committed, as a reader of committed records sees them. */
-    final List<Long> committed = new ArrayList<>();
+    private final CommittedLog transactions = new CommittedLog();
 
     SimulatedPartition(int leader) {
         this.leader = leader;
@@ -89,12 +86,20 @@ final class SimulatedPartition {
     }
 
     /** A transaction's marker; with the newer protocol it has the next epoch already. */
-    void end(boolean commit, short epoch) {
-        if (commit) {
-            committed.addAll(open);
-        }
-        open.clear();
-        replaceProducers(known -> epoch > known.epoch ? new Producer(epoch, -1, known.maxTimestamp, List.of()) : known);
+    void end(ProducerId id, boolean commit) {
+        beforeBatches.add(new State(log.size(), producers));
+        transactions.mark(id.id(), id.epoch(), commit);
+        replaceProducers(known -> id.epoch() > known.epoch ? new Producer(id.epoch(), -1, known.maxTimestamp(), List.of()) : known);
+    }
+
+    /** Whether the producer has a transaction of this epoch here that no marker has ended. */
+    boolean isOpen(RecordBatch batch) {
+        return transactions.isOpen(batch.producerId(), batch.producerEpoch());
+    }
+
+    /** What a reader of committed records sees. */
+    List<Long> committed() {
+        return transactions.committed(replicated);
     }
 
     /** As if so many records had been written before. */
@@ -140,9 +145,7 @@ final class SimulatedPartition {
             log.add(record.value().getLong());
             timestamps.add(timestamp);
         }
-        if (batch.isTransactional()) {
-            open.addAll(log.subList((int) baseOffset, log.size()));
-        }
+        transactions.append(batch, log.subList((int) baseOffset, log.size()));
         if (batch.hasProducerId()) {
             Map<Long, Producer> next = new HashMap<>(producers);
             Producer known = producers.getOrDefault(batch.producerId(), new Producer((short) -1, -1, -1, List.of()));
@@ -175,6 +178,7 @@ final class SimulatedPartition {
             log.subList(last.end, log.size()).clear();
             timestamps.subList(last.end, timestamps.size()).clear();
             beforeBatches.subList(kept, beforeBatches.size()).clear();
+            transactions.truncate(kept);
             producers = last.producers;
         }
         lead(node);

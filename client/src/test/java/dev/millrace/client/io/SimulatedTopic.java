@@ -84,7 +84,7 @@ final class SimulatedTopic {
 
     /** What readers of committed records see of a partition. */
     List<Long> committed(int partition) {
-        return partitions.get(partition).committed;
+        return partitions.get(partition).committed();
     }
 
     /** All partitions expect this sequence next. */

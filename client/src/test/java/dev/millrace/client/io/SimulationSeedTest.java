@@ -2,6 +2,7 @@ package dev.millrace.client.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.client.io.TransactionSimulation.World;
 import dev.millrace.testkit.process.JavaProgram;
 import dev.millrace.testkit.process.JavaRuntime;
 import java.time.Duration;
@@ -82,7 +83,8 @@ class SimulationSeedTest {
 
     private static List<String> traceOfTransactions(long seed) throws Exception {
         boolean explicit = seed % 2 == 0;
-        TransactionSimulationTest.Run run = new TransactionSimulationTest.Run(seed, 0.25, 300, explicit, true);
+        TransactionSimulation run =
+                new TransactionSimulation(seed, World.of(explicit, 0.25).withExpiry(300), true);
         List<String> trace = run.cluster.trace();
         run.play();
         return trace;

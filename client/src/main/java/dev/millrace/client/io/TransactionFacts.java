@@ -1,0 +1,143 @@
+package dev.millrace.client.io;
+
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+
+/**
+ * What is known of the open transaction, or of the one that is being ended. It decides whether the coordinator is told
+ * of the end, and which epoch the next transaction has.
+ *
+ * <p><b>Threads:</b> {@code reset} and the decisions by the first I/O thread; the notes by every I/O thread; a failure
+ * by any thread.
+ * <p><b>Ordering:</b> one immutable value, replaced by compare-and-set, so no note is lost. It is reset before the next
+ * transaction can begin.
+ */
+final class TransactionFacts {
+    private final AtomicReference<Known> known = new AtomicReference<>(Known.ofNew(false));
+
+    /** Whether the coordinator knows of the transaction, or of a group or partition in it. */
+    enum Begun {
+        NO,
+        /** It was asked, and no answer says whether it did as it was asked. */
+        PERHAPS,
+        /** It has answered, or, with the newer protocol, a broker may tell it at any time. */
+        YES
+    }
+
+    /** What failed in the transaction; the worst last. */
+    enum Failed {
+        NOTHING,
+        /** A record, while the transaction was open, that no broker expects. */
+        UNNUMBERED,
+        /** A record whose sequence its broker may still expect. */
+        NUMBERED,
+        /** A record that may be written nevertheless, so it is not known which sequence its broker expects. */
+        PERHAPS_WRITTEN
+    }
+
+    /** Where the epoch of the next transaction comes from. */
+    enum NextEpoch {
+        KEEP,
+        /** The answer to the transaction's end has it. */
+        FROM_END,
+        /** A request of its own, after the end. */
+        BY_INIT,
+        /** The coordinator has none to give: the same again, with the sequences that the brokers expect. */
+        REWIND,
+        /** The coordinator has none to give, and it is not known which sequences the brokers expect. */
+        NONE
+    }
+
+    /**
+     * A value of the facts.
+     *
+     * @param explicit whether partitions and groups are added before they are written to (the older protocol); else
+     *     writing adds them, and the end of each transaction gives a new epoch
+     */
+    record Known(boolean explicit, Begun begun, Failed failed) {
+        static Known ofNew(boolean explicit) {
+            return new Known(explicit, Begun.NO, Failed.NOTHING);
+        }
+
+        Known withBegun(Begun least) {
+            return begun.compareTo(least) >= 0 ? this : new Known(explicit, least, failed);
+        }
+
+        Known withFailed(Failed least) {
+            return failed.compareTo(least) >= 0 ? this : new Known(explicit, begun, least);
+        }
+
+        /** There is a record or offsets to write. */
+        Known withContent() {
+            return explicit ? this : withBegun(Begun.YES);
+        }
+
+        /** Whether the coordinator must be told of the end. If it need not know, it says whether there was a beginning. */
+        boolean isEndTold() {
+            return begun != Begun.NO;
+        }
+
+        /**
+         * With the older protocol a failed record costs an epoch even if it was never sent: so it is with the stock
+         * producer, and tools and fencing rely on that.
+         */
+        NextEpoch nextEpoch(boolean nextIsExplicit) {
+            if (!explicit) {
+                return isEndTold() ? NextEpoch.FROM_END : NextEpoch.KEEP;
+            }
+            return failed == Failed.NOTHING && nextIsExplicit ? NextEpoch.KEEP : NextEpoch.BY_INIT;
+        }
+
+        /** Instead of {@link NextEpoch#BY_INIT}, if the coordinator is too old for that (before Kafka 2.5). */
+        NextEpoch nextEpochWithoutInit() {
+            return failed == Failed.PERHAPS_WRITTEN ? NextEpoch.NONE : NextEpoch.REWIND;
+        }
+    }
+
+    Known known() {
+        return known.get();
+    }
+
+    boolean isExplicit() {
+        return known().explicit;
+    }
+
+    boolean isBegun(Begun expected) {
+        return known().begun == expected;
+    }
+
+    /** Before the next transaction is begun. */
+    void reset(boolean nextIsExplicit) {
+        known.set(Known.ofNew(nextIsExplicit));
+    }
+
+    /** There is a record or offsets to write: with the newer protocol that begins the transaction. */
+    void noteContent() {
+        update(Known::withContent);
+    }
+
+    /** The coordinator has added a partition or group. */
+    void noteAdded() {
+        update(before -> before.withBegun(Begun.YES));
+    }
+
+    /** The coordinator may have added a partition or group: a request has no answer that decides it. */
+    void notePerhapsAdded() {
+        update(before -> before.withBegun(Begun.PERHAPS));
+    }
+
+    void noteFailed(Failed what) {
+        update(before -> before.withFailed(what));
+    }
+
+    /** Writes only what is new: this is called for every batch. */
+    @SuppressWarnings("ReferenceEquality") // a note that adds nothing returns the same
+    private void update(UnaryOperator<Known> note) {
+        Known before = known();
+        Known after = note.apply(before);
+        while (after != before && !known.compareAndSet(before, after)) {
+            before = known();
+            after = note.apply(before);
+        }
+    }
+}
