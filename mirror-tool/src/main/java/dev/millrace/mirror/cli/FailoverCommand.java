@@ -52,11 +52,10 @@ final class FailoverCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Logs.configure(verbose);
-        MirrorConfig config = mirrorOptions.toConfig();
+        MirrorConfig config = mirrorOptions.toCheckedConfig();
         if (config.policies().groups().names().isEmpty()) {
             throw MirrorException.usage("--groups is needed: the groups to plan for, such as 'payments-.*'");
         }
-        mirrorOptions.checkClients(config);
         print(FailoverPlan.of(config), config.names(), spec.commandLine().getOut());
         return 0;
     }

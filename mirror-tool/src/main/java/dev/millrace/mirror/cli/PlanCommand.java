@@ -44,8 +44,7 @@ final class PlanCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Logs.configure(verbose);
-        MirrorConfig config = mirrorOptions.toConfig();
-        mirrorOptions.checkClients(config);
+        MirrorConfig config = mirrorOptions.toCheckedConfig();
         MirrorPlan plan = MirrorPlan.of(config);
         print(plan, config, spec.commandLine().getOut());
         return plan.isPossible() ? 0 : 1;

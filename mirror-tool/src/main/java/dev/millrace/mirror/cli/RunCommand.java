@@ -122,8 +122,7 @@ final class RunCommand implements Callable<Integer> {
     public Integer call() {
         Logs.configure(verbose);
         Duration statusInterval = statusOption.interval();
-        MirrorConfig config = mirrorOptions.toConfig();
-        mirrorOptions.checkClients(config);
+        MirrorConfig config = mirrorOptions.toCheckedConfig();
         Mirror mirror = new Mirror(config, new ProgressReport(config, System.err, statusInterval));
         runOnSignal.accept(mirror::stop, mirror::describeLeft);
         throttles.forEach(throttle -> mirror.controls().throttle(throttle.topics(), throttle.bytesPerSecond()));

@@ -75,8 +75,7 @@ final class TakeOverCommand implements Callable<Integer> {
             throw MirrorException.usage("--from-mm2 '" + alias + "': the alias of the source is needed, as it is in"
                     + " 'clusters' of MirrorMaker 2's configuration");
         }
-        MirrorConfig config = mirrorOptions.toConfig();
-        mirrorOptions.checkClients(config);
+        MirrorConfig config = mirrorOptions.toCheckedConfig();
         String topic = offsetsTopic == null ? Mm2Progress.defaultTopic(alias) : offsetsTopic;
         print(
                 TakeOver.run(config, new Mm2Progress(alias, topic, connector)),

@@ -197,7 +197,9 @@ class MainTest {
         int exitCode = execute("run", "--topics=x", "--source=a:1", "--producer.config=" + file);
 
         assertThat(exitCode).isEqualTo(2);
-        assertThat(err.toString()).hasLineCount(1).contains("--producer.config bootstrap.servers=here: HOST:PORT");
+        assertThat(err.toString())
+                .hasLineCount(1)
+                .contains("--producer.config " + file + ": bootstrap.servers=here: HOST:PORT");
     }
 
     @Test
