@@ -33,8 +33,7 @@ final class GroupNews {
 
     void tell() {
         news.forEach((text, groups) -> LOG.info(text, Words.list(groups, "group")));
-        failures.forEach(
-                (failure, groups) -> LOG.warn(failure.text, Words.list(groups, "group"), failure.reason));
+        failures.forEach((failure, groups) -> LOG.warn(failure.text, Words.list(groups, "group"), failure.reason));
         news.clear();
         failures.clear();
     }

@@ -60,8 +60,7 @@ final class FailoverCommand implements Callable<Integer> {
     }
 
     private static void print(FailoverPlan plan, TopicNames names, PrintWriter out) {
-        NameColumn groups =
-                NameColumn.of("group", plan.positions().stream().map(FailoverPlan.Position::group));
+        NameColumn groups = NameColumn.of("group", plan.positions().stream().map(FailoverPlan.Position::group));
         NameColumn topics = NameColumn.of(
                 "topic",
                 plan.positions().stream()

@@ -59,8 +59,8 @@ final class PlanCommand implements Callable<Integer> {
                 config.producer().get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG), plan.targetId());
         out.printf("group   %s on the %s%n%n", plan.group(), plan.isGroupOnTarget() ? "target" : "source");
         plan.obstacle().ifPresent(why -> out.printf("The mirror would not start: %s%n%n", why));
-        NameColumn names =
-                NameColumn.of("topic", plan.topics().stream().map(topic -> config.names().describe(topic.topic())));
+        NameColumn names = NameColumn.of(
+                "topic", plan.topics().stream().map(topic -> config.names().describe(topic.topic())));
         String row = "%s  %10s  %16s  %16s  %s%n";
         out.printf(Locale.ROOT, row, names.cell("topic"), "partitions", "records", "to mirror", "change on the target");
         for (TopicPlan topic : plan.topics()) {

@@ -42,7 +42,16 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
         NameColumn names = NameColumn.of(
                 "topic", result.topics().stream().map(topic -> config.names().describe(topic.topic())));
         String row = "%s  %10s  %14s  %14s  %14s  %14s  %s%n";
-        out.printf(Locale.ROOT, row, names.cell("topic"), "partitions", "source", "target", "same", "not copied yet", "result");
+        out.printf(
+                Locale.ROOT,
+                row,
+                names.cell("topic"),
+                "partitions",
+                "source",
+                "target",
+                "same",
+                "not copied yet",
+                "result");
         for (TopicResult topic : result.topics()) {
             out.printf(
                     Locale.ROOT,
@@ -88,7 +97,9 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
         if (sample.isEmpty() && deletedThere > 0) {
             notes.add("the target " + (mayBeginLater() ? "does not have" : "no longer has") + " the first "
                     + Words.count(deletedThere, "record") + " of the source"
-                    + (mayBeginLater() ? ": the mirror may have begun after them, or the target has deleted them" : ""));
+                    + (mayBeginLater()
+                            ? ": the mirror may have begun after them, or the target has deleted them"
+                            : ""));
         }
         if (sample.isEmpty() && deletedHere > 0) {
             notes.add("the source no longer has " + Words.count(deletedHere, "record") + " of the target");

@@ -117,8 +117,10 @@ class StatusServerTest {
                 socket.getOutputStream().write(sent.getBytes(StandardCharsets.US_ASCII));
             }
 
-            assertThat(send("GET", "healthz", Duration.ofSeconds(1)).statusCode()).isEqualTo(200);
-            assertThat(send("GET", "readyz", Duration.ofSeconds(1)).statusCode()).isEqualTo(200);
+            assertThat(send("GET", "healthz", Duration.ofSeconds(1)).statusCode())
+                    .isEqualTo(200);
+            assertThat(send("GET", "readyz", Duration.ofSeconds(1)).statusCode())
+                    .isEqualTo(200);
         } finally {
             for (Socket socket : slow) {
                 socket.close();
