@@ -3,6 +3,9 @@ package dev.millrace.mirror;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -31,21 +34,31 @@ public final class DerivedConfigs {
             ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG,
             ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG);
 
+    private static final Set<String> KAFKA_SETTINGS = Stream.of(
+                    AdminClientConfig.configNames(), ConsumerConfig.configNames(), ProducerConfig.configNames())
+            .flatMap(Set::stream)
+            .collect(Collectors.toUnmodifiableSet());
+
     private DerivedConfigs() {}
 
-    /** The configuration of an admin client of the same cluster: the client's settings that an admin client knows. */
+    /** The configuration of an admin client of the same cluster: the client's settings that an admin client takes. */
     public static Map<String, Object> admin(Map<String, Object> client) {
-        Map<String, Object> config = new HashMap<>(client);
-        config.keySet().retainAll(AdminClientConfig.configNames());
+        Map<String, Object> config = only(AdminClientConfig.configNames(), client);
         config.put(AdminClientConfig.CLIENT_ID_CONFIG, client.get(AdminClientConfig.CLIENT_ID_CONFIG) + "-admin");
+        return config;
+    }
+
+    /** The settings with these names, and those that no client knows: plugins for TLS and SASL may read them. */
+    private static Map<String, Object> only(Set<String> names, Map<String, Object> client) {
+        Map<String, Object> config = new HashMap<>(client);
+        config.keySet().removeIf(key -> KAFKA_SETTINGS.contains(key) && !names.contains(key));
         return config;
     }
 
     /** The configuration of a producer that writes to the source: the consumer's connection. */
     static Map<String, Object> sourceProducer(Map<String, Object> consumer) {
-        Map<String, Object> config = new HashMap<>(consumer);
-        config.keySet().retainAll(AdminClientConfig.configNames());
-        config.keySet().retainAll(ProducerConfig.configNames());
+        Map<String, Object> config =
+                only(ProducerConfig.configNames(), only(AdminClientConfig.configNames(), consumer));
         config.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
         config.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
         return config;
@@ -98,9 +111,8 @@ public final class DerivedConfigs {
      * @param consumer numbered
      */
     static Map<String, Object> targetGroup(Map<String, Object> consumer, Map<String, Object> producer, String group) {
-        Map<String, Object> config = new HashMap<>(producer);
-        config.keySet().retainAll(AdminClientConfig.configNames());
-        config.keySet().retainAll(ConsumerConfig.configNames());
+        Map<String, Object> config =
+                only(ConsumerConfig.configNames(), only(AdminClientConfig.configNames(), producer));
         config.put(ConsumerConfig.CLIENT_ID_CONFIG, producer.get(ProducerConfig.CLIENT_ID_CONFIG) + "-group");
         for (String key : GROUP_SETTINGS) {
             if (consumer.containsKey(key)) {

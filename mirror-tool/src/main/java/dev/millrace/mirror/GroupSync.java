@@ -44,6 +44,7 @@ final class GroupSync implements AutoCloseable {
     private final ScheduledExecutorService timer = Timers.daemon("mirror-groups");
     private final Set<String> told = new HashSet<>();
     private final Set<String> toldActive = new HashSet<>();
+    private final GroupNews news = new GroupNews();
     private long lastNanos = System.nanoTime();
 
     private GroupSync(MirrorConfig config, String ownGroup, Admin source, Admin target) {
@@ -133,6 +134,7 @@ final class GroupSync implements AutoCloseable {
                 commit(group, offsets);
             }
         });
+        news.tell();
     }
 
     /** By partitions of the target, as {@code there}. */
@@ -157,15 +159,12 @@ final class GroupSync implements AutoCloseable {
         if (failure.isEmpty()) {
             toldActive.remove(group);
             if (told.add(group)) {
-                LOG.info("The offsets of group {} are kept on the target, too", group);
+                news.add("The offsets of {} are kept on the target, too", group);
             }
         } else if (failure.get() instanceof UnknownMemberIdException) {
             tellActive(group); // it has got members just now
         } else {
-            LOG.warn(
-                    "The offsets of group {} cannot be written to the target: {}",
-                    group,
-                    MirrorException.reason(failure.get()));
+            news.addFailure("The offsets of {} cannot be written to the target: {}", group, failure.get());
         }
     }
 
@@ -190,7 +189,7 @@ final class GroupSync implements AutoCloseable {
 
     private void tellActive(String group) {
         if (toldActive.add(group)) {
-            LOG.info("Group {} has members on the target; its offsets there are left as they are", group);
+            news.add("Offsets on the target stay as they are while groups have members there: {}", group);
         }
     }
 

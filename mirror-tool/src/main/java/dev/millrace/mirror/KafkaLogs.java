@@ -9,7 +9,8 @@ import org.slf4j.LoggerFactory;
 /** The log of the Kafka clients: of kafka-clients, and of Millrace's private copy of its internal classes. */
 public final class KafkaLogs {
     private static final Logger PUBLISHED = logger("org.apache.kafka");
-    private static final List<Logger> ALL = List.of(PUBLISHED, logger("dev.millrace.kafka"));
+    private static final List<Logger> ALL =
+            List.of(PUBLISHED, logger("dev.millrace.kafka"), logger("dev.millrace.client.io.AnswerHandler"));
 
     private KafkaLogs() {}
 

@@ -2,6 +2,7 @@ package dev.millrace.mirror;
 
 import java.util.Optional;
 import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.apache.kafka.common.errors.RetriableException;
@@ -97,6 +98,10 @@ public final class MirrorException extends RuntimeException {
         if (cause instanceof LinkageError) {
             return cause.getClass().getSimpleName() + ": " + line
                     + "; is a jar missing from the class path, or broken?";
+        }
+        if (cause instanceof NoOffsetForPartitionException none) {
+            return "the group has no position of " + none.partitions() + ", and auto.offset.reset=none lets the mirror"
+                    + " choose none; commit positions for the group, or set earliest or latest";
         }
         if (cause instanceof MirrorException) {
             return line;

@@ -19,6 +19,7 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
+import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
@@ -60,6 +61,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     /** While the target takes nothing, there is little hope. */
     private static final long DRAIN_OF_WAITING_NANOS = TimeUnit.SECONDS.toNanos(3);
 
+    private static final long DRAIN_WITHOUT_PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long DRAIN_AND_COMMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
 
@@ -199,6 +201,8 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
                                 + " {}",
                         MirrorException.reason(e));
                 LockSupport.parkNanos(RETRY_NANOS);
+            } catch (NoOffsetForPartitionException e) {
+                mirror.fail(e); // Thrown, the consumer would log it as a failure of its listener.
             }
         }
         return positions.nowhere(partitions);
@@ -316,9 +320,24 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
         mirror.attempt(() -> awaitOthers(start + DRAIN_AND_COMMIT_NANOS));
     }
 
+    /** Waits for the outstanding records as long as the target acknowledges some, whether it has said that it waits or not. */
+    private void awaitProgress(long deadline) {
+        long acked = copier.totals().acked();
+        long hopeless = System.nanoTime() + DRAIN_WITHOUT_PROGRESS_NANOS;
+        while (System.nanoTime() < Math.min(deadline, hopeless)
+                && !copier.await(copier.partitions(), System.nanoTime() + RETRY_NANOS)
+                        .isEmpty()) {
+            if (copier.totals().acked() > acked) {
+                acked = copier.totals().acked();
+                hopeless = System.nanoTime() + DRAIN_WITHOUT_PROGRESS_NANOS;
+            }
+        }
+    }
+
     private void commitAll(long drainDeadline, long deadline) {
         copier.stopReading(copier.partitions());
-        drain(copier.partitions(), drainDeadline);
+        awaitProgress(drainDeadline);
+        drain(copier.partitions(), Math.min(drainDeadline, System.nanoTime()));
         while (!commitUnlessRebalancing(deadline)) {
             if (System.nanoTime() > deadline) {
                 reportRepeats("A rebalance of the group kept the last records of " + copier.partitions()

@@ -1,14 +1,27 @@
 package dev.millrace.mirror;
 
+import java.util.Collection;
 import java.util.Locale;
 
 /** Wording of messages. */
 public final class Words {
+    private static final int LISTED = 5;
+
     private Words() {}
 
     /** A number of things: {@code 1 thread}, {@code 1,000 threads}. */
     public static String count(long number, String thing) {
         return number(number) + " " + thing + (number == 1 ? "" : "s");
+    }
+
+    /** Things by their names, of many the first ones: {@code group a}, {@code 7 groups (a, b, c, d, e and 2 more)}. */
+    public static String list(Collection<String> names, String thing) {
+        String first = String.join(", ", names.stream().limit(LISTED).toList());
+        if (names.size() == 1) {
+            return thing + " " + first;
+        }
+        return count(names.size(), thing) + " (" + first
+                + (names.size() > LISTED ? " and " + number(names.size() - LISTED) + " more" : "") + ")";
     }
 
     /** How long something takes that is only estimated: {@code 45 s}, {@code 12 min}, {@code 3 h 20 min}, {@code 2 d 5 h}. */

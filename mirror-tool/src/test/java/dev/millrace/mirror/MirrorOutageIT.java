@@ -22,6 +22,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A mirror whose clusters are not as it needs them: it waits, says so, and goes on. In all modes, side by side. */
 @Timeout(300) // for a hang only: with two other test JVMs beside it a test has taken 120 s, alone 50
@@ -95,6 +97,27 @@ class MirrorOutageIT {
         }
         assertThat(clusters.committed(limited)).isEqualTo(STEP);
         assertThat(clusters.committed(stopped)).isEqualTo(STEP);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = CopyMode.class,
+            names = {"CONSUMER", "AUTO"})
+    void shouldStopSoonWhenTheTargetHasJustGoneAway(CopyMode mode) throws Exception {
+        String topic = topic("just-gone-" + mode);
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, mode)) {
+            await("it has begun", () -> clusters.committed(topic) == STEP, mirror);
+
+            clusters.target().kill(2);
+            clusters.target().kill(1);
+            clusters.fill(topic, PARTITIONS, STEP, seed + 1);
+            assertThat(mirror.terminate().awaitExit(Duration.ofSeconds(15))).isEqualTo(1);
+
+            assertThat(mirror.output()).contains("The target has not acknowledged the last records of");
+        } finally {
+            clusters.target().restart(1);
+            clusters.target().restart(2);
+        }
     }
 
     @Test

@@ -102,6 +102,19 @@ class MirrorStartIT {
     }
 
     @ParameterizedTest
+    @EnumSource
+    void shouldTellWhatToDoWhenNothingSaysWhereToBegin(Way way) throws Exception {
+        TopicPartition partition = create("none-" + way);
+
+        try (MirrorProcess mirror = mirror(way, partition, "--source-setting=auto.offset.reset=none")) {
+            assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isOne();
+            assertThat(mirror.output())
+                    .contains("the group has no position of [" + partition + "], and auto.offset.reset=none")
+                    .doesNotContain("listener", " ERROR ");
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource(names = {"CONSUMER", "EXACTLY_ONCE"})
     void shouldSkipNothingThatIsWrittenAfterItsFirstStartAtTheEnd(Way way) throws Exception {
         TopicPartition partition = create("latest-" + way);

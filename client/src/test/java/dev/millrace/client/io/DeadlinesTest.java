@@ -96,8 +96,12 @@ class DeadlinesTest {
                 0, 1_000, 1, new Backoff(10, 100), 1000, 5, true, 60_000, 600_000, true, 300_000, true);
         List<PartitionState> partitions = new ArrayList<>();
         for (int p = 0; p < PARTITIONS; p++) {
-            partitions.add(
-                    new PartitionState(accumulator.queue("t", 0, p), settings, new BrokerMemory(), new NoMetrics(), TransactionShare.NONE));
+            partitions.add(new PartitionState(
+                    accumulator.queue("t", 0, p),
+                    settings,
+                    new BrokerMemory(),
+                    new NoMetrics(),
+                    TransactionShare.NONE));
         }
         return partitions;
     }

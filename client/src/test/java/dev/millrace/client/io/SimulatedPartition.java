@@ -89,7 +89,8 @@ final class SimulatedPartition {
     void end(ProducerId id, boolean commit) {
         beforeBatches.add(new State(log.size(), producers));
         transactions.mark(id.id(), id.epoch(), commit);
-        replaceProducers(known -> id.epoch() > known.epoch ? new Producer(id.epoch(), -1, known.maxTimestamp(), List.of()) : known);
+        replaceProducers(known ->
+                id.epoch() > known.epoch ? new Producer(id.epoch(), -1, known.maxTimestamp(), List.of()) : known);
     }
 
     /** Whether the producer has a transaction of this epoch here that no marker has ended. */

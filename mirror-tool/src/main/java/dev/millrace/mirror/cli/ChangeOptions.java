@@ -1,6 +1,5 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.TopicPattern;
 import dev.millrace.mirror.http.StatusServer;
 import java.io.IOException;
@@ -81,8 +80,7 @@ final class ChangeOptions {
                                     .build(),
                             HttpResponse.BodyHandlers.ofString());
         } catch (IOException e) {
-            throw MirrorException.failed(
-                    uri + " does not answer; is the mirror running, with --http and this address?", e);
+            throw StatusCommand.noAnswer(uri, e);
         }
     }
 }

@@ -5,9 +5,9 @@ import dev.millrace.mirror.KafkaLogs;
 import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.ProducerKind;
 import java.net.InetSocketAddress;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -33,59 +33,46 @@ final class ClientCheck {
     private ClientCheck() {}
 
     /**
-     * Checks what {@link ClientConfigs#consumer} returned.
+     * Checks what {@link ClientConfigs#consumer} returned for these settings.
      *
-     * @param file the user's, or null
-     * @param source from the command line, or null
      * @throws MirrorException naming the option or the file that is wrong
      */
-    static void checkConsumer(Map<String, Object> config, Path file, String source) {
-        warnOfUnknown(
-                ClientConfigs.origin("--consumer.config", file),
-                config.keySet(),
-                ConsumerConfig.configNames(),
-                "consumer");
-        checkHosts(config, ClientConfigs.addressPrefix("--source", source, "--consumer.config"));
+    static void checkConsumer(Map<String, Object> config, GivenSettings given) {
+        warnOfUnknown(given.names(), ConsumerConfig.configNames(), "consumer");
+        checkHosts(config, given);
         open(
-                "--consumer.config",
-                file,
+                given,
                 config,
                 () -> new KafkaConsumer<byte[], byte[]>(DerivedConfigs.numbered(config, 0))
                         .close(CloseOptions.timeout(CLOSE_TIMEOUT)));
     }
 
     /**
-     * Checks what {@link ClientConfigs#producer} returned.
+     * Checks what {@link ClientConfigs#producer} returned for these settings.
      *
-     * @param file the user's, or null
-     * @param target from the command line, or null
      * @throws MirrorException naming the option or the file that is wrong
      */
-    static void checkProducer(Map<String, Object> config, ProducerKind kind, Path file, String target) {
-        Set<String> common = new HashSet<>(config.keySet());
-        common.removeIf(kind::isOwnSetting);
-        warnOfUnknown(
-                ClientConfigs.origin("--producer.config", file),
-                common,
-                ProducerConfig.configNames(),
-                kind + " producer");
-        checkHosts(config, ClientConfigs.addressPrefix("--target", target, "--producer.config"));
-        open("--producer.config", file, config, () -> kind.create(config).close(CLOSE_TIMEOUT));
+    static void checkProducer(Map<String, Object> config, ProducerKind kind, GivenSettings given) {
+        Map<String, String> common = new HashMap<>(given.names());
+        common.keySet().removeIf(kind::isOwnSetting);
+        warnOfUnknown(common, ProducerConfig.configNames(), kind + " producer");
+        checkHosts(config, given);
+        open(given, config, () -> kind.create(config).close(CLOSE_TIMEOUT));
     }
 
-    private static void warnOfUnknown(String origin, Set<String> keys, Set<String> names, String client) {
+    private static void warnOfUnknown(Map<String, String> given, Set<String> names, String client) {
         Set<String> known = new HashSet<>(names);
         known.addAll(AdminClientConfig.configNames()); // See DerivedConfigs.admin.
-        UnknownSettings.describe(keys, known, client).forEach(text -> LOG.warn("{}: {}", origin, text));
+        UnknownSettings.describe(given, known, client).forEach(LOG::warn);
     }
 
     /** One known host of several is enough, as for Kafka. */
-    private static void checkHosts(Map<String, Object> config, String option) {
+    private static void checkHosts(Map<String, Object> config, GivenSettings given) {
         String addresses =
                 config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG).toString();
         if (Arrays.stream(addresses.split(",")).allMatch(address -> isUnknown(host(address)))) {
-            throw MirrorException.usage(
-                    option + addresses + ": there is no such host, or its name cannot be looked up");
+            throw MirrorException.usage(given.describe(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, addresses)
+                    + ": there is no such host, or its name cannot be looked up");
         }
     }
 
@@ -99,8 +86,8 @@ final class ClientCheck {
         return host.substring(0, host.lastIndexOf(':')).replaceAll("[\\[\\]]", "");
     }
 
-    private static void open(String option, Path file, Map<String, Object> config, Runnable client) {
-        KafkaLogs.callSilently(() -> ClientConfigs.validate(option, file, () -> {
+    private static void open(GivenSettings given, Map<String, Object> config, Runnable client) {
+        KafkaLogs.callSilently(() -> given.validate(() -> {
             client.run();
             Admin.create(DerivedConfigs.admin(config)).close(CLOSE_TIMEOUT);
             return config;

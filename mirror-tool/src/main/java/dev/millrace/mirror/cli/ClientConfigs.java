@@ -12,23 +12,24 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
-import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.GroupProtocol;
 import org.apache.kafka.clients.producer.ProducerConfig;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * The Kafka configurations of a mirror. Each has four layers, and later ones override earlier ones: the mirror's
- * defaults, the user's file, the user's single settings, the other options. A setting that would break the mirror's
+ * The Kafka configurations of a mirror. The mirror has defaults, which the user's {@link
+ * GivenSettings} override. A setting that would break the mirror's
  * promises is refused.
  */
 public final class ClientConfigs {
+    static final String CONSUMER_FILE = "--consumer.config";
+    static final String PRODUCER_FILE = "--producer.config";
+
     private static final Pattern ADDRESSES = Pattern.compile("[^,\\s]+:\\d+(\\s*,\\s*[^,\\s]+:\\d+)*");
     private static final Pattern PORT = Pattern.compile(":(\\d+)\\s*(?:,|$)");
     private static final int LAST_PORT = 65_535;
@@ -85,21 +86,15 @@ public final class ClientConfigs {
     private ClientConfigs() {}
 
     /**
-     * The configuration of the mirror's consumers. It has no group if neither the file nor the command line names one.
+     * The configuration of the mirror's consumers. It has no group if the user names none.
      *
-     * @param file the user's, or null
-     * @param settings the user's, which override the file's
-     * @param source from the command line, or null
-     * @param group from the command line, or null
      * @throws MirrorException naming the option or the file that is wrong
      */
-    static Map<String, Object> consumer(Path file, Map<String, String> settings, String source, String group) {
-        Map<String, Object> config = layers(CONSUMER_DEFAULTS, file, "--consumer.config", CONSUMER_OWNED);
-        addSettings(config, settings, "--source-setting", CONSUMER_OWNED);
-        putIfGiven(config, ConsumerConfig.GROUP_ID_CONFIG, group);
-        refuseBlankGroup(config, group, file);
-        putAddress(config, "--source", source, "--consumer.config");
-        ConsumerConfig checked = validate("--consumer.config", file, () -> new ConsumerConfig(config));
+    static Map<String, Object> consumer(GivenSettings given) {
+        Map<String, Object> config = layers(CONSUMER_DEFAULTS, given, CONSUMER_OWNED);
+        refuseBlankGroup(config, given);
+        checkAddress(config, given, "--source", CONSUMER_FILE);
+        ConsumerConfig checked = given.validate(() -> new ConsumerConfig(config));
         if (GroupProtocol.CLASSIC.name().equalsIgnoreCase(checked.getString(ConsumerConfig.GROUP_PROTOCOL_CONFIG))) {
             // Lets partitions that keep their owner be mirrored during a rebalance. The newer protocol always does, and
             // refuses this setting. The second is for members of earlier versions, and knows racks, which the first
@@ -115,70 +110,72 @@ public final class ClientConfigs {
         return config;
     }
 
-    /** As the other, without single settings. */
+    /** That of these alone; each may be null. */
     public static Map<String, Object> consumer(Path file, String source, String group) {
-        return consumer(file, Map.of(), source, group);
+        GivenSettings given = new GivenSettings();
+        addFile(given, CONSUMER_FILE, file);
+        given.addOption(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, source, "--source");
+        given.addOption(ConsumerConfig.GROUP_ID_CONFIG, group, "--group");
+        return consumer(given);
     }
 
     /**
      * The configuration of the mirror's producer, the same for both kinds.
      *
-     * @param file the user's, or null
-     * @param settings the user's, which override the file's
-     * @param target from the command line, or null
      * @throws MirrorException naming the option or the file that is wrong
      */
-    static Map<String, Object> producer(Path file, Map<String, String> settings, String target) {
-        Map<String, Object> config = layers(PRODUCER_DEFAULTS, file, "--producer.config", PRODUCER_OWNED);
-        addSettings(config, settings, "--target-setting", PRODUCER_OWNED);
-        putAddress(config, "--target", target, "--producer.config");
+    static Map<String, Object> producer(GivenSettings given) {
+        Map<String, Object> config = layers(PRODUCER_DEFAULTS, given, PRODUCER_OWNED);
+        checkAddress(config, given, "--target", PRODUCER_FILE);
         if (config.containsKey(ProducerConfig.TRANSACTIONAL_ID_CONFIG)) {
-            throw MirrorException.usage(origin("--producer.config", file)
-                    + ": transactional.id is set, but the mirror chooses it itself, and only with --resume"
-                    + " exactly-once; remove it");
+            throw MirrorException.usage(given.names().get(ProducerConfig.TRANSACTIONAL_ID_CONFIG)
+                    + " is set, but the mirror chooses it itself, and only with --resume exactly-once; remove it");
         }
-        if (config.get(ProducerConfig.ACKS_CONFIG).toString().strip().equals("0")) {
-            throw MirrorException.usage(origin("--producer.config", file)
-                    + ": acks=0 would break the mirror, which could not tell lost records from written ones; remove the"
-                    + " line, or use acks=all");
+        String acks = config.get(ProducerConfig.ACKS_CONFIG).toString().strip();
+        if (acks.equals("0")) {
+            throw MirrorException.usage(given.describe(ProducerConfig.ACKS_CONFIG, acks)
+                    + " would break the mirror, which could not tell lost records from written ones; remove the line,"
+                    + " or use acks=all");
         }
-        validate("--producer.config", file, () -> new ProducerConfig(config));
+        given.validate(() -> new ProducerConfig(config));
         return config;
     }
 
-    /** As the other, without single settings. */
+    /** That of these alone; each may be null. */
     public static Map<String, Object> producer(Path file, String target) {
-        return producer(file, Map.of(), target);
+        GivenSettings given = new GivenSettings();
+        addFile(given, PRODUCER_FILE, file);
+        given.addOption(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, target, "--target");
+        return producer(given);
     }
 
     private static Map<String, Object> layers(
-            Map<String, Object> defaults, Path file, String option, Map<String, Object> owned) {
+            Map<String, Object> defaults, GivenSettings given, Map<String, Object> owned) {
         Map<String, Object> config = new HashMap<>(defaults);
-        if (file != null) {
-            Properties properties = read(file, option);
-            Map<String, String> settings = new HashMap<>();
-            properties.stringPropertyNames().forEach(key -> settings.put(key, properties.getProperty(key)));
-            addSettings(config, settings, option + " " + file + ":", owned);
-        }
-        config.putAll(owned);
+        config.putAll(given.resolve());
+        owned.forEach((key, value) -> {
+            Object other = config.put(key, value);
+            if (other != null && !other.toString().strip().equals(value)) {
+                throw MirrorException.usage(
+                        given.describe(key, other) + " would break the mirror, which needs " + value + "; remove it");
+            }
+        });
         return config;
     }
 
-    private static void addSettings(
-            Map<String, Object> config, Map<String, String> settings, String origin, Map<String, Object> owned) {
-        owned.forEach((key, value) -> {
-            String given = settings.get(key);
-            if (given != null && !given.strip().equals(value)) {
-                throw MirrorException.usage(origin + " " + key + "=" + given + " would break the mirror, which needs "
-                        + value + "; remove it");
-            }
-        });
-        config.putAll(settings);
-    }
-
-    /** How messages name where settings of a client come from. */
-    static String origin(String option, Path fileOrNull) {
-        return fileOrNull == null ? "Configuration" : option + " " + fileOrNull;
+    /**
+     * Adds the settings of a properties file.
+     *
+     * @param fileOrNull null if the user names none
+     * @throws MirrorException when it cannot be read
+     */
+    static void addFile(GivenSettings given, String option, Path fileOrNull) {
+        if (fileOrNull != null) {
+            Properties properties = read(fileOrNull, option);
+            Map<String, String> settings = new HashMap<>();
+            properties.stringPropertyNames().forEach(key -> settings.put(key, properties.getProperty(key)));
+            given.add(settings, option + " " + fileOrNull, ": ");
+        }
     }
 
     private static Properties read(Path file, String option) {
@@ -201,55 +198,31 @@ public final class ClientConfigs {
         return Files.isReadable(file) ? "it is not a text in UTF-8 of the expected form" : "permission denied";
     }
 
-    private static void putIfGiven(Map<String, Object> config, String key, String value) {
-        if (value != null) {
-            config.put(key, value);
-        }
-    }
-
-    private static void putAddress(Map<String, Object> config, String option, String given, String fileOption) {
-        putIfGiven(config, AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, given);
+    private static void checkAddress(
+            Map<String, Object> config, GivenSettings given, String option, String fileOption) {
         Object address = config.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG);
         if (address == null) {
             throw MirrorException.usage("No cluster is named; give " + option
                     + " HOST:PORT, or bootstrap.servers in the file of " + fileOption);
         }
         String addresses = address.toString().strip();
+        String described = given.describe(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, address);
         if (!ADDRESSES.matcher(addresses).matches()) {
-            throw MirrorException.usage(
-                    addressPrefix(option, given, fileOption) + address + ": HOST:PORT[,HOST:PORT...] is expected");
+            throw MirrorException.usage(described + ": HOST:PORT[,HOST:PORT...] is expected");
         }
         PORT.matcher(addresses).results().map(port -> port.group(1)).forEach(port -> {
             if (port.length() > 5 || Integer.parseInt(port) < 1 || Integer.parseInt(port) > LAST_PORT) {
-                throw MirrorException.usage(addressPrefix(option, given, fileOption) + address + ": there is no port "
-                        + port + "; ports are numbers from 1 to " + LAST_PORT);
+                throw MirrorException.usage(
+                        described + ": there is no port " + port + "; ports are numbers from 1 to " + LAST_PORT);
             }
         });
     }
 
-    /** The start of a message about an address: the option or the file that it comes from. */
-    static String addressPrefix(String option, String given, String fileOption) {
-        return given == null ? fileOption + " bootstrap.servers=" : option + " ";
-    }
-
-    private static void refuseBlankGroup(Map<String, Object> config, String given, Path file) {
+    private static void refuseBlankGroup(Map<String, Object> config, GivenSettings given) {
         Object group = config.get(ConsumerConfig.GROUP_ID_CONFIG);
         if (group != null && group.toString().isBlank()) {
-            throw MirrorException.usage((given == null ? "--consumer.config " + file + ": group.id=" : "--group ''")
+            throw MirrorException.usage(given.describe(ConsumerConfig.GROUP_ID_CONFIG, group)
                     + ": the name of a consumer group is expected; leave it out for the default");
-        }
-    }
-
-    /**
-     * Lets Kafka check the values, so that the message names the file instead of the client that does not start.
-     *
-     * @throws MirrorException when Kafka refuses them
-     */
-    static <T> T validate(String option, Path file, Supplier<T> check) {
-        try {
-            return check.get();
-        } catch (KafkaException e) {
-            throw MirrorException.refused(origin(option, file), e);
         }
     }
 }

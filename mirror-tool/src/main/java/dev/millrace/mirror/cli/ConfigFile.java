@@ -9,6 +9,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,9 +19,12 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.exceptions.DuplicateKeyException;
+import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import picocli.CommandLine;
@@ -29,20 +35,23 @@ import picocli.CommandLine.Model.OptionSpec;
  * clients of each cluster under {@code source.} and {@code target.}. It is YAML if its name ends in {@code .yaml} or
  * {@code .yml}, else a properties file. A file may serve several commands: each takes what it knows.
  *
- * <p>Its entries become arguments, so an option has the same checks and meaning wherever it is written. What the command
- * line has, the file does not change.
+ * <p>Its options become arguments, so an option has the same checks and meaning wherever it is written. What the command
+ * line has, the file does not change. Settings of clients, which may be passwords, never become arguments.
  */
 final class ConfigFile {
     static final String OPTION = "--config";
-    /** Sections of settings of clients, and the options that take one of these. */
-    private static final Map<String, String> SETTING_OPTIONS =
-            Map.of("source.", "--source-setting", "target.", "--target-setting");
+    /** Sections with the settings of clients. */
+    private static final Set<String> SECTIONS = Set.of("source.", "target.");
 
-    private static final String ADDRESS = "bootstrap.servers";
+    /** An option in a message. */
+    private static final Pattern MENTIONED = Pattern.compile("--([a-z0-9][a-z0-9.-]*)");
 
     private final Path path;
     /** In order of the keys; a list has its elements in the file's order. */
     private final Map<String, List<String>> entries;
+
+    /** The keys whose options are on the command line now. */
+    private final Set<String> expanded = new HashSet<>();
 
     private ConfigFile(Path path, Map<String, List<String>> entries) {
         this.path = path;
@@ -50,7 +59,8 @@ final class ConfigFile {
     }
 
     /**
-     * The arguments, to which those of the file are added if they name one.
+     * The arguments, to which the options of the file are added if they name one. The command's {@link MirrorOptions}
+     * get the file, for the settings of clients in it.
      *
      * @param args as the user gave them
      * @throws MirrorException naming the file, and the key that is wrong
@@ -63,8 +73,10 @@ final class ConfigFile {
                 || !command.getCommandSpec().optionsMap().containsKey(OPTION)) {
             return args;
         }
+        ConfigFile file = read(path.get());
+        MirrorOptions.of(command).ifPresent(options -> options.useFile(file));
         List<String> expanded = new ArrayList<>(List.of(args[0]));
-        expanded.addAll(read(path.get()).toArguments(command, main, args));
+        expanded.addAll(file.toArguments(command, main, args));
         expanded.addAll(Arrays.asList(args).subList(1, args.length));
         return expanded.toArray(String[]::new);
     }
@@ -82,13 +94,43 @@ final class ConfigFile {
         return Optional.empty();
     }
 
+    /**
+     * Adds the settings of the clients of one cluster.
+     *
+     * @param section {@code source.} or {@code target.}
+     */
+    void addSettings(GivenSettings given, String section) {
+        Map<String, String> settings = new HashMap<>();
+        entries.forEach((key, values) -> {
+            if (key.startsWith(section)) {
+                settings.put(key.substring(section.length()), String.join(",", values));
+            }
+        });
+        given.add(settings, this.toString(), ": " + section);
+    }
+
+    /** Which options that a message mentions are in this file, as a part of its sentence. */
+    String describeOptions(String message) {
+        String keys = MENTIONED
+                .matcher(message)
+                .results()
+                .map(option -> option.group(1))
+                .filter(expanded::contains)
+                .distinct()
+                .collect(Collectors.joining(" and "));
+        return (keys.isEmpty() ? "options are also" : keys + " stands") + " in " + this;
+    }
+
+    /** As the command line has it. */
+    @Override
+    public String toString() {
+        return OPTION + " " + path;
+    }
+
     private List<String> toArguments(CommandLine command, CommandLine main, String[] args) {
         List<String> arguments = new ArrayList<>();
         entries.forEach((key, values) -> {
-            Optional<String> section =
-                    SETTING_OPTIONS.keySet().stream().filter(key::startsWith).findFirst();
-            if (section.isPresent()) {
-                addSetting(section.get(), key.substring(section.get().length()), values, args, arguments);
+            if (SECTIONS.stream().anyMatch(key::startsWith)) {
                 return;
             }
             OptionSpec option = command.getCommandSpec().findOption("--" + key);
@@ -96,23 +138,10 @@ final class ConfigFile {
                 requireKnown(key, command, main);
             } else if (!isGiven(args, "--" + key)) {
                 addOption(option, key, values, arguments);
+                expanded.add(key);
             }
         });
         return arguments;
-    }
-
-    private static void addSetting(
-            String section, String setting, List<String> values, String[] args, List<String> arguments) {
-        String value = String.join(",", values);
-        String address = "--" + section.substring(0, section.length() - 1);
-        if (setting.equals(ADDRESS)) {
-            if (!isGiven(args, address)) {
-                arguments.add(address + "=" + value);
-            }
-        } else {
-            // The same setting on the command line comes later, and so overrides it.
-            arguments.add(SETTING_OPTIONS.get(section) + "=" + setting + "=" + value);
-        }
     }
 
     private void addOption(OptionSpec option, String key, List<String> values, List<String> arguments) {
@@ -179,15 +208,19 @@ final class ConfigFile {
                     LoadSettings.builder().setLabel(path.toString()).build();
             Object root = new Load(settings).loadFromReader(reader);
             return root == null ? Map.of() : root;
+        } catch (DuplicateKeyException e) {
+            throw wrong(path, "the key" + position(e.getProblemMark()) + " is given twice");
         } catch (MarkedYamlEngineException e) {
             // Not its whole message, which quotes the line: that may hold a password.
-            String where = e.getProblemMark()
-                    .map(mark -> " at line " + (mark.getLine() + 1) + ", column " + (mark.getColumn() + 1))
-                    .orElse("");
-            throw wrong(path, "it is not YAML" + where);
+            throw wrong(path, "it is not YAML" + position(e.getProblemMark()));
         } catch (YamlEngineException e) {
             throw wrong(path, "it is not YAML");
         }
+    }
+
+    private static String position(Optional<Mark> place) {
+        return place.map(mark -> " at line " + (mark.getLine() + 1) + ", column " + (mark.getColumn() + 1))
+                .orElse("");
     }
 
     /** Joins the keys of nested maps by dots, as they are in a properties file. */
@@ -196,12 +229,13 @@ final class ConfigFile {
             map.forEach((name, inner) -> flatten(path, key.isEmpty() ? name + "" : key + "." + name, inner, entries));
         } else if (key.isEmpty()) {
             throw wrong(path, "expected are lines such as 'threads: 8'");
-        } else if (value instanceof List<?> list) {
-            List<String> texts = new ArrayList<>();
-            list.forEach(element -> texts.add(text(path, key, element)));
-            entries.put(key, texts);
         } else {
-            entries.put(key, List.of(text(path, key, value)));
+            List<String> texts = new ArrayList<>();
+            (value instanceof List<?> list ? list : Collections.singletonList(value))
+                    .forEach(element -> texts.add(text(path, key, element)));
+            if (entries.put(key, texts) != null) {
+                throw wrong(path, key + " is given twice");
+            }
         }
     }
 

@@ -8,7 +8,6 @@ import dev.millrace.mirror.Words;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -52,25 +51,26 @@ final class FailoverCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Logs.configure(verbose);
-        MirrorConfig config = mirrorOptions.toConfig();
+        MirrorConfig config = mirrorOptions.toCheckedConfig();
         if (config.policies().groups().names().isEmpty()) {
             throw MirrorException.usage("--groups is needed: the groups to plan for, such as 'payments-.*'");
         }
-        mirrorOptions.checkClients(config);
         print(FailoverPlan.of(config), config.names(), spec.commandLine().getOut());
         return 0;
     }
 
     private static void print(FailoverPlan plan, TopicNames names, PrintWriter out) {
-        int groupWidth = width(plan, "group", FailoverPlan.Position::group);
-        int topicWidth = width(
-                plan, "topic", position -> names.describe(position.partition().topic()));
-        String row = "%-" + groupWidth + "s  %-" + topicWidth + "s  %9s  %16s  %16s  %13s  %13s%n";
+        NameColumn groups = NameColumn.of("group", plan.positions().stream().map(FailoverPlan.Position::group));
+        NameColumn topics = NameColumn.of(
+                "topic",
+                plan.positions().stream()
+                        .map(position -> names.describe(position.partition().topic())));
+        String row = "%s  %s  %9s  %16s  %16s  %13s  %13s%n";
         out.printf(
                 Locale.ROOT,
                 row,
-                "group",
-                "topic",
+                groups.cell("group"),
+                topics.cell("topic"),
                 "partition",
                 "at the source",
                 "at the target",
@@ -80,8 +80,8 @@ final class FailoverCommand implements Callable<Integer> {
                 .forEach(position -> out.printf(
                         Locale.ROOT,
                         row,
-                        position.group(),
-                        names.describe(position.partition().topic()),
+                        groups.cell(position.group()),
+                        topics.cell(names.describe(position.partition().topic())),
                         position.partition().partition(),
                         Words.number(position.source()),
                         position.target() < 0 ? UNKNOWN : Words.number(position.target()),
@@ -109,11 +109,5 @@ final class FailoverCommand implements Callable<Integer> {
                                 .sum(),
                         "record"));
         out.flush();
-    }
-
-    private static int width(FailoverPlan plan, String title, Function<FailoverPlan.Position, String> text) {
-        return plan.positions().stream()
-                .mapToInt(position -> text.apply(position).length())
-                .reduce(title.length(), Math::max);
     }
 }

@@ -26,7 +26,7 @@ final class GroupOptions {
             paramLabel = "DURATION",
             converter = MirrorOptions.DurationParser.class,
             order = 15,
-            description = "How often the offsets of --groups are written to the target. Default: 1m.")
+            description = "How often the offsets of --groups are written to the target, at least 1s. Default: 1m.")
     private Duration interval = GroupPolicy.DEFAULT_INTERVAL;
 
     @Option(
@@ -73,6 +73,9 @@ final class GroupOptions {
      * @throws MirrorException naming the option that is wrong
      */
     GroupPolicy toPolicy() {
+        if (interval.isZero()) {
+            throw MirrorException.usage("--groups-interval 0: at least 1s is needed");
+        }
         Optional<String> checkpoints = alias("--mm2-checkpoints", checkpointsAlias);
         Optional<OffsetSyncsPlace> offsetSyncs = alias("--mm2-offset-syncs", offsetSyncsAlias)
                 .map(alias -> new OffsetSyncsPlace(offsetSyncsLocation, alias));

@@ -47,6 +47,7 @@ public final class Main implements Runnable {
      * @param runOnSignal as {@link RunCommand} has it
      */
     static CommandLine commandLine(BiConsumer<Runnable, Supplier<String>> runOnSignal) {
+        CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF); // Its warnings quote values: also passwords.
         return new CommandLine(new Main())
                 .addSubcommand(new RunCommand(runOnSignal))
                 .addSubcommand(new PlanCommand())
@@ -83,24 +84,27 @@ public final class Main implements Runnable {
     private static int explainUsage(ParameterException e, String[] args) {
         CommandLine command = e.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
-        command.getErr().println(name + ": " + e.getMessage() + originOfOptions(args) + " (see " + name + " --help)");
+        command.getErr()
+                .println(name + ": " + e.getMessage() + originOfOptions(e.getMessage(), command) + " (see " + name
+                        + " --help)");
         return ExitCode.USAGE;
     }
 
     /** So that nobody looks only at the command line for an option that is wrong. */
-    private static String originOfOptions(String[] args) {
-        return ConfigFile.findPath(args)
-                .map(path -> "; options are also in " + ConfigFile.OPTION + " " + path)
+    private static String originOfOptions(String message, CommandLine command) {
+        return MirrorOptions.of(command)
+                .flatMap(MirrorOptions::file)
+                .filter(file -> !message.contains(file.toString()))
+                .map(file -> "; " + file.describeOptions(message))
                 .orElse("");
     }
 
     private static int explainFailure(Exception e, CommandLine command, CommandLine.ParseResult parsed) {
         PrintWriter err = command.getErr();
-        err.println(command.getCommandSpec().qualifiedName() + ": "
-                + (e instanceof MirrorException ? e.getMessage() : MirrorException.reason(e))
-                + (e instanceof MirrorException known && known.exitCode() == ExitCode.USAGE
-                        ? originOfOptions(parsed.originalArgs().toArray(String[]::new))
-                        : ""));
+        String message = e instanceof MirrorException ? e.getMessage() : MirrorException.reason(e);
+        boolean isUsage = e instanceof MirrorException known && known.exitCode() == ExitCode.USAGE;
+        err.println(command.getCommandSpec().qualifiedName() + ": " + message
+                + (isUsage ? originOfOptions(message, command) : ""));
         if (KafkaLogs.isShowingAll()) {
             e.printStackTrace(err);
         }

@@ -16,11 +16,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
@@ -122,8 +126,11 @@ public final class MirrorOptions {
             description = "A YAML file (*.yaml, *.yml) or a properties file with any of these options, under their"
                     + " names without dashes, and settings of the clients under source.KEY and target.KEY. Options on"
                     + " the command line override the file's.")
-    @SuppressWarnings("unused") // ConfigFile has replaced it by the options in the file.
+    @SuppressWarnings("unused") // ConfigFile has read it: see useFile.
     private Path configFile;
+
+    /** That of {@code --config}; null without one. */
+    private ConfigFile file;
 
     @Option(
             names = "--producer",
@@ -271,15 +278,79 @@ public final class MirrorOptions {
         }
     }
 
+    /** Those of the command, if it has them. */
+    static Optional<MirrorOptions> of(CommandLine command) {
+        return command.getCommandSpec().mixins().values().stream()
+                .map(CommandSpec::userObject)
+                .filter(MirrorOptions.class::isInstance)
+                .map(MirrorOptions.class::cast)
+                .findFirst();
+    }
+
+    /** Takes the settings of clients in this file, too. Its options are on the command line already. */
+    void useFile(ConfigFile config) {
+        file = config;
+    }
+
+    /** The file of {@code --config}, if there is one. */
+    Optional<ConfigFile> file() {
+        return Optional.ofNullable(file);
+    }
+
+    private GivenSettings sourceSettings() {
+        GivenSettings given = new GivenSettings();
+        ClientConfigs.addFile(given, ClientConfigs.CONSUMER_FILE, consumerConfig);
+        file().ifPresent(config -> config.addSettings(given, "source."));
+        given.add(sourceSettings, "--source-setting", " ");
+        given.addOption(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, source, "--source");
+        given.addOption(ConsumerConfig.GROUP_ID_CONFIG, group, "--group");
+        return given;
+    }
+
+    private GivenSettings targetSettings() {
+        GivenSettings given = new GivenSettings();
+        ClientConfigs.addFile(given, ClientConfigs.PRODUCER_FILE, producerConfig);
+        file().ifPresent(config -> config.addSettings(given, "target."));
+        given.add(targetSettings, "--target-setting", " ");
+        given.addOption(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, target, "--target");
+        return given;
+    }
+
     /**
      * The configuration that these options describe.
      *
      * @throws MirrorException naming the option or the file that is wrong
      */
     public MirrorConfig toConfig() {
+        return toConfig(sourceSettings(), targetSettings());
+    }
+
+    /**
+     * As the other, after each client was opened once, so that a wrong setting is told with its place.
+     *
+     * @throws MirrorException naming the option or the file that is wrong
+     */
+    MirrorConfig toCheckedConfig() {
+        GivenSettings ofSource = sourceSettings();
+        GivenSettings ofTarget = targetSettings();
+        MirrorConfig config = toConfig(ofSource, ofTarget);
+        ClientCheck.checkConsumer(config.consumer(), ofSource);
+        ClientCheck.checkProducer(config.producer(), producerKind, ofTarget);
+        if (config.policies().resume() == ResumeMode.EXACTLY_ONCE) {
+            Map<String, Object> transactional = DerivedConfigs.transactional(config.producer(), "any");
+            ofTarget.validate(() -> new ProducerConfig(transactional));
+        }
+        return config;
+    }
+
+    private MirrorConfig toConfig(GivenSettings ofSource, GivenSettings ofTarget) {
         OptionValues.requirePositive("--threads", threads);
-        Map<String, Object> consumer = ClientConfigs.consumer(consumerConfig, sourceSettings, source, group);
-        Map<String, Object> producer = ClientConfigs.producer(producerConfig, targetSettings, target);
+        Map<String, Object> consumer = ClientConfigs.consumer(ofSource);
+        Map<String, Object> producer = ClientConfigs.producer(ofTarget);
+        if (mode != null && mode.isFetching()) {
+            requireNoInterceptors(consumer, ofSource);
+            requireNoInterceptors(producer, ofTarget);
+        }
         CopyMode chosen = mode(consumer, producer);
         return new MirrorConfig(
                 topics(),
@@ -371,17 +442,13 @@ public final class MirrorOptions {
                     + ": this mode hands whole batches to the producer, which only millrace takes; with another"
                     + " producer use --mode consumer");
         }
-        if (mode.isFetching()) {
-            requireNoInterceptors(ClientConfigs.origin("--consumer.config", consumerConfig), consumer);
-            requireNoInterceptors(ClientConfigs.origin("--producer.config", producerConfig), producer);
-        }
         return mode;
     }
 
     /** Interceptors take single records, which these modes never make. */
-    private void requireNoInterceptors(String origin, Map<String, Object> client) {
+    private void requireNoInterceptors(Map<String, Object> client, GivenSettings given) {
         if (hasInterceptors(client)) {
-            throw MirrorException.usage(origin + ": " + INTERCEPTORS + "=" + client.get(INTERCEPTORS)
+            throw MirrorException.usage(given.describe(INTERCEPTORS, client.get(INTERCEPTORS))
                     + " would not be called with --mode " + mode + "; use --mode consumer");
         }
     }
@@ -389,19 +456,5 @@ public final class MirrorOptions {
     private static boolean hasInterceptors(Map<String, Object> client) {
         Object interceptors = client.get(INTERCEPTORS);
         return interceptors != null && !interceptors.toString().isBlank();
-    }
-
-    /**
-     * Checks what {@link #toConfig} returned by opening each client once.
-     *
-     * @throws MirrorException naming the option or the file that is wrong
-     */
-    void checkClients(MirrorConfig config) {
-        ClientCheck.checkConsumer(config.consumer(), consumerConfig, source);
-        ClientCheck.checkProducer(config.producer(), producerKind, producerConfig, target);
-        if (config.policies().resume() == ResumeMode.EXACTLY_ONCE) {
-            Map<String, Object> transactional = DerivedConfigs.transactional(config.producer(), "any");
-            ClientConfigs.validate("--producer.config", producerConfig, () -> new ProducerConfig(transactional));
-        }
     }
 }

@@ -44,8 +44,7 @@ final class PlanCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Logs.configure(verbose);
-        MirrorConfig config = mirrorOptions.toConfig();
-        mirrorOptions.checkClients(config);
+        MirrorConfig config = mirrorOptions.toCheckedConfig();
         MirrorPlan plan = MirrorPlan.of(config);
         print(plan, config, spec.commandLine().getOut());
         return plan.isPossible() ? 0 : 1;
@@ -60,17 +59,15 @@ final class PlanCommand implements Callable<Integer> {
                 config.producer().get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG), plan.targetId());
         out.printf("group   %s on the %s%n%n", plan.group(), plan.isGroupOnTarget() ? "target" : "source");
         plan.obstacle().ifPresent(why -> out.printf("The mirror would not start: %s%n%n", why));
-        int width = plan.topics().stream()
-                .mapToInt(topic -> config.names().describe(topic.topic()).length())
-                .max()
-                .orElse(0);
-        String row = "%-" + Math.max(width, "topic".length()) + "s  %10s  %16s  %16s  %s%n";
-        out.printf(Locale.ROOT, row, "topic", "partitions", "records", "to mirror", "change on the target");
+        NameColumn names = NameColumn.of(
+                "topic", plan.topics().stream().map(topic -> config.names().describe(topic.topic())));
+        String row = "%s  %10s  %16s  %16s  %s%n";
+        out.printf(Locale.ROOT, row, names.cell("topic"), "partitions", "records", "to mirror", "change on the target");
         for (TopicPlan topic : plan.topics()) {
             out.printf(
                     Locale.ROOT,
                     row,
-                    config.names().describe(topic.topic()),
+                    names.cell(config.names().describe(topic.topic())),
                     topic.partitions(),
                     Words.number(topic.records()),
                     Words.number(topic.toMirror()),

@@ -2,6 +2,7 @@ package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.Mirror;
 import dev.millrace.mirror.MirrorConfig;
+import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.TopicPattern;
 import dev.millrace.mirror.http.StatusServer;
 import java.net.InetSocketAddress;
@@ -122,8 +123,9 @@ final class RunCommand implements Callable<Integer> {
     public Integer call() {
         Logs.configure(verbose);
         Duration statusInterval = statusOption.interval();
-        MirrorConfig config = mirrorOptions.toConfig();
-        mirrorOptions.checkClients(config);
+        requireServer(TokenOption.OPTION, tokenOption.isGiven());
+        requireServer("--http-host", !hosts.isEmpty());
+        MirrorConfig config = mirrorOptions.toCheckedConfig();
         Mirror mirror = new Mirror(config, new ProgressReport(config, System.err, statusInterval));
         runOnSignal.accept(mirror::stop, mirror::describeLeft);
         throttles.forEach(throttle -> mirror.controls().throttle(throttle.topics(), throttle.bytesPerSecond()));
@@ -134,6 +136,12 @@ final class RunCommand implements Callable<Integer> {
             mirror.run();
         }
         return 0;
+    }
+
+    private void requireServer(String option, boolean isGiven) {
+        if (isGiven && http == null) {
+            throw MirrorException.usage(option + ": --http is needed, the port for which it is");
+        }
     }
 
     private StatusServer startServer(Mirror mirror) {

@@ -6,6 +6,7 @@ import dev.millrace.mirror.control.ByteRate;
 import dev.millrace.mirror.http.StatusServer;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -82,9 +83,16 @@ final class StatusCommand implements Callable<Integer> {
             // Every JSON text is YAML.
             return (Map<String, Object>) new Load(LoadSettings.builder().build()).loadFromString(answer.body());
         } catch (IOException e) {
-            throw MirrorException.failed(
-                    page + " does not answer; is the mirror running, with --http and this address?", e);
+            throw noAnswer(page, e);
         }
+    }
+
+    /** What is told when a mirror's page cannot be asked. */
+    static MirrorException noAnswer(URI page, IOException e) {
+        return MirrorException.failed(page + " does not answer; is the mirror running, with --http and this address? "
+                + (e instanceof ConnectException
+                        ? "Nothing listens there, or the machine cannot be reached"
+                        : MirrorException.reason(e)));
     }
 
     private static void printCondition(Map<String, Object> now, PrintWriter out) {
@@ -123,17 +131,15 @@ final class StatusCommand implements Callable<Integer> {
                 .filter(row -> (boolean) row.get("isOwned"))
                 .sorted(Comparator.comparingDouble(row -> -number(row, "lag")))
                 .toList();
-        int width = Math.max(
-                "partition".length(),
-                rows.stream().mapToInt(row -> text(row, "name").length()).max().orElse(0));
-        String line = "%-" + width + "s  %14s  %12s  %12s  %8s  %10s  %s%n";
-        out.printf(line, "partition", "records", "records/s", "lag", "lag, s", "in flight", "state");
+        NameColumn names = NameColumn.of("partition", rows.stream().map(row -> text(row, "name")));
+        String line = "%s  %14s  %12s  %12s  %8s  %10s  %s%n";
+        out.printf(line, names.cell("partition"), "records", "records/s", "lag", "lag, s", "in flight", "state");
         double seconds = (number(now, "atMs") - number(before, "atMs")) / 1e3;
         for (Map<String, Object> row : rows.subList(0, Math.min(rows.size(), SHOWN_PARTITIONS))) {
             double more = number(row, "records") - recordsBefore.getOrDefault(text(row, "name"), 0.0);
             out.printf(
                     line,
-                    text(row, "name"),
+                    names.cell(text(row, "name")),
                     whole(number(row, "records")),
                     whole(more / seconds),
                     whole(number(row, "lag")),
@@ -146,7 +152,7 @@ final class StatusCommand implements Callable<Integer> {
         }
         out.printf(
                 line,
-                "all",
+                names.cell("all"),
                 whole(number(now, "records")),
                 whole((number(now, "records") - number(before, "records")) / seconds),
                 ((boolean) now.get("isLagKnown") ? "" : ">= ") + whole(number(now, "lag")),
@@ -163,10 +169,10 @@ final class StatusCommand implements Callable<Integer> {
         out.println();
         for (Map<String, Object> member : list(now, "members")) {
             out.printf(
-                    "%s: %s, %s partitions, polled %.1f s ago%n",
+                    "%s: %s, %s, polled %.1f s ago%n",
                     text(member, "name"),
                     (boolean) member.get("isMember") ? "in the group" : "not in the group",
-                    whole(number(member, "partitions")),
+                    Words.count((long) number(member, "partitions"), "partition"),
                     number(member, "silentSeconds"));
         }
     }

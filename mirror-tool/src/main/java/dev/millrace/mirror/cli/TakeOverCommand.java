@@ -75,8 +75,7 @@ final class TakeOverCommand implements Callable<Integer> {
             throw MirrorException.usage("--from-mm2 '" + alias + "': the alias of the source is needed, as it is in"
                     + " 'clusters' of MirrorMaker 2's configuration");
         }
-        MirrorConfig config = mirrorOptions.toConfig();
-        mirrorOptions.checkClients(config);
+        MirrorConfig config = mirrorOptions.toCheckedConfig();
         String topic = offsetsTopic == null ? Mm2Progress.defaultTopic(alias) : offsetsTopic;
         print(
                 TakeOver.run(config, new Mm2Progress(alias, topic, connector)),
@@ -86,17 +85,17 @@ final class TakeOverCommand implements Callable<Integer> {
     }
 
     private static void print(TakeOver done, TopicNames names, PrintWriter out) {
-        int width = done.positions().stream()
-                .mapToInt(
-                        position -> names.describe(position.partition().topic()).length())
-                .reduce("topic".length(), Math::max);
-        String row = "%-" + width + "s  %9s  %16s  %16s%n";
-        out.printf(Locale.ROOT, row, "topic", "partition", "goes on at", "left to mirror");
+        NameColumn topics = NameColumn.of(
+                "topic",
+                done.positions().stream()
+                        .map(position -> names.describe(position.partition().topic())));
+        String row = "%s  %9s  %16s  %16s%n";
+        out.printf(Locale.ROOT, row, topics.cell("topic"), "partition", "goes on at", "left to mirror");
         for (TakeOver.Position position : done.positions()) {
             out.printf(
                     Locale.ROOT,
                     row,
-                    names.describe(position.partition().topic()),
+                    topics.cell(names.describe(position.partition().topic())),
                     position.partition().partition(),
                     position.offset().isPresent()
                             ? Words.number(position.offset().getAsLong())

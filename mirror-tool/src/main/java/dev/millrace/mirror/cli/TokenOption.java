@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 /** The option {@code --http-token-file} of {@code mirror run}, and of the commands that change what it does. */
 final class TokenOption {
     static final String ENVIRONMENT = "MIRROR_HTTP_TOKEN";
-    private static final String OPTION = "--http-token-file";
+    static final String OPTION = "--http-token-file";
 
     @Option(
             names = OPTION,
@@ -23,6 +23,11 @@ final class TokenOption {
                             + " HTTP: at least 16 characters. Default: the environment variable " + ENVIRONMENT
                             + "; without either, nobody may.")
     private Path file;
+
+    /** Whether the option is given. */
+    boolean isGiven() {
+        return file != null;
+    }
 
     /**
      * The token, if one is given.

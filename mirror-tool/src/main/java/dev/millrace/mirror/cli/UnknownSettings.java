@@ -1,12 +1,12 @@
 package dev.millrace.mirror.cli;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.common.config.AbstractConfig;
 
@@ -23,16 +23,17 @@ final class UnknownSettings {
     /**
      * Returns a message for each unknown setting, with the known one that it resembles.
      *
+     * @param given by their keys, what the messages call them
      * @param client that reads the settings, for the messages
      */
-    static List<String> describe(Collection<String> given, Set<String> known, String client) {
+    static List<String> describe(Map<String, String> given, Set<String> known, String client) {
         List<String> descriptions = new ArrayList<>();
-        for (String key : new TreeSet<>(given)) {
+        new TreeMap<>(given).forEach((key, name) -> {
             if (!known.contains(key) && UNLISTED.stream().noneMatch(key::startsWith)) {
                 descriptions.add(
-                        key + " is not a setting of the " + client + ", which ignores it; " + suggest(key, known));
+                        name + " is not a setting of the " + client + ", which ignores it; " + suggest(key, known));
             }
-        }
+        });
         return descriptions;
     }
 

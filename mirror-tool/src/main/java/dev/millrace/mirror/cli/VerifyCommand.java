@@ -65,8 +65,7 @@ final class VerifyCommand implements Callable<Integer> {
         if (sample != null) {
             OptionValues.requirePositive("--sample", sample);
         }
-        MirrorConfig config = mirrorOptions.toConfig();
-        mirrorOptions.checkClients(config);
+        MirrorConfig config = mirrorOptions.toCheckedConfig();
         VerifyReport report = new VerifyReport(System.err, statusInterval);
         OptionalLong last = sample == null ? OptionalLong.empty() : OptionalLong.of(sample);
         VerifyResult result = new Verification(config, last, report).run();

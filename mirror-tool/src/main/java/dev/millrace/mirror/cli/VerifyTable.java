@@ -2,6 +2,7 @@ package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.Words;
+import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.verify.Difference;
 import dev.millrace.mirror.verify.Fault;
 import dev.millrace.mirror.verify.PartitionResult;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 
 /** Prints what was found: a row for each topic, its first differences, and a line about all. */
 record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample) {
@@ -37,17 +39,24 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
                 sample.isEmpty()
                         ? "all records"
                         : "the last " + Words.count(sample.getAsLong(), "record") + " of each partition of the target");
-        int width = result.topics().stream()
-                .mapToInt(topic -> config.names().describe(topic.topic()).length())
-                .max()
-                .orElse(0);
-        String row = "%-" + Math.max(width, "topic".length()) + "s  %10s  %14s  %14s  %14s  %14s  %s%n";
-        out.printf(Locale.ROOT, row, "topic", "partitions", "source", "target", "same", "not copied yet", "result");
+        NameColumn names = NameColumn.of(
+                "topic", result.topics().stream().map(topic -> config.names().describe(topic.topic())));
+        String row = "%s  %10s  %14s  %14s  %14s  %14s  %s%n";
+        out.printf(
+                Locale.ROOT,
+                row,
+                names.cell("topic"),
+                "partitions",
+                "source",
+                "target",
+                "same",
+                "not copied yet",
+                "result");
         for (TopicResult topic : result.topics()) {
             out.printf(
                     Locale.ROOT,
                     row,
-                    config.names().describe(topic.topic()),
+                    names.cell(config.names().describe(topic.topic())),
                     topic.partitions().size(),
                     Words.number(topic.sum(PartitionResult::source)),
                     Words.number(topic.sum(PartitionResult::target)),
@@ -86,13 +95,24 @@ record VerifyTable(MirrorConfig config, VerifyResult result, OptionalLong sample
         long deletedThere = topic.sum(PartitionResult::notOnTarget);
         long deletedHere = topic.sum(PartitionResult::notOnSource);
         if (sample.isEmpty() && deletedThere > 0) {
-            notes.add("the target no longer has " + Words.count(deletedThere, "record") + " of the source");
+            notes.add("the target " + (mayBeginLater() ? "does not have" : "no longer has") + " the first "
+                    + Words.count(deletedThere, "record") + " of the source"
+                    + (mayBeginLater()
+                            ? ": the mirror may have begun after them, or the target has deleted them"
+                            : ""));
         }
         if (sample.isEmpty() && deletedHere > 0) {
             notes.add("the source no longer has " + Words.count(deletedHere, "record") + " of the target");
         }
         notes.addAll(topic.problems());
         return notes;
+    }
+
+    private boolean mayBeginLater() {
+        return !ResetPolicy.of(config.consumer()
+                        .get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG)
+                        .toString())
+                .isEarliest();
     }
 
     private String summary() {

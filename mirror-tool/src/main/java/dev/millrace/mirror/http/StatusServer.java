@@ -16,6 +16,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -25,11 +27,14 @@ import org.slf4j.LoggerFactory;
 /**
  * Shows what a mirror does over HTTP, and lets those who have its token change which topics are paused and throttled.
  *
- * <p><b>Threads:</b> any. Requests are answered by a few daemon threads of its own.
+ * <p><b>Threads:</b> any. Each request has a daemon thread, so that clients which send or read slowly keep no other client
+ * waiting: a probe would take the mirror for dead. Only a few have large answers in memory at a time.
  */
 public final class StatusServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StatusServer.class);
-    private static final int THREADS = 4;
+    private static final int MAX_CONNECTIONS = 1_000;
+    private static final int MAX_LARGE_ANSWERS = 4;
+    private static final long PATIENCE_SECONDS = 10;
     /** The page has its script and style in itself. */
     private static final String NOTHING_FROM_ELSEWHERE = "default-src 'none'; script-src 'unsafe-inline';"
             + " style-src 'unsafe-inline'; img-src data:; connect-src 'self'; frame-ancestors 'none'";
@@ -37,18 +42,23 @@ public final class StatusServer implements AutoCloseable {
     /** For programs, which ask under any name that leads to this machine. */
     private static final Set<String> FOR_PROGRAMS = Set.of("/metrics", "/healthz", "/readyz");
 
+    /** Their answers are a line. */
+    private static final Set<String> PROBES = Set.of("/healthz", "/readyz");
+
     private static final int UNAUTHORIZED = 401;
     private static final int MAX_FORM_BYTES = 64 << 10;
 
     static {
-        // Seconds. Without a limit, clients that never finish a request or never read its answer keep all threads.
+        setDefault("jdk.httpserver.maxConnections", MAX_CONNECTIONS);
+        // Seconds. Without a limit, clients that never finish a request or never read its answer keep a thread each.
         setDefault("sun.net.httpserver.maxReqTime", 10);
         setDefault("sun.net.httpserver.maxRspTime", 60);
     }
 
     private final Supplier<MirrorStatus> mirror;
     private final HttpServer server;
-    private final ExecutorService threads;
+    private final ExecutorService threads = Executors.newCachedThreadPool(StatusServer::daemon);
+    private final Semaphore largeAnswers = new Semaphore(MAX_LARGE_ANSWERS);
     private final Supplier<List<LogEvent>> events;
     private final TopicChanges changes;
     private final HostNames hosts;
@@ -90,7 +100,6 @@ public final class StatusServer implements AutoCloseable {
         this.mirror = shown.mirror;
         this.changes = new TopicChanges(shown.controls, mirror, access.token);
         this.hosts = new HostNames(access.hosts);
-        this.threads = Executors.newFixedThreadPool(THREADS, StatusServer::daemon);
         server.setExecutor(threads);
         server.createContext("/", this::handle);
     }
@@ -149,7 +158,19 @@ public final class StatusServer implements AutoCloseable {
 
     private void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
-            send(exchange, answer(exchange));
+            if (PROBES.contains(exchange.getRequestURI().getPath())) {
+                send(exchange, answer(exchange));
+            } else if (largeAnswers.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                try {
+                    send(exchange, answer(exchange));
+                } finally {
+                    largeAnswers.release();
+                }
+            } else {
+                send(exchange, Answer.text(503, "Others are still reading their answers; try again"));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // The server is closed.
         }
     }
 

@@ -21,31 +21,36 @@ class ClientCheckTest {
                 "PLAINTEXT://127.0.0.1:1"
             })
     void shouldTakeAddressesThatKafkaTakes(String addresses) {
-        Map<String, Object> consumer = ClientConfigs.consumer(null, addresses, "group");
-        Map<String, Object> producer = ClientConfigs.producer(null, addresses);
+        GivenSettings given = new GivenSettings();
+        given.addOption("bootstrap.servers", addresses, "--source");
+        Map<String, Object> consumer = ClientConfigs.consumer(given);
+        Map<String, Object> producer = ClientConfigs.producer(given);
 
-        assertThatCode(() -> ClientCheck.checkConsumer(consumer, null, addresses))
-                .doesNotThrowAnyException();
-        assertThatCode(() -> ClientCheck.checkProducer(producer, ProducerKind.MILLRACE, null, addresses))
+        assertThatCode(() -> ClientCheck.checkConsumer(consumer, given)).doesNotThrowAnyException();
+        assertThatCode(() -> ClientCheck.checkProducer(producer, ProducerKind.MILLRACE, given))
                 .doesNotThrowAnyException();
     }
 
     @Test
     void shouldRefuseHostsThatAreAllUnknown() {
-        Map<String, Object> config = ClientConfigs.consumer(null, "no.such.invalid:1,nor.this.invalid:2", "group");
+        String addresses = "no.such.invalid:1,nor.this.invalid:2";
+        GivenSettings given = new GivenSettings();
+        given.add(Map.of("bootstrap.servers", addresses), "--config f.yaml", ": source.");
 
-        assertThatThrownBy(() -> ClientCheck.checkConsumer(config, null, null))
+        assertThatThrownBy(() -> ClientCheck.checkConsumer(ClientConfigs.consumer(given), given))
                 .isInstanceOf(MirrorException.class)
-                .hasMessageStartingWith("--consumer.config bootstrap.servers=no.such.invalid:1,nor.this.invalid:2: ");
+                .hasMessageStartingWith("--config f.yaml: source.bootstrap.servers=" + addresses + ": ");
     }
 
     @ParameterizedTest
     @EnumSource
     void shouldRefuseWhatAProducerRefusesWhenItIsOpened(ProducerKind kind) {
-        Map<String, Object> config = ClientConfigs.producer(null, "127.0.0.1:1");
+        GivenSettings given = new GivenSettings();
+        given.addOption("bootstrap.servers", "127.0.0.1:1", "--target");
+        Map<String, Object> config = ClientConfigs.producer(given);
         config.putAll(Map.of("linger.ms", "100000", "delivery.timeout.ms", "99999"));
 
-        assertThatThrownBy(() -> ClientCheck.checkProducer(config, kind, null, "127.0.0.1:1"))
+        assertThatThrownBy(() -> ClientCheck.checkProducer(config, kind, given))
                 .isInstanceOf(MirrorException.class)
                 .hasMessageStartingWith("Configuration: ")
                 .hasMessageContaining("delivery.timeout.ms");

@@ -1,15 +1,20 @@
 package dev.millrace.mirror.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.mirror.ByteBalancedAssignor;
 import dev.millrace.mirror.DerivedConfigs;
+import dev.millrace.mirror.MirrorException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.config.types.Password;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -64,6 +69,67 @@ class ClientConfigsTest {
                 .containsEntry("ssl.truststore.location", "store")
                 .containsEntry("bootstrap.servers", "a:1")
                 .doesNotContainKeys("isolation.level", "group.id");
+    }
+
+    @Test
+    void shouldPassSettingsOfPluginsToEveryClient() throws IOException {
+        Path file = file("security.providers=com.acme.Vault\nacme.vault.url=http://vault\n");
+
+        assertThat(DerivedConfigs.admin(ClientConfigs.producer(file, "a:1")))
+                .containsEntry("acme.vault.url", "http://vault")
+                .doesNotContainKeys("acks", "linger.ms");
+    }
+
+    @Test
+    void shouldReplaceVariablesOnceForAllClients() throws IOException {
+        Files.writeString(folder.resolve("secrets.properties"), "password=a${env:PATH}\"\n");
+        Files.writeString(folder.resolve("user"), "me");
+        Path file = file("""
+                config.providers=env,file,dir
+                config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider
+                config.providers.env.param.allowlist.pattern=PATH
+                config.providers.file.class=org.apache.kafka.common.config.provider.FileConfigProvider
+                config.providers.file.param.allowed.paths=FOLDER
+                config.providers.dir.class=org.apache.kafka.common.config.provider.DirectoryConfigProvider
+                bootstrap.servers=${dir:FOLDER:host}:1
+                ssl.key.password=${file:FOLDER/secrets.properties:password}
+                sasl.jaas.config=${dir:FOLDER:user} ${env:PATH} ${env:HOME}
+                """.replace("FOLDER", folder.toString()));
+        Files.writeString(folder.resolve("host"), "a");
+
+        Map<String, Object> producer = ClientConfigs.producer(file, null);
+
+        for (Map<String, Object> config : List.of(producer, DerivedConfigs.admin(producer))) {
+            assertThat(config)
+                    .containsEntry("bootstrap.servers", "a:1")
+                    .containsEntry("ssl.key.password", "a${env:PATH}\"")
+                    .containsEntry("sasl.jaas.config", "me " + System.getenv("PATH") + " ${env:HOME}")
+                    .doesNotContainKey("config.providers");
+        }
+        assertThat(new AdminClientConfig(DerivedConfigs.admin(producer)).getPassword("ssl.key.password"))
+                .isEqualTo(new Password("a${env:PATH}\""));
+    }
+
+    @Test
+    void shouldReplaceVariablesOfAllPlaces() throws IOException {
+        GivenSettings given = new GivenSettings();
+        ClientConfigs.addFile(given, "--consumer.config", file("""
+                config.providers=env
+                config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider
+                """));
+        given.addOption("bootstrap.servers", "a:1", "--source");
+        given.addOption("group.id", "${env:PATH}", "--group");
+
+        assertThat(ClientConfigs.consumer(given)).containsEntry("group.id", System.getenv("PATH"));
+    }
+
+    @Test
+    void shouldNameTheProviderThatCannotBeUsed() throws IOException {
+        Path file = file("config.providers=vault\nconfig.providers.vault.class=com.acme.Vault\n");
+
+        assertThatThrownBy(() -> ClientConfigs.consumer(file, "a:1", null))
+                .isInstanceOf(MirrorException.class)
+                .hasMessageStartingWith("--consumer.config " + file + ": config.providers.vault.class: Invalid value");
     }
 
     @Test

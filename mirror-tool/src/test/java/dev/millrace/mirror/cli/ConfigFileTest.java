@@ -3,17 +3,21 @@ package dev.millrace.mirror.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.mirror.MirrorConfig;
 import dev.millrace.mirror.MirrorException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 
 class ConfigFileTest {
     private static final String YAML = """
@@ -27,6 +31,8 @@ class ConfigFileTest {
             verbose: true
             on-refused: [logs-.*=skip, stop-partition]
             """;
+
+    private static final List<String> ADDRESSES = List.of("--source=127.0.0.1:1", "--target=127.0.0.1:1");
 
     /** Without stack traces in messages. */
     private static final String TERSE = YAML.replace("verbose: true", "verbose: false");
@@ -44,8 +50,6 @@ class ConfigFileTest {
                         "--on-refused=logs-.*=skip",
                         "--on-refused=stop-partition",
                         "--source=old:9092",
-                        "--target=new:9092,newer:9092",
-                        "--target-setting=ssl.key.password=a=b, c",
                         "--threads=8",
                         "--topics=orders,payments-.*",
                         "--verbose",
@@ -69,7 +73,7 @@ class ConfigFileTest {
 
         assertThat(expanded)
                 .startsWith(expand("run", "--config=" + yaml, "--on-refused=stop")
-                        .subList(0, 7)
+                        .subList(0, 5)
                         .toArray(String[]::new));
     }
 
@@ -82,7 +86,7 @@ class ConfigFileTest {
 
         assertThat(expanded)
                 .containsOnlyOnce("--on-refused=stop", "--target=t:1")
-                .doesNotContain("--threads=8", "--target=new:9092,newer:9092", "--on-refused=stop-partition");
+                .doesNotContain("--threads=8", "--on-refused=stop-partition");
     }
 
     @Test
@@ -102,7 +106,8 @@ class ConfigFileTest {
         assertThat(exitCode).isEqualTo(2);
         assertThat(err.toString())
                 .hasLineCount(1)
-                .contains("max.poll.records", "all", "options are also in --config " + file)
+                .contains(
+                        "--source-setting max.poll.records: Invalid value all", "options are also in --config " + file)
                 .doesNotContain("a=b, c");
     }
 
@@ -112,7 +117,65 @@ class ConfigFileTest {
         StringWriter err = new StringWriter();
 
         assertThat(execute(err, "run", "--config=" + file, "--on-refused=stop")).isEqualTo(2);
-        assertThat(err.toString()).hasLineCount(1).contains("--source-setting enable.auto.commit=true would break");
+        assertThat(err.toString())
+                .hasLineCount(1)
+                .contains("--config " + file + ": source.enable.auto.commit=true would break");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            source.max.poll.records: all     | : source.max.poll.records: Invalid value all
+            target.linger.ms: soon           | : target.linger.ms: Invalid value soon
+            source.bootstrap.servers: here   | : source.bootstrap.servers=here: HOST:PORT
+            source.group.id: ''              | : source.group.id=: the name of a consumer group
+            target.transactional.id: me      | : target.transactional.id is set
+            target.acks: 0                   | : target.acks=0 would break
+            target.millrace.io.threads: 0    | : target.millrace.io.threads:
+            source.security.protocol: SASL_SSL | Could not find a 'KafkaClient' entry
+            threads: many                    | '--threads': 'many' is not an int; threads stands in
+            threads: 0                       | --threads 0: at least 1 is needed; threads stands in
+            """)
+    void shouldNameTheFileAndTheKeyOfABadValue(String line, String expected) throws IOException {
+        Path file = write("mirror.yaml", "topics: x\n" + line);
+        Path other = write("other.properties", "client.id=me\n");
+        List<String> args = new ArrayList<>(
+                List.of("run", "--config=" + file, "--consumer.config=" + other, "--producer.config=" + other));
+        args.addAll(line.contains("bootstrap") ? List.of("--target=127.0.0.1:1") : ADDRESSES);
+        StringWriter err = new StringWriter();
+
+        assertThat(execute(err, args.toArray(String[]::new))).isEqualTo(2);
+        assertThat(err.toString()).hasLineCount(1).contains("--config " + file, expected);
+    }
+
+    @Test
+    void shouldPreferTheSettingsOfTheCommandLine() throws IOException {
+        Path file = write("mirror.yaml", "source: {bootstrap.servers: here, max.poll.records: all}\ntopics: x\n");
+        Path other = write("other.properties", "max.poll.records=none\nbootstrap.servers=there");
+
+        MirrorConfig config = config(
+                "run",
+                "--config=" + file,
+                "--consumer.config=" + other,
+                "--source=a:1",
+                "--target=b:1",
+                "--source-setting=max.poll.records=7");
+
+        assertThat(config.consumer()).containsEntry("max.poll.records", "7").containsEntry("bootstrap.servers", "a:1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mirror.yaml", "mirror.properties"})
+    void shouldPassSettingsOnAsTheyAre(String name) throws IOException {
+        String password = "sesame\"=x, '${a}' @y";
+        Path file = write(
+                name,
+                name.endsWith(".yaml")
+                        ? "target.ssl.key.password: '" + password.replace("'", "''") + "'\ntopics: x\n"
+                        : "target.ssl.key.password=" + password + "\ntopics=x\n");
+
+        MirrorConfig config = config("run", "--config=" + file, "--source=a:1", "--target=b:1");
+
+        assertThat(config.producer()).containsEntry("ssl.key.password", password);
     }
 
     @ParameterizedTest
@@ -122,6 +185,8 @@ class ConfigFileTest {
             mirror.yaml       | config: other.yaml               | config is not an option
             mirror.yaml       | verbose: 1                       | verbose=1: expected true or false
             mirror.yaml       | threads:                         | threads has no value
+            mirror.yaml       | {threads: 8, threads: 9}         | the key at line 1, column 14 is given twice
+            mirror.yaml       | {source: {a: 1}, source.a: 2}    | source.a is given twice
             mirror.yaml       | topics: [a, [b]]                 | topics: a list of texts
             mirror.yaml       | just a text                      | expected are lines such as 'threads: 8'
             mirror.yaml       | source.ssl.password: "secret     | it is not YAML at line
@@ -143,6 +208,14 @@ class ConfigFileTest {
 
         assertThat(execute(err, "run", "--config", "no.yaml")).isEqualTo(2);
         assertThat(err.toString()).isEqualToIgnoringNewLines("mirror run: --config no.yaml: there is no such file");
+    }
+
+    private static MirrorConfig config(String... args) {
+        CommandLine main = Main.commandLine((stop, left) -> {});
+        main.parseArgs(ConfigFile.expand(args, main));
+        return MirrorOptions.of(main.getSubcommands().get(args[0]))
+                .orElseThrow()
+                .toConfig();
     }
 
     private static List<String> expand(String... args) {

@@ -37,6 +37,26 @@ class MainProcessTest {
     }
 
     @Test
+    void shouldKeepPasswordsWithQuotesToItself() throws Exception {
+        Path file = Files.writeString(folder.resolve("mirror.yaml"), """
+                source:
+                  bootstrap.servers: no.such.host.invalid:1
+                  ssl.keystore.password: 'open-sesame"x'
+                  sasl.jaas.config: 'org.apache.kafka.common.security.plain.PlainLoginModule required username="me" password="open-sesame;'
+                target: {bootstrap.servers: "127.0.0.1:1", ssl.key.password: "open-sesame'", sasl.jaas.config: 'open-sesame"'}
+                """);
+
+        try (MirrorProcess mirror = MirrorProcess.start(
+                "plan", "--config=" + file, "--topics=x", "--source-setting=ssl.key.password=open-sesame\"")) {
+            assertThat(mirror.awaitExit(PATIENCE)).isEqualTo(2);
+            assertThat(mirror.output())
+                    .hasLineCount(1)
+                    .contains("source.bootstrap.servers=no.such.host.invalid:1: there is no such host")
+                    .doesNotContain("sesame");
+        }
+    }
+
+    @Test
     void shouldWarnOfAMisspeltSettingWithDateAndTimeBeforeAnythingElse() throws Exception {
         Path file =
                 Files.writeString(folder.resolve("client.properties"), "max.pol.records=7\nmillrace.io.threads=2\n");

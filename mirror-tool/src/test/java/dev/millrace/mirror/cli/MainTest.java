@@ -48,6 +48,10 @@ class MainTest {
                     run --source a:1 --target b:1 --topics x --mm2-offset-syncs b | --mm2-offset-syncs b: --groups is needed
                     run --source a:1 --target b:1 --topics x --groups g --mm2-offset-syncs b/c | --mm2-offset-syncs 'b/c': an alias
                     run --source a:1 --target b:1 --topics x --mm2-offset-syncs-location b | expected one of source, target
+                    run --source a:1 --target b:1 --topics x --groups-interval 0  | --groups-interval 0: at least 1s
+                    run --source a:1 --target b:1 --topics x --groups g --groups-interval 0 | --groups-interval 0: at least 1s
+                    run --source a:1 --target b:1 --topics x --http-token-file no | --http-token-file: --http is needed
+                    run --source a:1 --target b:1 --topics x --http-host h        | --http-host: --http is needed
                     run --source a:1 --target b:1 --topics x --sync acl           | expected one of settings, acls, quotas, not 'acl'
                     run --source a:1 --target b:1 --topics x --sync-interval 0    | --sync-interval 0: at least 1s
                     run --source a:1 --target b:1 --topics x --exclude-settings a=b | --exclude-settings 'a=b': expected are names
@@ -197,7 +201,9 @@ class MainTest {
         int exitCode = execute("run", "--topics=x", "--source=a:1", "--producer.config=" + file);
 
         assertThat(exitCode).isEqualTo(2);
-        assertThat(err.toString()).hasLineCount(1).contains("--producer.config bootstrap.servers=here: HOST:PORT");
+        assertThat(err.toString())
+                .hasLineCount(1)
+                .contains("--producer.config " + file + ": bootstrap.servers=here: HOST:PORT");
     }
 
     @Test

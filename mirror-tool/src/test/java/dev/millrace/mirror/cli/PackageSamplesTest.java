@@ -6,10 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.junit.jupiter.api.Test;
@@ -42,10 +40,11 @@ class PackageSamplesTest {
         String[] expanded = ConfigFile.expand(new String[] {"run", "--config=" + file}, main);
 
         main.parseArgs(expanded);
-        assertThat(settings(expanded, "--source-setting="))
-                .contains("sasl.jaas.config")
-                .isSubsetOf(ConsumerConfig.configNames());
-        assertThat(settings(expanded, "--target-setting="))
+        ConfigFile config = MirrorOptions.of(main.getSubcommands().get("run"))
+                .flatMap(MirrorOptions::file)
+                .orElseThrow();
+        assertThat(settings(config, "source.")).contains("sasl.jaas.config").isSubsetOf(ConsumerConfig.configNames());
+        assertThat(settings(config, "target."))
                 .contains("ssl.truststore.password")
                 .isSubsetOf(ProducerConfig.configNames());
         assertThat(List.of(expanded)).contains("--on-refused=dead-letter", "--resume=exactly-once", "--http=9464");
@@ -74,11 +73,9 @@ class PackageSamplesTest {
         assertThat(unit).contains("RestartPreventExitStatus=" + CommandLine.ExitCode.USAGE);
     }
 
-    private static Set<String> settings(String[] args, String option) {
-        Set<String> keys = new TreeSet<>();
-        Arrays.stream(args)
-                .filter(arg -> arg.startsWith(option))
-                .forEach(arg -> keys.add(arg.substring(option.length()).replaceAll("=.*", "")));
-        return keys;
+    private static Set<String> settings(ConfigFile config, String section) {
+        GivenSettings given = new GivenSettings();
+        config.addSettings(given, section);
+        return given.names().keySet();
     }
 }

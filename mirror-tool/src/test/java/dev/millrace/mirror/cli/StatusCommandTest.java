@@ -76,7 +76,9 @@ class StatusCommandTest {
     @Test
     void shouldEndWith1WhenNobodyAnswers() {
         assertThat(execute("127.0.0.1:1")).isEqualTo(1);
-        assertThat(err.toString()).contains("mirror status: http://127.0.0.1:1/status does not answer");
+        assertThat(err.toString())
+                .contains("mirror status: http://127.0.0.1:1/status does not answer", "Nothing listens there")
+                .doesNotContain("Exception");
     }
 
     private int execute(MirrorStatus status) {

@@ -3,7 +3,9 @@ package dev.millrace.mirror.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +35,7 @@ class UnknownSettingsTest {
     }
 
     private static List<String> describe(String... keys) {
-        return UnknownSettings.describe(Set.of(keys), ConsumerConfig.configNames(), "consumer");
+        Map<String, String> names = Stream.of(keys).collect(Collectors.toMap(key -> key, key -> key));
+        return UnknownSettings.describe(names, ConsumerConfig.configNames(), "consumer");
     }
 }

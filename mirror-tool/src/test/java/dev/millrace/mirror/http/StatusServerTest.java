@@ -12,10 +12,14 @@ import dev.millrace.mirror.support.Statuses;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -99,6 +103,32 @@ class StatusServerTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"GET /metrics HTTP/1.1\r\nHost: ", "GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n", "G"})
+    void shouldAnswerProbesWhateverSlowClientsDo(String sent) throws Exception {
+        status = Statuses.running(Statuses.partitions("a".repeat(200), 20_000));
+        List<Socket> slow = new ArrayList<>();
+        try {
+            for (int i = 0; i < 200; i++) {
+                Socket socket = new Socket();
+                slow.add(socket);
+                socket.setReceiveBufferSize(1_024); // None of them reads its answer.
+                socket.connect(new InetSocketAddress(
+                        ANY_PORT.getAddress(), URI.create(server.url()).getPort()));
+                socket.getOutputStream().write(sent.getBytes(StandardCharsets.US_ASCII));
+            }
+
+            assertThat(send("GET", "healthz", Duration.ofSeconds(1)).statusCode())
+                    .isEqualTo(200);
+            assertThat(send("GET", "readyz", Duration.ofSeconds(1)).statusCode())
+                    .isEqualTo(200);
+        } finally {
+            for (Socket socket : slow) {
+                socket.close();
+            }
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"metrics/", "healthz/x", "../etc/passwd", "%2e%2e/metrics", "METRICS"})
     void shouldNotFindOtherPages(String path) throws Exception {
         assertThat(send("GET", path).statusCode()).isEqualTo(404);
@@ -132,7 +162,13 @@ class StatusServerTest {
     }
 
     private HttpResponse<String> send(String method, String path) throws IOException, InterruptedException {
+        return send(method, path, Duration.ofSeconds(60));
+    }
+
+    private HttpResponse<String> send(String method, String path, Duration timeout)
+            throws IOException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create(server.url() + path))
+                .timeout(timeout)
                 .method(method, HttpRequest.BodyPublishers.noBody())
                 .build();
         return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());

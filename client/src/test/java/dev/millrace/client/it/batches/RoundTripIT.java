@@ -2,8 +2,8 @@ package dev.millrace.client.it.batches;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.client.support.JudgedSends;
 import dev.millrace.client.support.Deadlines;
+import dev.millrace.client.support.JudgedSends;
 import dev.millrace.client.support.ProducerKind;
 import dev.millrace.client.support.StampedLoad;
 import dev.millrace.client.support.TopicContents;
