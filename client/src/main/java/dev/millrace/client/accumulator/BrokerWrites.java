@@ -44,8 +44,8 @@ final class BrokerWrites {
         isAbsent = true;
     }
 
-    /** A later batch is in the log, so a request that came late may have written this one after all. */
-    void onOvertaken() {
+    /** That it was not in the log does not count any more: a request that came late may have written it since. */
+    void onAbsenceOver() {
         isAbsent = false;
     }
 

@@ -210,9 +210,9 @@ public final class FinishedBatch {
         writes.onAbsent();
     }
 
-    /** A later batch is in the log: that this one was not does not count any more. */
-    public void onOvertaken() {
-        writes.onOvertaken();
+    /** That it was not in the log does not count any more: a request that came late may have written it since. */
+    public void onAbsenceOver() {
+        writes.onAbsenceOver();
     }
 
     /** If the batch has failed: whether it may be written nevertheless. */

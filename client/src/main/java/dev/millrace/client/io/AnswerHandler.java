@@ -51,6 +51,9 @@ final class AnswerHandler {
         FinishedBatch batch = answer.batch();
         ApiException error = answer.error();
         Refusal refusal = refusalBy(answer, nowMs);
+        if (refusal == Refusal.SEQUENCE) {
+            batch.onAbsenceOver();
+        }
         AnswerTable.Position position = partition.positionOf(batch);
         switch (AnswerTable.actionFor(refusal, batch.evidence(), position, partition.mayRenumber())) {
             case SEND_AGAIN -> sendAgain(partition, batch, error, nowMs);

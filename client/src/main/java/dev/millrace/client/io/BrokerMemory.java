@@ -6,8 +6,7 @@ package dev.millrace.client.io;
  * is loaded. It is the records' timestamps that count, not when they came: one that copies old records may be forgotten
  * at any time.
  *
- * <p>Until a broker was asked, nothing is taken for granted; after that half of the time, because clocks differ, less
- * what a request may take.
+ * <p>Half of the time that a broker tells is taken for granted, because clocks differ, less what a request may take.
  *
  * <p><b>Threads:</b> one I/O thread.
  */
@@ -15,8 +14,11 @@ final class BrokerMemory {
     /** A broker recognizes so many of the last batches of a producer in a partition. */
     static final int BATCHES = 5;
 
-    /** For so long after a batch was acknowledged its leader is not expected to have forgotten the producer. */
-    static final long AFTER_ACCEPTANCE_MS = 500;
+    /**
+     * For so long after a leader has accepted a batch, or has told what it remembers, that counts: less than the shortest
+     * expiration that anybody sets, which may be changed at any time.
+     */
+    static final long AFTER_ANSWER_MS = 500;
 
     /** From sending a request until a broker carries it out, however busy it is. */
     private static final long LONGEST_REQUEST_MS = 60_000;

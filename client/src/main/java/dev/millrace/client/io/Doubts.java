@@ -13,11 +13,16 @@ import dev.millrace.client.accumulator.FinishedBatch;
  * <p><b>Threads:</b> the partition's I/O thread.
  */
 final class Doubts {
+    private static final long NEVER = Long.MIN_VALUE / 2;
+
     private final OutstandingBatches outstanding;
     private final BrokerMemory memory;
 
     /** An attempt left it open whether it wrote its batch, and some batch is outstanding since. */
     private boolean isSomethingOpen;
+
+    /** When the leader has last told what it remembers, and for how long it does, since an attempt was left open. */
+    private long answeredMs = NEVER;
 
     /** The batch whose sequence the broker did not expect; null if there is no such gap. */
     private FinishedBatch unexpected;
@@ -44,6 +49,12 @@ final class Doubts {
 
     void onAttemptLeftOpen() {
         isSomethingOpen = true;
+        answeredMs = NEVER;
+    }
+
+    /** The leader has told what it remembers. */
+    void onAnswer(long nowMs) {
+        answeredMs = nowMs;
     }
 
     /** The broker did not expect this batch's sequence. */
@@ -82,7 +93,8 @@ final class Doubts {
      */
     private boolean isRetryUnsafe(long nowMs) {
         FinishedBatch again = outstanding.firstToSendAgain();
-        return again != null && hasUnknownFrom(again) && !isMemoryCertain(nowMs);
+        boolean isKnown = nowMs - answeredMs < BrokerMemory.AFTER_ANSWER_MS && isMemoryCertain(nowMs);
+        return again != null && hasUnknownFrom(again) && !isKnown;
     }
 
     private boolean hasUnknownFrom(FinishedBatch first) {

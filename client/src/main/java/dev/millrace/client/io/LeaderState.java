@@ -82,7 +82,7 @@ final class LeaderState {
 
     /** A batch is about to be sent while none is in flight. */
     void onSendingAlone(long nowMs) {
-        hasAccepted &= nowMs - lastAcceptedMs < BrokerMemory.AFTER_ACCEPTANCE_MS;
+        hasAccepted &= nowMs - lastAcceptedMs < BrokerMemory.AFTER_ANSWER_MS;
     }
 
     /** Only one batch may be in flight until the leader has accepted one. */

@@ -170,7 +170,7 @@ final class PartitionState {
     }
 
     private boolean isBlockedByDoubt(long nowMs) {
-        return idempotent && (sequences.hasGap() || doubts.hasGap() || isAsking || isQuestionOpen(nowMs));
+        return idempotent && (sequences.hasGap() || doubts.hasGap() || isAsking || doubts.isQuestionOpen(nowMs));
     }
 
     /** Whether the leader must be asked what it remembers before anything is sent. */
@@ -259,7 +259,7 @@ final class PartitionState {
             if (earlier == accepted) {
                 return;
             }
-            earlier.onOvertaken();
+            earlier.onAbsenceOver();
             if (!earlier.isInFlight() && earlier.evidence() != Evidence.UNKNOWN) {
                 failInDoubt(earlier, overtaken(earlier));
             }
@@ -352,6 +352,8 @@ final class PartitionState {
             return;
         }
         ProducerMemory answer = told.ofEpoch(sequences.producerId().epoch());
+        doubts.onAnswer(nowMs);
+        outstanding.forEach(FinishedBatch::onAbsenceOver);
         for (FinishedBatch batch : outstanding) {
             if (!batch.isAccepted()) {
                 apply(doubts.verdictOn(batch, answer, nowMs), batch);

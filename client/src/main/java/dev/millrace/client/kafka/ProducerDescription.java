@@ -10,8 +10,6 @@ import dev.millrace.kafka.common.message.DescribeProducersRequestData.TopicReque
 import dev.millrace.kafka.common.message.DescribeProducersResponseData.PartitionResponse;
 import dev.millrace.kafka.common.message.DescribeProducersResponseData.ProducerState;
 import dev.millrace.kafka.common.protocol.Errors;
-import dev.millrace.kafka.common.requests.AbstractRequest;
-import dev.millrace.kafka.common.requests.AbstractResponse;
 import dev.millrace.kafka.common.requests.DescribeConfigsRequest;
 import dev.millrace.kafka.common.requests.DescribeConfigsResponse;
 import dev.millrace.kafka.common.requests.DescribeProducersRequest;
@@ -20,7 +18,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
-import java.util.function.Consumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
@@ -54,11 +51,16 @@ final class ProducerDescription {
                         .setResourceType(ConfigResource.Type.BROKER.id())
                         .setResourceName(leader.idString())
                         .setConfigurationKeys(List.of(EXPIRATION))));
-        send(connections, new DescribeConfigsRequest.Builder(data), nowMs, (DescribeConfigsResponse response) -> {
-            if (connections.ready(leader, nowMs)) {
-                askWhatIsRemembered(connections, expirationMs(response), nowMs);
+        connections.send(leader, new DescribeConfigsRequest.Builder(data), true, nowMs, response -> {
+            KafkaException failure = BrokerConnections.failureOrNull(response);
+            boolean isRefused = failure != null && kindFor(failure) == ProducerMemory.Kind.REFUSED;
+            long expirationMs = failure == null
+                    ? BrokerConnections.read(() -> expirationMs((DescribeConfigsResponse) response.responseBody()))
+                    : DEFAULT_EXPIRATION_MS;
+            if ((failure == null || isRefused) && connections.ready(leader, nowMs)) {
+                askWhatIsRemembered(connections, expirationMs, nowMs);
             } else {
-                answerAll(ProducerMemory.Kind.UNANSWERED);
+                answerAll(ProducerMemory.Kind.UNANSWERED, OptionalLong.empty());
             }
         });
     }
@@ -81,17 +83,26 @@ final class ProducerDescription {
                     .partitionIndexes()
                     .add(question.partition().partition());
         }
-        send(connections, request, nowMs, (DescribeProducersResponse response) -> {
-            Map<TopicPartition, PartitionResponse> told = new HashMap<>();
-            response.data()
-                    .topics()
-                    .forEach(topic -> topic.partitions()
-                            .forEach(p -> told.put(new TopicPartition(topic.name(), p.partitionIndex()), p)));
-            List<ProducerMemory> answers = questions.stream()
-                    .map(question -> memoryOf(question.producerId(), told.get(question.partition())))
-                    .toList();
-            handler.onAnswers(answers, OptionalLong.of(expirationMs));
+        connections.send(leader, request, true, nowMs, response -> {
+            KafkaException failure = BrokerConnections.failureOrNull(response);
+            if (failure == null) {
+                DescribeProducersResponse answer = (DescribeProducersResponse) response.responseBody();
+                handler.onAnswers(BrokerConnections.read(() -> memories(answer)), OptionalLong.of(expirationMs));
+            } else {
+                answerAll(kindFor(failure), OptionalLong.of(expirationMs));
+            }
         });
+    }
+
+    private List<ProducerMemory> memories(DescribeProducersResponse answer) {
+        Map<TopicPartition, PartitionResponse> told = new HashMap<>();
+        answer.data()
+                .topics()
+                .forEach(topic -> topic.partitions()
+                        .forEach(p -> told.put(new TopicPartition(topic.name(), p.partitionIndex()), p)));
+        return questions.stream()
+                .map(question -> memoryOf(question.producerId(), told.get(question.partition())))
+                .toList();
     }
 
     private static ProducerMemory memoryOf(long producerId, PartitionResponse toldOrNull) {
@@ -110,27 +121,14 @@ final class ProducerDescription {
         return ProducerMemory.without(ProducerMemory.Kind.FORGOTTEN);
     }
 
-    @SuppressWarnings("unchecked") // each kind of request has one class of responses
-    private <R extends AbstractResponse> void send(
-            BrokerConnections connections, AbstractRequest.Builder<?> request, long nowMs, Consumer<R> onResponse) {
-        connections.send(leader, request, true, nowMs, response -> {
-            KafkaException failure = BrokerConnections.failureOrNull(response);
-            if (failure == null) {
-                onResponse.accept((R) response.responseBody());
-            } else {
-                answerAll(kindFor(failure));
-            }
-        });
-    }
-
     private static ProducerMemory.Kind kindFor(KafkaException failure) {
         return failure instanceof UnsupportedVersionException || failure instanceof AuthorizationException
                 ? ProducerMemory.Kind.REFUSED
                 : ProducerMemory.Kind.UNANSWERED;
     }
 
-    private void answerAll(ProducerMemory.Kind kind) {
+    private void answerAll(ProducerMemory.Kind kind, OptionalLong expirationMs) {
         handler.onAnswers(
-                questions.stream().map(q -> ProducerMemory.without(kind)).toList(), OptionalLong.empty());
+                questions.stream().map(question -> ProducerMemory.without(kind)).toList(), expirationMs);
     }
 }

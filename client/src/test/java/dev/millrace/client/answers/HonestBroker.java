@@ -15,6 +15,11 @@ import org.apache.kafka.common.message.ApiMessageType;
 import org.apache.kafka.common.message.ApiVersionsResponseData;
 import org.apache.kafka.common.message.ApiVersionsResponseData.ApiVersion;
 import org.apache.kafka.common.message.ApiVersionsResponseData.FinalizedFeatureKey;
+import org.apache.kafka.common.message.DescribeConfigsResponseData;
+import org.apache.kafka.common.message.DescribeProducersRequestData;
+import org.apache.kafka.common.message.DescribeProducersResponseData;
+import org.apache.kafka.common.message.DescribeProducersResponseData.PartitionResponse;
+import org.apache.kafka.common.message.DescribeProducersResponseData.TopicResponse;
 import org.apache.kafka.common.message.EndTxnRequestData;
 import org.apache.kafka.common.message.EndTxnResponseData;
 import org.apache.kafka.common.message.FindCoordinatorRequestData;
@@ -88,6 +93,8 @@ final class HonestBroker implements AutoCloseable {
             case API_VERSIONS -> versions();
             case METADATA -> metadata((MetadataRequestData) request.body());
             case PRODUCE -> acknowledgement((ProduceRequestData) request.body());
+            case DESCRIBE_CONFIGS -> new DescribeConfigsResponseData();
+            case DESCRIBE_PRODUCERS -> remembersNothing((DescribeProducersRequestData) request.body());
             case INIT_PRODUCER_ID -> producerId((InitProducerIdRequestData) request.body());
             case FIND_COORDINATOR -> coordinator((FindCoordinatorRequestData) request.body());
             case ADD_PARTITIONS_TO_TXN -> added((AddPartitionsToTxnRequestData) request.body());
@@ -160,6 +167,18 @@ final class HonestBroker implements AutoCloseable {
             }
             answer.responses().add(told);
         }
+        return answer;
+    }
+
+    /** It writes whatever comes, so it need not remember who has written what. */
+    private static DescribeProducersResponseData remembersNothing(DescribeProducersRequestData request) {
+        DescribeProducersResponseData answer = new DescribeProducersResponseData();
+        request.topics().forEach(topic -> {
+            TopicResponse told = new TopicResponse().setName(topic.name());
+            topic.partitionIndexes()
+                    .forEach(partition -> told.partitions().add(new PartitionResponse().setPartitionIndex(partition)));
+            answer.topics().add(told);
+        });
         return answer;
     }
 
