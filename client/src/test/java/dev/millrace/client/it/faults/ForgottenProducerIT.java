@@ -77,11 +77,14 @@ class ForgottenProducerIT {
             producer.send(record(topic, 0, System.currentTimeMillis(), 10)).get();
             awaitForgotten(topic);
 
-            // when the first batch has two records, and is too large
+            // when the first batch, of two records, is too large, and the second arrives with it, if it was sent
+            cluster.proxy(1).setFlow(Flow.NOTHING);
             List<Future<RecordMetadata>> futures = new ArrayList<>();
-            for (int i = 1; i <= 3; i++) {
-                futures.add(producer.send(record(topic, i, System.currentTimeMillis(), 900)));
+            for (int i = 1; i <= 4; i++) {
+                futures.add(producer.send(record(topic, i, System.currentTimeMillis(), i < 3 ? 900 : 1_400)));
             }
+            Await.until("a request is on its way", PATIENCE, () -> requestsInFlight(producer) > 0);
+            cluster.proxy(1).setFlow(Flow.BOTH);
 
             // then
             for (Future<RecordMetadata> future : futures) {
@@ -89,14 +92,15 @@ class ForgottenProducerIT {
                         .isTrue();
             }
         }
-        assertThat(read(topic)).containsExactly("0", "1", "2", "3");
+        assertThat(read(topic)).containsExactly("0", "1", "2", "3", "4");
     }
 
     @Test
     void shouldNotWriteTwiceWhatHasOldTimestampsWhenItsAnswerIsLost() throws Exception {
         // given
         String topic = topic("forgotten-old", Map.of("retention.ms", "-1"));
-        try (Producer<byte[], byte[]> producer = millrace()) {
+        try (Producer<byte[], byte[]> producer =
+                millrace("retry.backoff.ms", 2_000, "retry.backoff.max.ms", 2_000)) { // it is forgotten before
             producer.send(record(topic, 0, DAYS_AGO, 10)).get();
             awaitForgotten(topic);
 
@@ -119,16 +123,17 @@ class ForgottenProducerIT {
     void shouldNotWriteTwiceWhatIsUnansweredWhenASoleReplicaRestartsCleanly() throws Exception {
         // given two batches that are in the log
         String topic = topic("restarted", Map.of());
-        try (Producer<byte[], byte[]> producer = millrace("batch.size", 0, "linger.ms", 0)) {
+        try (Producer<byte[], byte[]> producer = millrace("linger.ms", 0)) {
             producer.send(record(topic, 0, System.currentTimeMillis(), 10)).get();
             cluster.proxy(1).setFlow(Flow.REQUESTS_ONLY);
             List<Future<RecordMetadata>> futures = List.of(
-                    producer.send(record(topic, 1, System.currentTimeMillis(), 10)),
-                    producer.send(record(topic, 2, System.currentTimeMillis(), 10)));
+                    producer.send(record(topic, 1, System.currentTimeMillis(), 2_000)),
+                    producer.send(record(topic, 2, System.currentTimeMillis(), 2_000)));
             Await.until("both are in the log", PATIENCE, () -> end(topic) == 3);
 
             // when
             cluster.proxy(1).refuse();
+            cluster.proxy(1).resetAll();
             cluster.stop(1);
             cluster.restart(1);
             cluster.proxy(1).accept();
@@ -192,6 +197,13 @@ class ForgottenProducerIT {
                 .toCompletionStage()
                 .toCompletableFuture()
                 .join();
+    }
+
+    private static double requestsInFlight(Producer<byte[], byte[]> producer) {
+        return producer.metrics().entrySet().stream()
+                .filter(metric -> metric.getKey().name().equals("requests-in-flight"))
+                .mapToDouble(metric -> (double) metric.getValue().metricValue())
+                .sum();
     }
 
     private static long end(String topic) {
