@@ -27,6 +27,7 @@ public abstract class SingleBrokerFixture {
         cluster = KafkaCluster.builder()
                 .listeners(Listener.PLAINTEXT, Listener.SASL_PLAINTEXT)
                 .setting("auto.create.topics.enable", "false") // tests wait in vain for topics that do not exist
+                .setting("log.retention.ms", "-1") // some records that are read back are years old
                 .start();
     }
 

@@ -44,7 +44,8 @@ class VersionsIT {
                 .withoutJars("kafka[-_].*")
                 .withFirstOnClassPath(jars().resolve(NAME_START + version + ".jar"));
         for (String topic : VersionProgram.topics(version)) {
-            cluster.createTopic(topic, VersionProgram.PARTITIONS, 1, Map.of());
+            // Its records are of 2023.
+            cluster.createTopic(topic, VersionProgram.PARTITIONS, 1, Map.of("retention.ms", "-1"));
         }
 
         // when
