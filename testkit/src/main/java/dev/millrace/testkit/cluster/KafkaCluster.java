@@ -217,13 +217,14 @@ public final class KafkaCluster implements AutoCloseable {
     }
 
     /**
-     * Creates a topic as users do: blocks until the controller has created it. Brokers learn of it later, and metadata
-     * names a leader before that broker knows that it leads.
+     * Creates a topic. Blocks until each of its partitions has a leader that serves it, for at most 30 s, because the
+     * stock producer, with which many tests compare, may never recover from the refusal of one that does not yet
+     * (KAFKA-15591). With {@link Builder#kafkaDefaults()} it blocks as users do: until the controller has created it.
      *
      * @throws org.apache.kafka.common.KafkaException if the brokers refuse the topic
      */
     public void createTopic(String name, int partitions, int replicationFactor, Map<String, String> configs) {
-        topics.create(new NewTopic(name, partitions, (short) replicationFactor).configs(configs));
+        create(new NewTopic(name, partitions, (short) replicationFactor).configs(configs), partitions);
     }
 
     /**
@@ -232,13 +233,19 @@ public final class KafkaCluster implements AutoCloseable {
      * @param replicas the brokers of each partition; the first of them leads
      */
     public void createTopic(String name, Map<Integer, List<Integer>> replicas, Map<String, String> configs) {
-        topics.create(new NewTopic(name, replicas).configs(configs));
+        create(new NewTopic(name, replicas).configs(configs), replicas.size());
+    }
+
+    private void create(NewTopic topic, int partitions) {
+        Uuid id = topics.create(topic);
+        if (!spec.brokers().areKafkaDefaults()) {
+            topics.awaitServed(id, topic.name(), partitions);
+        }
     }
 
     /**
-     * Creates a topic and blocks until each of its partitions has a leader that serves it, for at most 30 s: an age that
-     * no user waits for. For tests of what happens to a topic of some age, and for the stock producer, which may never
-     * recover from the refusal of a leader that does not serve yet (KAFKA-15591). Whoever calls it says why.
+     * Creates a topic and blocks until each of its partitions has a leader that serves it, for at most 30 s, whatever the
+     * cluster's settings: an age that no user waits for. Whoever calls it says why.
      */
     public void createServedTopic(String name, int partitions, int replicationFactor, Map<String, String> configs) {
         Uuid id = topics.create(new NewTopic(name, partitions, (short) replicationFactor).configs(configs));
