@@ -77,8 +77,10 @@ final class ChaosCluster implements AutoCloseable {
                 .setting("replica.lag.time.max.ms", "3000")
                 .setting("connections.max.reauth.ms", "3000")
                 .setting("leader.imbalance.check.interval.seconds", "10")
-                .setting("producer.id.expiration.check.interval.ms", "1000")
                 .setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", "500")
+                // A broker that is down when min.insync.replicas changes would be forgotten as eligible, and the
+                // partition would never have a leader again.
+                .feature("eligible.leader.replicas.version", 0)
                 .start();
     }
 

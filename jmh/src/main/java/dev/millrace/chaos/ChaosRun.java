@@ -1,6 +1,5 @@
 package dev.millrace.chaos;
 
-import dev.millrace.testkit.Await;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.oracle.LedgerVerdict;
@@ -28,7 +27,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.common.TopicPartition;
 
 /** One run: send while faults happen, let the cluster recover, read back, compare. */
 final class ChaosRun {
@@ -95,7 +93,6 @@ final class ChaosRun {
             } finally {
                 producer.close(Duration.ofSeconds(30));
             }
-            failures.addAll(awaitForgottenProducers(cluster));
             log.tell("all have an outcome; reading");
             LedgerVerdict verdict = judge(cluster);
             failures.addAll(tooFew(verdict, names()));
@@ -132,23 +129,6 @@ final class ChaosRun {
             return List.of("flush has not returned within " + PATIENCE.toSeconds() + " s");
         } finally {
             thread.shutdown();
-        }
-    }
-
-    /** If this fails, none was forgotten while records were sent. */
-    private List<String> awaitForgottenProducers(ChaosCluster cluster) {
-        List<TopicPartition> old = topics.stream()
-                .filter(ChaosTopic::isOld)
-                .flatMap(topic -> topic.allPartitions().stream())
-                .toList();
-        try {
-            Await.until("brokers have forgotten the producer of old records", PATIENCE, () -> {
-                Map<TopicPartition, Boolean> known = cluster.hasProducers(old);
-                return known.size() == old.size() && !known.containsValue(true);
-            });
-            return List.of();
-        } catch (IllegalStateException e) {
-            return List.of(e.getMessage());
         }
     }
 

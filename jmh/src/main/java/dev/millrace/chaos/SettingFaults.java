@@ -7,14 +7,10 @@ import java.util.concurrent.CountDownLatch;
 import org.apache.kafka.common.config.ConfigResource;
 
 /**
- * Settings of brokers and topics that change for a moment, so that brokers refuse batches before they write them, while
- * others of the same partition are in flight, or forget who wrote the last one.
+ * Settings of topics that change for a moment, so that brokers refuse batches before they write them, while others of
+ * the same partition are in flight.
  */
 final class SettingFaults extends Faults {
-    private static final ConfigResource ALL_BROKERS = new ConfigResource(ConfigResource.Type.BROKER, "");
-    private static final String EXPIRATION = "producer.id.expiration.ms";
-    private static final String DEFAULT_EXPIRATION_MS = "86400000";
-
     private final ChaosCluster cluster;
     private final List<ChaosTopic> kept;
 
@@ -26,21 +22,12 @@ final class SettingFaults extends Faults {
 
     @Override
     List<Runnable> kinds() {
-        return List.of(this::forgetIdleProducers, this::refuse, this::refuse, this::refuse, this::refuse);
+        return List.of(this::refuse);
     }
 
     @Override
     Duration pause() {
         return between(500, 3_000);
-    }
-
-    /** Where the network or a leader is away for longer than that, or the record has waited for longer, it matters. */
-    private void forgetIdleProducers() {
-        log.fault("all brokers", "producers are forgotten after a second");
-        cluster.set(ALL_BROKERS, EXPIRATION, "1000");
-        hold(between(2_000, 5_000));
-        cluster.set(ALL_BROKERS, EXPIRATION, DEFAULT_EXPIRATION_MS);
-        log.tell("all brokers: producers are forgotten after a day");
     }
 
     private void refuse() {

@@ -93,7 +93,7 @@ final class Doubts {
      */
     private boolean isRetryUnsafe(long nowMs) {
         FinishedBatch again = outstanding.firstToSendAgain();
-        boolean isKnown = nowMs - answeredMs < BrokerMemory.AFTER_ANSWER_MS && isMemoryCertain(nowMs);
+        boolean isKnown = nowMs - answeredMs < BrokerMemory.AFTER_ANSWER_MS;
         return again != null && hasUnknownFrom(again) && !isKnown;
     }
 
@@ -140,16 +140,17 @@ final class Doubts {
 
     private Verdict verdictOnUnknown(FinishedBatch batch, ProducerMemory answer, long nowMs) {
         return switch (answer.kind()) {
-            case REMEMBERED -> answer.isBefore(batch.sequence()) ? Verdict.UNWRITTEN : verdictOnOld(batch, nowMs);
+            case REMEMBERED -> {
+                if (answer.isBefore(batch.sequence())) {
+                    yield Verdict.UNWRITTEN;
+                }
+                // The leader recognizes the last batches that it has written, but not what it has just refused.
+                yield batch == unexpected ? Verdict.OPEN : Verdict.SEND_AGAIN;
+            }
             case FORGOTTEN -> isMemoryCertainAfter(batch, nowMs) ? Verdict.UNWRITTEN : Verdict.OPEN;
-            case REFUSED -> verdictOnOld(batch, nowMs);
+            case REFUSED -> batch != unexpected && isMemoryCertain(nowMs) ? Verdict.SEND_AGAIN : Verdict.OPEN;
             case UNANSWERED -> Verdict.SEND_AGAIN;
         };
-    }
-
-    /** The leader recognizes the last batches that it has written, unless it forgets them, but not what it has refused. */
-    private Verdict verdictOnOld(FinishedBatch batch, long nowMs) {
-        return batch != unexpected && isMemoryCertain(nowMs) ? Verdict.SEND_AGAIN : Verdict.OPEN;
     }
 
     private boolean mayBeOvertaken(FinishedBatch batch, ProducerMemory answer, long nowMs) {

@@ -20,6 +20,7 @@ import org.apache.kafka.common.errors.OutOfOrderSequenceException;
  */
 final class SimulatedPartition {
     private static final int REMEMBERED_BATCHES = 5;
+    private static final long LONGEST_RETRY_MS = 5_000;
 
     /** The values in the order of offsets. */
     final List<Long> log = new ArrayList<>();
@@ -34,6 +35,7 @@ final class SimulatedPartition {
     /** How many of the batches are on all replicas. */
     private int replicated;
 
+    private long keepUntilMs;
     int leader;
     int leaderEpoch;
     private final CommittedLog transactions = new CommittedLog();
@@ -108,13 +110,17 @@ final class SimulatedPartition {
         replaceProducers(known -> new Producer(known.epoch, sequence - 1, known.maxTimestamp, List.of()));
     }
 
-    /** Null if the broker knows nothing of it. */
-    Producer producerOrNull(long id) {
+    /** Null if the broker knows nothing of it. It does not look which are expired until a retry must have come. */
+    Producer describe(long id, long nowMs) {
+        keepUntilMs = nowMs + LONGEST_RETRY_MS;
         return producers.get(id);
     }
 
     /** The broker looks which producers have written nothing that is younger. */
     void forgetExpired(long nowMs, long expirationMs) {
+        if (nowMs < keepUntilMs) {
+            return;
+        }
         Map<Long, Producer> next = new HashMap<>(producers);
         next.values().removeIf(known -> nowMs - known.maxTimestamp >= expirationMs);
         producers = next;

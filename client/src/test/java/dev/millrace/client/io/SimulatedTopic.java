@@ -243,7 +243,7 @@ final class SimulatedTopic {
         if (asked.leader != node) {
             return ProducerMemory.without(ProducerMemory.Kind.UNANSWERED);
         }
-        SimulatedPartition.Producer known = asked.producerOrNull(producerId);
+        SimulatedPartition.Producer known = asked.describe(producerId, clock.getAsLong());
         return known == null
                 ? ProducerMemory.without(ProducerMemory.Kind.FORGOTTEN)
                 : new ProducerMemory(ProducerMemory.Kind.REMEMBERED, known.epoch(), known.lastSequence());
