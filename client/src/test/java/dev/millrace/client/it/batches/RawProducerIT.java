@@ -405,7 +405,7 @@ class RawProducerIT {
                 headers[h] = new RecordHeader("header" + h, random.nextBoolean() ? null : randomBytes(random));
             }
             records.add(new SimpleRecord(
-                    1_700_000_000_000L + random.nextInt(100_000),
+                    System.currentTimeMillis() - random.nextInt(100_000),
                     random.nextBoolean() ? null : randomBytes(random),
                     random.nextInt(10) == 0 ? null : randomBytes(random),
                     headers));
