@@ -2,8 +2,7 @@ package dev.millrace.client.memory;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.Condition;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
@@ -19,18 +18,16 @@ import org.apache.kafka.common.KafkaException;
  * {@code bytesWanted} is written under the lock; a thread that reads a sum without some waiter came before that waiter.
  */
 final class MemoryWaiters {
-    private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(1);
-
     private final IntPredicate tryTakeForFirst;
     private final BooleanSupplier isShort;
     private final Runnable requestEarlySend;
     private final long recheckNs;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final SignalLock lock = new SignalLock();
 
     /**
      * Those who wait are linked to each other, so that the queue needs no memory of its own: an ArrayDeque that cannot
-     * grow looks empty after that. They park without a condition of the lock, whose signal needs memory, and is lost
-     * without it.
+     * grow looks empty after that. Each waits for a condition of the lock, so that those who are signalled go on one
+     * after the other: woken all at once, as by {@code LockSupport.unpark}, 32 threads send a third fewer records.
      */
     private Waiter first;
 
@@ -62,7 +59,7 @@ final class MemoryWaiters {
 
     /** How many threads wait. */
     int count() {
-        lockWithoutHeap();
+        lock.lock();
         try {
             return count;
         } finally {
@@ -90,7 +87,7 @@ final class MemoryWaiters {
         long remainingNs = TimeUnit.MILLISECONDS.toNanos(maxBlockMs);
         lock.lockInterruptibly();
         try {
-            Waiter self = new Waiter(size, Thread.currentThread(), stillNeeded);
+            Waiter self = new Waiter(size, lock.newCondition(), stillNeeded);
             add(self);
             bytesWanted.addAndGet(size);
             publishFirst();
@@ -109,7 +106,7 @@ final class MemoryWaiters {
                         throw new BufferExhaustedException("Failed to allocate " + size + " bytes within the configured"
                                 + " max blocking time " + maxBlockMs + " ms; buffer.memory is used up.");
                     }
-                    remainingNs -= awaitTurn(isFirst(self) ? Math.min(remainingNs, recheckNs) : remainingNs);
+                    remainingNs -= awaitTurn(self.turn, isFirst(self) ? Math.min(remainingNs, recheckNs) : remainingNs);
                 }
                 return false;
             } finally {
@@ -159,43 +156,28 @@ final class MemoryWaiters {
     }
 
     /** Returns how long it waited, nanoseconds. */
-    private long awaitTurn(long maxNs) throws InterruptedException {
+    @SuppressWarnings({"WaitNotInLoop", "ReturnValueIgnored"}) // the caller loops and checks the time
+    private long awaitTurn(Condition turn, long maxNs) throws InterruptedException {
         long startNs = System.nanoTime();
-        lock.unlock();
+        long waitedNs;
         try {
-            LockSupport.parkNanos(this, maxNs);
+            turn.awaitNanos(maxNs);
         } finally {
-            lockWithoutHeap();
-        }
-        long waitedNs = System.nanoTime() - startNs;
-        waitListener.accept(waitedNs);
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
+            waitedNs = System.nanoTime() - startNs;
+            waitListener.accept(waitedNs);
         }
         return waitedNs;
-    }
-
-    /** If another thread has the lock, {@code lock()} needs memory, which may come back. */
-    private void lockWithoutHeap() {
-        while (true) {
-            try {
-                lock.lock();
-                return;
-            } catch (OutOfMemoryError e) {
-                LockSupport.parkNanos(RETRY_NS);
-            }
-        }
     }
 
     /**
      * Wakes waiters that need no memory any more because another thread opened the batch that they would have opened.
      */
     void wakeNoLongerNeeding() {
-        lockWithoutHeap();
+        lock.lock();
         try {
             for (Waiter waiter = first; waiter != null; waiter = waiter.next) {
                 if (!waiter.stillNeeded.getAsBoolean()) {
-                    LockSupport.unpark(waiter.thread);
+                    waiter.turn.signal();
                 }
             }
         } finally {
@@ -204,7 +186,7 @@ final class MemoryWaiters {
     }
 
     void wakeFirst() {
-        lockWithoutHeap();
+        lock.lock();
         try {
             signalFirst();
         } finally {
@@ -213,11 +195,11 @@ final class MemoryWaiters {
     }
 
     void close() {
-        lockWithoutHeap();
+        lock.lock();
         try {
             closed = true;
             for (Waiter waiter = first; waiter != null; waiter = waiter.next) {
-                LockSupport.unpark(waiter.thread);
+                waiter.turn.signal();
             }
         } finally {
             lock.unlock();
@@ -230,21 +212,21 @@ final class MemoryWaiters {
 
     private void signalFirst() {
         if (first != null) {
-            LockSupport.unpark(first.thread);
+            first.turn.signal();
         }
     }
 
     private static final class Waiter {
         private final int size;
-        private final Thread thread;
+        private final Condition turn;
         private final BooleanSupplier stillNeeded;
 
         /** Null in the last one. */
         private Waiter next;
 
-        Waiter(int size, Thread thread, BooleanSupplier stillNeeded) {
+        Waiter(int size, Condition turn, BooleanSupplier stillNeeded) {
             this.size = size;
-            this.thread = thread;
+            this.turn = turn;
             this.stillNeeded = stillNeeded;
         }
     }
