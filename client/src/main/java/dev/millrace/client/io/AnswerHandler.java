@@ -95,9 +95,7 @@ final class AnswerHandler {
         if (batch.withdrawalCauseOrNull() != null) {
             return batch.withdrawalCauseOrNull();
         }
-        return refusal != Refusal.FINAL && position == AnswerTable.Position.OVERTAKEN
-                ? PartitionState.overtaken(batch)
-                : error;
+        return refusal != Refusal.FINAL && position == AnswerTable.Position.OVERTAKEN ? Doubts.overtaken(batch) : error;
     }
 
     private void sendAgain(PartitionState partition, FinishedBatch batch, ApiException error, long nowMs) {

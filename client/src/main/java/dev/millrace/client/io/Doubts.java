@@ -2,6 +2,9 @@ package dev.millrace.client.io;
 
 import dev.millrace.client.accumulator.Evidence;
 import dev.millrace.client.accumulator.FinishedBatch;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Which batches of a partition may or may not be in its log, and what the leader must be asked before anything is sent:
@@ -13,9 +16,11 @@ import dev.millrace.client.accumulator.FinishedBatch;
  * <p><b>Threads:</b> the partition's I/O thread.
  */
 final class Doubts {
+    private static final Logger log = LoggerFactory.getLogger(Doubts.class);
     private static final long NEVER = Long.MIN_VALUE / 2;
 
     private final OutstandingBatches outstanding;
+    private final Sequences sequences;
     private final BrokerMemory memory;
 
     /** An attempt left it open whether it wrote its batch, and some batch is outstanding since. */
@@ -30,13 +35,14 @@ final class Doubts {
     /** The newest timestamp of the batch before the outstanding ones: the leader may remember that one last. */
     private long timestampBefore = Long.MAX_VALUE;
 
-    Doubts(OutstandingBatches outstanding, BrokerMemory memory) {
+    Doubts(OutstandingBatches outstanding, Sequences sequences, BrokerMemory memory) {
         this.outstanding = outstanding;
+        this.sequences = sequences;
         this.memory = memory;
     }
 
     /** What an answer of the leader says of a batch without an outcome. */
-    enum Verdict {
+    private enum Verdict {
         /** It is not in the log. */
         UNWRITTEN,
         /** It is not in the log, and a later one is, or may be. */
@@ -52,11 +58,6 @@ final class Doubts {
         answeredMs = NEVER;
     }
 
-    /** The leader has told what it remembers. */
-    void onAnswer(long nowMs) {
-        answeredMs = nowMs;
-    }
-
     /** The broker did not expect this batch's sequence. */
     void onUnexpectedSequence(FinishedBatch batch) {
         unexpected = batch;
@@ -66,9 +67,14 @@ final class Doubts {
         return unexpected != null;
     }
 
-    /** The gap is closed, or there is none. */
-    void clearGap() {
-        unexpected = null;
+    /** What follows the gap may need new sequences. Only while nothing is in flight. */
+    void endGapIfNothingIsUnknown() {
+        if (hasGap() && outstanding.firstUndecided(Evidence.UNKNOWN) == null) {
+            unexpected = null;
+            if (sequences.mayRenumber()) {
+                sequences.onGap();
+            }
+        }
     }
 
     /** A batch is gone from the outstanding ones. */
@@ -79,7 +85,7 @@ final class Doubts {
         isSomethingOpen &= !outstanding.isEmpty();
     }
 
-    /** Whether the leader must be asked before anything is sent. Only while nothing is in flight. */
+    /** Whether the leader must be asked before anything is sent; it is asked once nothing is in flight. */
     boolean isQuestionOpen(long nowMs) {
         if (unexpected != null) {
             return outstanding.firstUndecided(Evidence.UNKNOWN) != null;
@@ -94,18 +100,7 @@ final class Doubts {
     private boolean isRetryUnsafe(long nowMs) {
         FinishedBatch again = outstanding.firstToSendAgain();
         boolean isKnown = nowMs - answeredMs < BrokerMemory.AFTER_ANSWER_MS;
-        return again != null && hasUnknownFrom(again) && !isKnown;
-    }
-
-    private boolean hasUnknownFrom(FinishedBatch first) {
-        boolean isReached = false;
-        for (FinishedBatch batch : outstanding) {
-            isReached |= batch == first;
-            if (isReached && batch.evidence() == Evidence.UNKNOWN) {
-                return true;
-            }
-        }
-        return false;
+        return again != null && !isKnown && outstanding.anyFrom(again, batch -> batch.evidence() == Evidence.UNKNOWN);
     }
 
     /** Whether the leader cannot have forgotten the producer since it wrote any of the outstanding batches. */
@@ -119,18 +114,51 @@ final class Doubts {
 
     /** Whether a leader that has written this batch must still know the producer, whatever it has written after it. */
     private boolean isMemoryCertainAfter(FinishedBatch first, long nowMs) {
-        boolean isReached = false;
+        return !outstanding.anyFrom(first, batch -> !memory.isCertain(batch.maxTimestamp(), nowMs));
+    }
+
+    /** The leader was asked, and has answered. Batches that are decided by it are to be delivered. */
+    void onAnswer(ProducerMemory told, long nowMs) {
+        ProducerMemory answer = told.ofEpoch(sequences.producerId().epoch());
+        answeredMs = nowMs;
+        outstanding.forEach(FinishedBatch::onAbsenceOver);
         for (FinishedBatch batch : outstanding) {
-            isReached |= batch == first;
-            if (isReached && !memory.isCertain(batch.maxTimestamp(), nowMs)) {
-                return false;
+            if (!batch.isAccepted()) {
+                apply(verdictOn(batch, answer, nowMs), batch, answer);
             }
         }
-        return true;
+        if (hasGap()) {
+            endGap(answer);
+        }
+    }
+
+    /** Only the first outcome of a batch counts. */
+    private void apply(Verdict verdict, FinishedBatch batch, ProducerMemory answer) {
+        switch (verdict) {
+            case UNWRITTEN -> batch.onAbsent();
+            case OVERTAKEN -> fail(batch, overtaken(batch));
+            case OPEN -> fail(batch, open(batch, answer));
+            case SEND_AGAIN -> {}
+        }
+    }
+
+    /** Without new sequences, if the leader may take the old ones now, or if they must not change. */
+    private void endGap(ProducerMemory answer) {
+        FinishedBatch first = outstanding.firstUndecided();
+        boolean isNext = first != null
+                && answer.kind() == ProducerMemory.Kind.REMEMBERED
+                && first.sequence() == Sequences.after(answer.lastSequence(), 1);
+        boolean isToBeRecognized = outstanding.firstUndecided(Evidence.UNKNOWN) != null;
+        if (isNext || isToBeRecognized || answer.kind() == ProducerMemory.Kind.FORGOTTEN) {
+            unexpected = null;
+        } else if (first != null && !sequences.mayRenumber()) {
+            unexpected = null;
+            fail(first, missingBefore(first, answer));
+        }
     }
 
     /** What the answer says of an outstanding batch that is not acknowledged. */
-    Verdict verdictOn(FinishedBatch batch, ProducerMemory answer, long nowMs) {
+    private Verdict verdictOn(FinishedBatch batch, ProducerMemory answer, long nowMs) {
         if (batch.evidence() == Evidence.UNKNOWN) {
             return verdictOnUnknown(batch, answer, nowMs);
         }
@@ -154,15 +182,60 @@ final class Doubts {
     }
 
     private boolean mayBeOvertaken(FinishedBatch batch, ProducerMemory answer, long nowMs) {
-        boolean isLater = false;
-        for (FinishedBatch other : outstanding) {
-            if (isLater
-                    && other.evidence() == Evidence.UNKNOWN
-                    && verdictOnUnknown(other, answer, nowMs) == Verdict.OPEN) {
-                return true;
-            }
-            isLater |= other == batch;
+        return outstanding.anyAfter(
+                batch,
+                later ->
+                        later.evidence() == Evidence.UNKNOWN && verdictOnUnknown(later, answer, nowMs) == Verdict.OPEN);
+    }
+
+    /** A later batch is in the log: earlier ones that are proved unwritten are not sent any more. */
+    void failOvertaken(FinishedBatch accepted) {
+        if (outstanding.isFirstUndecided(accepted)) {
+            return;
         }
-        return false;
+        for (FinishedBatch earlier : outstanding) {
+            if (earlier == accepted) {
+                return;
+            }
+            earlier.onAbsenceOver();
+            if (!earlier.isInFlight() && earlier.evidence() != Evidence.UNKNOWN) {
+                fail(earlier, overtaken(earlier));
+            }
+        }
+    }
+
+    private void fail(FinishedBatch batch, OutOfOrderSequenceException cause) {
+        if (batch.isDecided()) {
+            return;
+        }
+        log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), cause.getMessage());
+        sequences.onFailed(true, cause);
+        batch.decide(-1, -1, cause);
+    }
+
+    /** Why a batch fails that is not in the log, while a later one is. */
+    static OutOfOrderSequenceException overtaken(FinishedBatch batch) {
+        return new OutOfOrderSequenceException("The broker refused " + batch.count() + " record(s) for "
+                + batch.partition() + " before it wrote them, and has accepted later ones, or may have, because it had"
+                + " forgotten the producer (producer.id.expiration.ms, counted from the timestamps of records); they are"
+                + " not written, and sent again they would be in the wrong order");
+    }
+
+    private static OutOfOrderSequenceException open(FinishedBatch batch, ProducerMemory answer) {
+        String why = switch (answer.kind()) {
+            case FORGOTTEN ->
+                "it has forgotten the producer (producer.id.expiration.ms, counted from the"
+                        + " timestamps of records)";
+            case REFUSED -> "the producer may not ask it (that needs the right to read the topic)";
+            case REMEMBERED, UNANSWERED -> "it remembers the last batches only";
+        };
+        return new OutOfOrderSequenceException("The answer to " + batch.count() + " record(s) for " + batch.partition()
+                + " is lost, and the broker cannot tell whether it has written them: " + why
+                + "; sent again they might be there twice");
+    }
+
+    private static OutOfOrderSequenceException missingBefore(FinishedBatch batch, ProducerMemory answer) {
+        return new OutOfOrderSequenceException(batch.partition() + " lacks what was before sequence " + batch.sequence()
+                + ": the last that its leader has is " + answer.lastSequence());
     }
 }

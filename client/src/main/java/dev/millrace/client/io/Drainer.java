@@ -179,16 +179,16 @@ final class Drainer {
     /** Runs callbacks, completes futures and frees memory of decided batches; then closes a gap in the sequences. */
     private void deliverOutcomes(PartitionState p) {
         visits++;
-        p.failUnwritable();
-        p.failAfterGap();
-        p.failWithdrawn();
+        p.givenUp.failUnwritable();
+        p.givenUp.failAfterGap();
+        p.givenUp.failWithdrawn();
         p.deliverDecided();
         p.completeWithdrawals();
         p.closeSequenceGap(ids);
     }
 
     private void expire(PartitionState p, long nowMs) {
-        p.failOpenedBefore(
+        p.givenUp.failOpenedBefore(
                 nowMs - settings.deliveryTimeoutMs() + 1,
                 batch -> new TimeoutException("Expiring " + batch.count()
                         + " record(s) for " + batch.partition() + ": " + (nowMs - batch.createdMs())
@@ -305,8 +305,8 @@ final class Drainer {
 
     /** Fails every record without an outcome whose batch was opened before {@code createdBeforeMs}. */
     void failAll(long createdBeforeMs, RuntimeException reason) {
-        PartitionState.Abort abort = new PartitionState.Abort(reason);
-        accumulator.forEachQueue(ready, queue -> stateOf(queue).failOpenedBefore(createdBeforeMs, abort));
+        GivenUpBatches.Abort abort = new GivenUpBatches.Abort(reason);
+        accumulator.forEachQueue(ready, queue -> stateOf(queue).givenUp.failOpenedBefore(createdBeforeMs, abort));
         deliverDecided();
     }
 
@@ -318,8 +318,8 @@ final class Drainer {
 
     /** Fails every record that has not been sent yet. */
     void failUnsent(RuntimeException reason) {
-        PartitionState.Abort abort = new PartitionState.Abort(reason);
-        accumulator.forEachQueue(ready, queue -> stateOf(queue).failUnsent(Long.MAX_VALUE, abort));
+        GivenUpBatches.Abort abort = new GivenUpBatches.Abort(reason);
+        accumulator.forEachQueue(ready, queue -> stateOf(queue).givenUp.failUnsent(Long.MAX_VALUE, abort));
         deliverDecided();
     }
 

@@ -2,9 +2,11 @@ package dev.millrace.client.io;
 
 import dev.millrace.client.accumulator.Evidence;
 import dev.millrace.client.accumulator.FinishedBatch;
+import dev.millrace.client.accumulator.PartitionQueue;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * The batches that were taken from a partition's queue and are not done, in the order of their sequences: sent ones,
@@ -32,6 +34,12 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
             capacity *= 2;
         }
         batches.addLast(batch);
+    }
+
+    /** Takes over the queue's first finished batch. If there is no memory for that, it stays in the queue. */
+    void moveFrom(PartitionQueue queue) {
+        addLast(queue.peek());
+        queue.take();
     }
 
     @Override
@@ -96,14 +104,24 @@ final class OutstandingBatches implements Iterable<FinishedBatch> {
 
     /** Whether the broker has accepted a later batch. */
     boolean isLaterAccepted(FinishedBatch batch) {
-        boolean later = false;
+        return anyAfter(batch, FinishedBatch::isAccepted);
+    }
+
+    /** Whether any batch after this one is such. */
+    boolean anyAfter(FinishedBatch batch, Predicate<FinishedBatch> isSuch) {
+        boolean isLater = false;
         for (FinishedBatch other : batches) {
-            if (later && other.isAccepted()) {
+            if (isLater && isSuch.test(other)) {
                 return true;
             }
-            later |= isSame(other, batch);
+            isLater |= isSame(other, batch);
         }
         return false;
+    }
+
+    /** Whether this batch, or any after it, is such. */
+    boolean anyFrom(FinishedBatch batch, Predicate<FinishedBatch> isSuch) {
+        return isSuch.test(batch) || anyAfter(batch, isSuch);
     }
 
     /** Replaces the whole by its parts; if there is no memory for that, nothing changes. */

@@ -4,13 +4,8 @@ import dev.millrace.client.accumulator.Evidence;
 import dev.millrace.client.accumulator.FailureLog;
 import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.accumulator.PartitionQueue;
-import dev.millrace.client.accumulator.SealCause;
-import dev.millrace.client.accumulator.Withdrawal;
-import java.util.ArrayList;
 import java.util.Iterator;
-import java.util.List;
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,12 +17,7 @@ import org.slf4j.LoggerFactory;
  * those whose outcome is known while an earlier one's is not. After an error only the first of them is sent, alone,
  * until the current leader has accepted it; see {@link LeaderState}.
  *
- * <p><b>Threads:</b> the partition's I/O thread. The methods below "transactions" are shared with the first I/O thread:
- * the partition's own thread calls {@link #markWanted} and {@link #addedIn}, the first one {@link #isWantedIn} and
- * {@link #markAdded}.
- * <p><b>Ordering:</b> {@code wantedIn} and {@code addedIn} are volatile, each written by one thread. {@code wantedIn}
- * is written before the partition is added to the queue of {@link TransactionPartitions}; {@code addedIn} before the
- * partition is handed over to its own thread again.
+ * <p><b>Threads:</b> the partition's I/O thread.
  */
 final class PartitionState {
     private static final Logger log = LoggerFactory.getLogger(PartitionState.class);
@@ -50,16 +40,15 @@ final class PartitionState {
 
     final Deadlines.Deadline expiring = new Deadlines.Deadline(this);
 
+    /** Fails what is not to be sent (again). */
+    final GivenUpBatches givenUp;
+
+    final TransactionMembership membership = new TransactionMembership();
+
     /** Set by {@link Drainer}: whether it has changed, and is about to be visited. */
     boolean isChanged;
 
-    /** Under way. */
-    private final List<Withdrawal> withdrawals = new ArrayList<>(0);
-
     private int inFlight;
-
-    private volatile long wantedIn;
-    private volatile long addedIn;
 
     /** The leader was asked what it remembers, and has not answered. */
     private boolean isAsking;
@@ -77,29 +66,8 @@ final class PartitionState {
         this.given = sequences.given();
         this.metrics = metrics;
         this.leader = new LeaderState(settings.maxInFlight());
-        this.doubts = new Doubts(outstanding, memory);
-    }
-
-    // ---- transactions: wanted by its own thread, added by the first I/O thread ----
-
-    /** Marks the partition as to be added to this transaction; false if it was marked before. */
-    boolean markWanted(long transaction) {
-        boolean isNew = wantedIn != transaction;
-        wantedIn = transaction;
-        return isNew;
-    }
-
-    boolean isWantedIn(long transaction) {
-        return wantedIn == transaction;
-    }
-
-    void markAdded(long transaction) {
-        addedIn = transaction;
-    }
-
-    /** The last transaction to which it was added. */
-    long addedIn() {
-        return addedIn;
+        this.doubts = new Doubts(outstanding, sequences, memory);
+        this.givenUp = new GivenUpBatches(queue, outstanding, sequences);
     }
 
     boolean isIdempotent() {
@@ -207,14 +175,8 @@ final class PartitionState {
             if (sequences.number(batch, newest, outstanding.isEmpty())) {
                 leader.requireAcceptance();
             }
-            moveToOutstanding(batch);
+            outstanding.moveFrom(queue);
         }
-    }
-
-    /** Adds before it removes: if memory is lacking, the batch is still in the queue, and its records are not lost. */
-    private void moveToOutstanding(FinishedBatch batch) {
-        outstanding.addLast(batch); // may lack memory
-        queue.take();
     }
 
     /** Before this time nothing is sent to the leader that refused a batch. */
@@ -240,7 +202,7 @@ final class PartitionState {
     /** The broker has the batch. Call this before the batch is decided. */
     void onAccepted(FinishedBatch batch, long nowMs) {
         if (idempotent) {
-            failOvertaken(batch);
+            doubts.failOvertaken(batch);
         }
         if (isFirstUndecided(batch)) {
             leader.onAccepted(batch.sentInTerm(), nowMs);
@@ -248,46 +210,6 @@ final class PartitionState {
         if (idempotent && !outstanding.isLaterAccepted(batch)) {
             sequences.onAccepted(batch);
         }
-    }
-
-    /** A later batch is in the log: earlier ones that are proved unwritten are not sent any more. */
-    private void failOvertaken(FinishedBatch accepted) {
-        if (isFirstUndecided(accepted)) {
-            return;
-        }
-        for (FinishedBatch earlier : outstanding) {
-            if (earlier == accepted) {
-                return;
-            }
-            earlier.onAbsenceOver();
-            if (!earlier.isInFlight() && earlier.evidence() != Evidence.UNKNOWN) {
-                failInDoubt(earlier, overtaken(earlier));
-            }
-        }
-    }
-
-    private void failInDoubt(FinishedBatch batch, OutOfOrderSequenceException cause) {
-        if (batch.isDecided()) {
-            return;
-        }
-        log.warn("{}: {} records failed: {}", batch.partition(), batch.count(), cause.getMessage());
-        noteGap(true, cause);
-        batch.decide(-1, -1, cause);
-    }
-
-    /** Why a batch fails that is not in the log, while a later one is. */
-    static OutOfOrderSequenceException overtaken(FinishedBatch batch) {
-        return new OutOfOrderSequenceException("The broker refused " + batch.count() + " record(s) for "
-                + batch.partition() + " before it wrote them, and has accepted later ones, or may have, because it had"
-                + " forgotten the producer (producer.id.expiration.ms, counted from the timestamps of records); they are"
-                + " not written, and sent again they would be in the wrong order");
-    }
-
-    private static OutOfOrderSequenceException open(FinishedBatch batch) {
-        return new OutOfOrderSequenceException("The answer to " + batch.count() + " record(s) for " + batch.partition()
-                + " is lost, and the broker can no longer tell whether it has written them: it may have forgotten the"
-                + " producer (producer.id.expiration.ms, counted from the timestamps of records), or the producer may"
-                + " not ask (it needs the right to read the topic); sent again they might be there twice");
     }
 
     /** A batch was refused, and will be sent again, alone, but not before {@code backoffUntilMs}. */
@@ -314,11 +236,7 @@ final class PartitionState {
      */
     void onFailed(FinishedBatch batch, RuntimeException cause) {
         leader.requireAcceptance();
-        noteGap(batch.sequence() != FinishedBatch.NO_SEQUENCE, cause);
-    }
-
-    private void noteGap(boolean hasSequence, RuntimeException cause) {
-        sequences.onFailed(hasSequence, cause);
+        sequences.onFailed(batch.sequence() != FinishedBatch.NO_SEQUENCE, cause);
     }
 
     /**
@@ -351,45 +269,7 @@ final class PartitionState {
             leader.backOffUntil(askAgainAtMs);
             return;
         }
-        ProducerMemory answer = told.ofEpoch(sequences.producerId().epoch());
-        doubts.onAnswer(nowMs);
-        outstanding.forEach(FinishedBatch::onAbsenceOver);
-        for (FinishedBatch batch : outstanding) {
-            if (!batch.isAccepted()) {
-                apply(doubts.verdictOn(batch, answer, nowMs), batch);
-            }
-        }
-        if (doubts.hasGap()) {
-            closeGap(answer);
-        }
-    }
-
-    /** Only the first outcome of a batch counts. */
-    private void apply(Doubts.Verdict verdict, FinishedBatch batch) {
-        switch (verdict) {
-            case UNWRITTEN -> batch.onAbsent();
-            case OVERTAKEN -> failInDoubt(batch, overtaken(batch));
-            case OPEN -> failInDoubt(batch, open(batch));
-            case SEND_AGAIN -> {}
-        }
-    }
-
-    /** Without new sequences, if the leader may take the old ones now, or if they must not change. */
-    private void closeGap(ProducerMemory answer) {
-        FinishedBatch first = outstanding.firstUndecided();
-        boolean isNext = first != null
-                && answer.kind() == ProducerMemory.Kind.REMEMBERED
-                && first.sequence() == Sequences.after(answer.lastSequence(), 1);
-        boolean isToBeRecognized = outstanding.firstUndecided(Evidence.UNKNOWN) != null;
-        if (isNext || isToBeRecognized || answer.kind() == ProducerMemory.Kind.FORGOTTEN) {
-            doubts.clearGap();
-        } else if (first != null && !mayRenumber()) {
-            doubts.clearGap();
-            failInDoubt(
-                    first,
-                    new OutOfOrderSequenceException(first.partition() + " lacks what was before sequence "
-                            + first.sequence() + ": the last that its leader has is " + answer.lastSequence()));
-        }
+        doubts.onAnswer(told, nowMs);
     }
 
     /** Whether every earlier batch has an outcome. */
@@ -444,12 +324,7 @@ final class PartitionState {
         if (!idempotent || isAsking) {
             return;
         }
-        if (doubts.hasGap() && outstanding.firstUndecided(Evidence.UNKNOWN) == null) {
-            doubts.clearGap();
-            if (mayRenumber()) {
-                sequences.onGap();
-            }
-        }
+        doubts.endGapIfNothingIsUnknown();
         if (outstanding.isEmpty()) {
             sequences.onAllDecided();
         }
@@ -475,7 +350,12 @@ final class PartitionState {
         }
     }
 
-    // ---- what takes too long ----
+    /** Tells the application of what it has withdrawn, once nothing of it can be written any more. */
+    void completeWithdrawals() {
+        if (inFlight == 0) {
+            givenUp.completeWithdrawals();
+        }
+    }
 
     boolean isIdle() {
         return outstanding.isEmpty() && !queue.hasRecords();
@@ -490,117 +370,9 @@ final class PartitionState {
         return queue.hasRecords() ? queue.oldestCreatedMs() : Long.MAX_VALUE;
     }
 
-    /** Fails every batch opened before {@code createdBeforeMs}, the oldest first. Deliver them afterwards. */
-    void failOpenedBefore(long createdBeforeMs, Failure reason) {
-        for (FinishedBatch batch : outstanding) {
-            if (!batch.isDecided() && batch.createdMs() < createdBeforeMs) {
-                RuntimeException cause = reason.of(batch);
-                noteGap(true, cause); // its sequence was sent, or a later part's was
-                fail(batch, cause, reason.isCounted());
-            }
-        }
-        failUnsent(createdBeforeMs, reason);
-    }
-
-    /** As {@link #failOpenedBefore}, but only batches without a sequence. */
-    void failUnsent(long createdBeforeMs, Failure reason) {
-        while (queue.hasRecords() && queue.oldestCreatedMs() < createdBeforeMs) {
-            queue.sealOldest(SealCause.FAILURE);
-            FinishedBatch batch = queue.peek();
-            if (batch == null) {
-                return; // a writer is about to commit, and will then hand over the partition
-            }
-            takeToFail(batch, batch.isUnwritable() ? batch.failure() : reason.of(batch), reason.isCounted());
-        }
-    }
-
-    /** Fails finished batches that must not be sent because they could not be written. */
-    void failUnwritable() {
-        for (FinishedBatch batch = queue.peek(); batch != null && batch.isUnwritable(); batch = queue.peek()) {
-            takeToFail(batch, batch.failure(), true);
-        }
-    }
-
-    /** Fails what is not in flight after a batch with given sequences has failed: the broker expects that one. */
-    void failAfterGap() {
-        RuntimeException cause = given.failureOrNull();
-        if (cause != null) {
-            failNotInFlight(cause);
-        }
-    }
-
-    /** Fails what the application has withdrawn; what is in flight is told not to be sent again. */
-    void failWithdrawn() {
-        Withdrawal asked = queue.takeWithdrawal();
-        if (asked == null) {
-            return;
-        }
-        withdrawals.add(asked);
-        for (FinishedBatch batch : outstanding) {
-            if (batch.isInFlight()) {
-                batch.withdraw(asked.cause());
-            }
-        }
-        failNotInFlight(asked.cause());
-    }
-
-    private void failNotInFlight(RuntimeException cause) {
-        for (FinishedBatch batch : outstanding) {
-            if (!batch.isDecided() && !batch.isInFlight()) {
-                noteGap(true, cause);
-                batch.decide(-1, -1, cause);
-            }
-        }
-        failUnsent(Long.MAX_VALUE, batch -> cause);
-    }
-
-    /** Tells the application when what it has withdrawn can no longer be written. */
-    void completeWithdrawals() {
-        if (inFlight == 0) {
-            withdrawals.forEach(withdrawal -> withdrawal.done().complete(null));
-            withdrawals.clear();
-        }
-    }
-
-    private void takeToFail(FinishedBatch batch, RuntimeException cause, boolean isCounted) {
-        given.onFailed(cause);
-        fail(batch, cause, isCounted);
-        moveToOutstanding(batch); // its callbacks run after those of the batches before it
-    }
-
-    private static void fail(FinishedBatch batch, RuntimeException cause, boolean isCounted) {
-        batch.decide(-1, -1, cause);
-        if (!isCounted) {
-            batch.leaveUncounted();
-        }
-    }
-
     /** After the connections are gone: nothing can be in flight any more. */
     void abandonInFlight() {
         outstanding.forEach(batch -> batch.onRequestEnded(false));
         inFlight = 0;
-    }
-
-    /** Gives the reason why a batch fails. */
-    interface Failure {
-        RuntimeException of(FinishedBatch batch);
-
-        /** Whether the metrics count the records as failed. */
-        default boolean isCounted() {
-            return true;
-        }
-    }
-
-    /** The records are given up, and do not count as failed, as with the stock producer. */
-    record Abort(RuntimeException reason) implements Failure {
-        @Override
-        public RuntimeException of(FinishedBatch batch) {
-            return reason;
-        }
-
-        @Override
-        public boolean isCounted() {
-            return false;
-        }
     }
 }

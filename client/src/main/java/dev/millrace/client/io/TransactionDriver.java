@@ -108,7 +108,7 @@ final class TransactionDriver implements IoTask {
         }
         View view = state.view();
         for (PartitionState p : wanted) {
-            if (p.isWantedIn(view.number())) {
+            if (p.membership.isWantedIn(view.number())) {
                 toAdd.add(p);
             }
         }
@@ -313,7 +313,7 @@ final class TransactionDriver implements IoTask {
         if (refused.isEmpty()) {
             facts.noteAdded();
             for (PartitionState p : adding) {
-                p.markAdded(transaction);
+                p.membership.markAdded(transaction);
                 p.queue().handOver();
             }
             adding.clear();

@@ -20,10 +20,10 @@ final class TransactionPartitions {
 
     /** True if the partition was added to this transaction; if not, requests that. */
     boolean tryAdmit(PartitionState partition, long transaction) {
-        if (partition.addedIn() == transaction) {
+        if (partition.membership.addedIn() == transaction) {
             return true;
         }
-        if (partition.markWanted(transaction)) {
+        if (partition.membership.markWanted(transaction)) {
             wanted.add(partition);
             wakeFirst.run();
         }

@@ -126,7 +126,7 @@ class PartitionStateTest {
         share.stampsLeft = Integer.MAX_VALUE;
         state.abandonInFlight();
         accumulator.close();
-        state.failOpenedBefore(Long.MAX_VALUE, any -> new KafkaException("The end"));
+        state.givenUp.failOpenedBefore(Long.MAX_VALUE, any -> new KafkaException("The end"));
         state.deliverDecided();
         assertThat(told).hasSameSizeAs(futures).doesNotHaveDuplicates();
         assertThat(futures).allMatch(RecordFuture::isDone);
@@ -165,7 +165,7 @@ class PartitionStateTest {
 
         // then
         state.abandonInFlight();
-        state.failOpenedBefore(Long.MAX_VALUE, any -> new KafkaException("The end"));
+        state.givenUp.failOpenedBefore(Long.MAX_VALUE, any -> new KafkaException("The end"));
         state.deliverDecided();
         assertThat(future.certainty()).isEqualTo(DeliveryCertainty.POSSIBLY_PERSISTED);
     }
@@ -214,7 +214,7 @@ class PartitionStateTest {
                 (OutstandingBatches) field(PartitionState.class, "outstanding").get(state);
         field(OutstandingBatches.class, "batches").set(outstanding, new FixedDeque());
 
-        state.failOpenedBefore(Long.MAX_VALUE, any -> new KafkaException("The end"));
+        state.givenUp.failOpenedBefore(Long.MAX_VALUE, any -> new KafkaException("The end"));
 
         assertThat(outstanding).hasSize(41).allMatch(FinishedBatch::isDecided);
         state.deliverDecided();

@@ -28,15 +28,15 @@ import org.apache.kafka.common.errors.DuplicateSequenceException;
 /** An I/O side that is wrong in one thing, as somebody might write it. */
 @SuppressWarnings("ImmutableEnumChecker") // only a count of hits changes
 enum WeakenedTwin {
-    EXPIRY_LEAVES_NOTHING_UNRESOLVED(withoutCall("io.PartitionState", "failOpenedBefore", "noteGap")),
-    FAILURE_LEAVES_NOTHING_UNRESOLVED(withoutCall("io.PartitionState", "onFailed", "noteGap")),
+    EXPIRY_LEAVES_NOTHING_UNRESOLVED(withoutCall("io.GivenUpBatches", "failOpenedBefore", "onFailed")),
+    FAILURE_LEAVES_NOTHING_UNRESOLVED(withoutCall("io.PartitionState", "onFailed", "onFailed")),
     NEW_SEQUENCES_WHILE_UNRESOLVED(
             call("io.PartitionState", "candidate", "mayHaveGap", 0),
             call("io.PartitionState", "isOpenBatchNext", "mayHaveGap", 0)),
     NEW_EPOCH_DOES_NOT_START_AT_ZERO(withoutWrite("io.Sequences", "restart", "nextAcknowledged")),
     EVERY_RETRY_GETS_A_NEW_SEQUENCE(
             cell(RETRIABLE, UNKNOWN, FIRST, NEW_EPOCH),
-            call("io.PartitionState", "closeSequenceGap", "firstUndecided", 0),
+            call("io.Doubts", "endGapIfNothingIsUnknown", "firstUndecided", 0),
             call("io.PartitionState", "isQuestionOpen", "isQuestionOpen", 0)),
     PARTS_ARE_NUMBERED_WRONGLY(call("io.Sequences", "numberParts", "count", 1)),
     SEQUENCES_DO_NOT_WRAP(number("io.Sequences", "after", Integer.MAX_VALUE, -1)),
@@ -51,12 +51,12 @@ enum WeakenedTwin {
     LOST_AND_OVERTAKEN_FAILS(cell(RETRIABLE, UNKNOWN, OVERTAKEN, FAIL)),
 
     NEW_EPOCH_WITHOUT_ASKING(
-            call("io.PartitionState", "closeSequenceGap", "firstUndecided", 0),
+            call("io.Doubts", "endGapIfNothingIsUnknown", "firstUndecided", 0),
             call("io.PartitionState", "isQuestionOpen", "isQuestionOpen", 0)),
     RETRY_WITHOUT_ASKING(call("io.Doubts", "isQuestionOpen", "isRetryUnsafe", 0)),
     BROKERS_NEVER_FORGET(
             call("io.Doubts", "isMemoryCertain", "isCertain", 1),
-            call("io.Doubts", "isMemoryCertainAfter", "isCertain", 1)),
+            call("io.Doubts", "isMemoryCertainAfter", "anyFrom", 0)),
     FORGOTTEN_MEANS_UNWRITTEN(call("io.Doubts", "verdictOnUnknown", "isMemoryCertainAfter", 1)),
     OVERTAKEN_IS_SENT_AGAIN(withoutCall("io.PartitionState", "onAccepted", "failOvertaken")),
     SEVERAL_IN_FLIGHT_AFTER_A_PAUSE(withoutCall("io.PartitionState", "markInFlight", "onSendingAlone")),
