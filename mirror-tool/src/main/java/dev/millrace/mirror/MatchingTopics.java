@@ -47,14 +47,14 @@ public record MatchingTopics(Set<String> mirrored, Map<String, String> refused) 
     }
 
     /**
-     * Returns all of them, if all can be mirrored.
+     * Returns these, if some topic can be mirrored.
      *
-     * @throws MirrorException when one cannot
+     * @throws MirrorException when none can
      */
-    Set<String> requireNoneRefused() {
-        refused.values().stream().findFirst().ifPresent(why -> {
-            throw MirrorException.failed(why);
-        });
-        return mirrored;
+    MatchingTopics requireSome() {
+        if (mirrored.isEmpty()) {
+            throw MirrorException.failed(refused.values().iterator().next());
+        }
+        return this;
     }
 }

@@ -112,11 +112,13 @@ public final class Mirror {
         }
         targetId = idOfTarget;
         Clusters.checkDistinct(sourceId, targetId);
-        Set<String> topics =
-                start.repeat(() -> MatchingTopics.ask(source, config).requireNoneRefused());
-        if (topics == null) {
+        MatchingTopics matching =
+                start.repeat(() -> MatchingTopics.ask(source, config).requireSome());
+        if (matching == null) {
             return;
         }
+        refusedTopics.update(matching);
+        Set<String> topics = matching.mirrored();
         try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, config)) {
             opposite.check();
             String groupOnTarget = config.consumer()
@@ -196,9 +198,10 @@ public final class Mirror {
         ScheduledExecutorService preparing = Timers.daemon("mirror-target");
         ScheduledExecutorService watching = Timers.daemon("mirror-watch");
         try {
-            TargetPartitions partitions = new TargetPartitions(topics, this::fail, preparing);
+            TargetPartitions partitions = new TargetPartitions(topics, this::fail, refusedTopics, preparing);
             TargetWatch watch = new TargetWatch(
                     new TargetDiagnosis(copies, partitions)::findCause,
+                    refusedTopics::isRefusedByTarget,
                     config.policies().waitForTarget(),
                     this::fail);
             // All together, before members ask for theirs; what fails is tried again, and told, when a member has it.

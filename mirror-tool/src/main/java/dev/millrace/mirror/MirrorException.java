@@ -5,6 +5,7 @@ import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InvalidReplicationFactorException;
+import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.RetriableException;
 
 /** A failure whose message is one line for the user: what happened, where, and what would be right. */
@@ -78,6 +79,11 @@ public final class MirrorException extends RuntimeException {
                 || find(RetriableException.class, this).isPresent()
                 // Too few brokers for a new topic's replicas, as long as some are down.
                 || find(InvalidReplicationFactorException.class, this).isPresent();
+    }
+
+    /** Whether a topic cannot have its name there: that concerns the topic alone. */
+    boolean isOfName() {
+        return find(InvalidTopicException.class, this).isPresent();
     }
 
     /** The exit code of the process: 2 for wrong usage, 1 for a failure. */

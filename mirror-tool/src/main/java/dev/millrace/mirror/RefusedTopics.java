@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.KafkaException;
@@ -10,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of topics that appear while the mirror runs and cannot have their names on the target. They are not mirrored, and
- * all others are.
+ * Tells of topics that cannot have their names on the target: by the rules of {@link TopicNames}, or because the target
+ * refuses them. They are not mirrored, and all others are.
  *
- * <p><b>Threads:</b> one timer looks; any asks for their number.
- * <p><b>Ordering:</b> a volatile set, immutable once published.
+ * <p><b>Threads:</b> one timer looks; any calls the others.
+ * <p><b>Ordering:</b> a volatile set, immutable once published, and a concurrent one.
  */
 final class RefusedTopics {
     private static final Logger LOG = LoggerFactory.getLogger(RefusedTopics.class);
@@ -22,6 +23,7 @@ final class RefusedTopics {
 
     private final MirrorConfig config;
     private volatile Set<String> refused = Set.of();
+    private final Set<String> refusedByTarget = ConcurrentHashMap.newKeySet();
     private long lookedNanos = System.nanoTime();
 
     RefusedTopics(MirrorConfig config) {
@@ -52,17 +54,42 @@ final class RefusedTopics {
 
     /** @param all topics of the source */
     void look(Set<String> all) {
-        var found = MatchingTopics.of(all, config).refused();
-        found.forEach((topic, why) -> {
+        update(MatchingTopics.of(all, config));
+    }
+
+    /** Tells of those that are new. */
+    void update(MatchingTopics topics) {
+        topics.refused().forEach((topic, why) -> {
             if (!refused.contains(topic)) {
-                LOG.warn("{}. It is not mirrored; all others are", why);
+                tell(why);
             }
         });
-        refused = Set.copyOf(found.keySet());
+        refused = Set.copyOf(topics.refused().keySet());
+    }
+
+    /** The target has refused the topic because of its name. It may take it once another topic there is gone. */
+    void onRefused(String topic, String why) {
+        if (refusedByTarget.add(topic)) {
+            tell(why);
+        }
+    }
+
+    /** The target has the topic. */
+    void onTaken(String topic) {
+        refusedByTarget.remove(topic);
+    }
+
+    private static void tell(String why) {
+        LOG.warn("{}. The topic is not mirrored; all others are", why);
+    }
+
+    /** Whether the target has refused the topic. */
+    boolean isRefusedByTarget(String topic) {
+        return refusedByTarget.contains(topic);
     }
 
     /** How many there are now. */
     int count() {
-        return refused.size();
+        return refused.size() + refusedByTarget.size();
     }
 }

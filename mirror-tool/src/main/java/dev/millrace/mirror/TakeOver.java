@@ -67,7 +67,9 @@ public record TakeOver(String group, List<Position> positions) {
             String targetId = Clusters.clusterId(target, config.producer());
             Clusters.checkDistinct(sourceId, targetId);
             List<TopicPartition> partitions = new ArrayList<>();
-            Clusters.partitionCounts(source, MatchingTopics.ask(source, config).requireNoneRefused())
+            Clusters.partitionCounts(
+                            source,
+                            MatchingTopics.ask(source, config).requireSome().mirrored())
                     .forEach((topic, count) -> partitions.addAll(Clusters.partitions(topic, count)));
             partitions.sort(ORDER);
             String group = MirrorGroup.onSource(config, targetId);

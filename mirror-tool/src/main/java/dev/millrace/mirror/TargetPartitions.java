@@ -22,6 +22,7 @@ import org.apache.kafka.common.errors.InterruptException;
 final class TargetPartitions {
     private final Preparation preparation;
     private final Consumer<Throwable> onFailure;
+    private final RefusedTopics refused;
     private volatile Consumer<Set<String>> beforeReady = topics -> {};
     private final Executor executor;
     private final Set<TopicPartition> wanted = ConcurrentHashMap.newKeySet();
@@ -49,11 +50,13 @@ final class TargetPartitions {
 
     /**
      * @param onFailure told what cannot be mended by trying again
+     * @param refused told of topics that the target does not take because of their names
      * @param executor of one thread
      */
-    TargetPartitions(Preparation preparation, Consumer<Throwable> onFailure, Executor executor) {
+    TargetPartitions(Preparation preparation, Consumer<Throwable> onFailure, RefusedTopics refused, Executor executor) {
         this.preparation = preparation;
         this.onFailure = onFailure;
+        this.refused = refused;
         this.executor = executor;
     }
 
@@ -122,7 +125,9 @@ final class TargetPartitions {
 
     private void onFailure(String topic, MirrorException failure) {
         problems.put(topic, failure.getMessage());
-        if (!failure.isTemporary()) {
+        if (failure.isOfName()) {
+            refused.onRefused(topic, failure.getMessage());
+        } else if (!failure.isTemporary()) {
             onFailure.accept(failure);
         }
     }
@@ -133,6 +138,7 @@ final class TargetPartitions {
             if (preparation.ensure(partition) && wanted.remove(partition)) {
                 ready.add(partition);
                 problems.remove(partition.topic());
+                refused.onTaken(partition.topic());
             }
             return true;
         } catch (MirrorException e) {

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +32,7 @@ final class TargetWatch {
     private static final Problem NO_PROBLEM = new Problem(Set.of(), "");
 
     private final Function<Set<TopicPartition>, String> findCause;
+    private final Predicate<String> isRefused;
     private final Duration limit;
     private final Consumer<Throwable> onTooLong;
     private final Map<Object, Map<TopicPartition, Long>> reports = new ConcurrentHashMap<>();
@@ -52,11 +54,17 @@ final class TargetWatch {
 
     /**
      * @param findCause says what is the matter with these partitions; may block for some seconds
+     * @param isRefused whether a topic is not mirrored because of its name, so that nothing of it is expected
      * @param limit how long a partition may wait
      * @param onTooLong is told if one waits longer
      */
-    TargetWatch(Function<Set<TopicPartition>, String> findCause, Duration limit, Consumer<Throwable> onTooLong) {
+    TargetWatch(
+            Function<Set<TopicPartition>, String> findCause,
+            Predicate<String> isRefused,
+            Duration limit,
+            Consumer<Throwable> onTooLong) {
         this.findCause = findCause;
+        this.isRefused = isRefused;
         this.limit = limit;
         this.onTooLong = onTooLong;
     }
@@ -119,6 +127,7 @@ final class TargetWatch {
     private void updateWaits(long nowNanos) {
         Map<TopicPartition, Long> reported = new HashMap<>();
         reports.values().forEach(reported::putAll);
+        reported.keySet().removeIf(partition -> isRefused.test(partition.topic()));
         waits.keySet().retainAll(reported.keySet());
         reported.forEach((partition, position) -> {
             Wait known = waits.get(partition);

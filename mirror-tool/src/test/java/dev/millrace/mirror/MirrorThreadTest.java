@@ -663,7 +663,7 @@ class MirrorThreadTest {
                 new MirrorObserver() {},
                 sender,
                 Optional.empty());
-        TargetWatch watch = new TargetWatch(stalled -> "", MirrorPolicies.FOREVER, mirror::fail);
+        TargetWatch watch = new TargetWatch(stalled -> "", topic -> false, MirrorPolicies.FOREVER, mirror::fail);
         GivenUpRecords givenUp = new GivenUpRecords(ProducerKind.STOCK, null, TopicNames.KEPT);
         return new MirrorThread(mirror, consumer, positions, target, watch, copier, givenUp);
     }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,7 @@ class TargetPartitionsTest {
     private final Map<String, RuntimeException> refusals = new HashMap<>();
     private final List<TopicPartition> tried = new ArrayList<>();
     private final List<Throwable> failures = new ArrayList<>();
+    private final RefusedTopics refused = new RefusedTopics(null);
     private final TargetPartitions partitions = Targets.prepared(
             partition -> {
                 tried.add(partition);
@@ -28,7 +30,8 @@ class TargetPartitionsTest {
                 }
                 return true;
             },
-            failures::add);
+            failures::add,
+            refused);
 
     @Test
     void shouldTryAgainWhatTheTargetDidNotAnswerAndGoOnWithOtherTopics() {
@@ -55,6 +58,23 @@ class TargetPartitionsTest {
         partitions.prepare(List.of(FIRST));
 
         assertThat(failures).singleElement().asString().contains("not allowed");
+    }
+
+    @Test
+    void shouldGoOnWithoutATopicThatTheTargetRefusesBecauseOfItsName() {
+        refusals.put("orders", MirrorException.failed("Could not", new InvalidTopicException("collides")));
+
+        partitions.prepare(List.of(FIRST, OTHER));
+        assertThat(partitions.isReady(OTHER)).isTrue();
+        assertThat(partitions.isReady(FIRST)).isFalse();
+        assertThat(refused.isRefusedByTarget("orders")).isTrue();
+        assertThat(refused.count()).isOne();
+        refusals.clear();
+        partitions.prepareWanted();
+
+        assertThat(partitions.isReady(FIRST)).isTrue();
+        assertThat(refused.count()).isZero();
+        assertThat(failures).isEmpty();
     }
 
     @Test

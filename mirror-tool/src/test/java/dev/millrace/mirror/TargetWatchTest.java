@@ -68,6 +68,15 @@ class TargetWatchTest {
     }
 
     @Test
+    void shouldExpectNothingOfATopicThatIsRefused() {
+        watch.report(this, Map.of(new TopicPartition("refused", 0), 5L));
+
+        lookEachSecond(0, 200);
+
+        assertThat(messages()).isEmpty();
+    }
+
+    @Test
     void shouldNotCountTheTimeInWhichNothingWaits() {
         watch.report(this, Map.of(FIRST, 5L));
         lookEachSecond(0, 8);
@@ -100,7 +109,7 @@ class TargetWatchTest {
     }
 
     private TargetWatch watch(Duration limit) {
-        return new TargetWatch(stalled -> "asleep", limit, failures::add);
+        return new TargetWatch(stalled -> "asleep", "refused"::equals, limit, failures::add);
     }
 
     private void lookEachSecond(int from, int to) {

@@ -14,6 +14,12 @@ final class Targets {
      * @param ensure as {@link TargetPartitions.Preparation#ensure}
      */
     static TargetPartitions prepared(Predicate<TopicPartition> ensure, Consumer<Throwable> onFailure) {
+        return prepared(ensure, onFailure, new RefusedTopics(null));
+    }
+
+    /** As the other, and tells these of topics that are refused. */
+    static TargetPartitions prepared(
+            Predicate<TopicPartition> ensure, Consumer<Throwable> onFailure, RefusedTopics refused) {
         TargetPartitions.Preparation preparation = new TargetPartitions.Preparation() {
             @Override
             public boolean ensure(TopicPartition partition) {
@@ -23,6 +29,6 @@ final class Targets {
             @Override
             public void forget(String topic) {}
         };
-        return new TargetPartitions(preparation, onFailure, Runnable::run);
+        return new TargetPartitions(preparation, onFailure, refused, Runnable::run);
     }
 }

@@ -357,7 +357,7 @@ class TransactionalMemberTest {
         topics.refreshIfDue(0);
         TargetProgress progress =
                 new TargetProgress(mirror, group, source, ResetPolicy.of(reset), partitions -> Map.of());
-        TargetWatch watch = new TargetWatch(unused -> "", MirrorPolicies.FOREVER, mirror::fail);
+        TargetWatch watch = new TargetWatch(unused -> "", topic -> false, MirrorPolicies.FOREVER, mirror::fail);
         return new TransactionalMember(
                 mirror,
                 new TransactionalMember.Consumers(group, source),
