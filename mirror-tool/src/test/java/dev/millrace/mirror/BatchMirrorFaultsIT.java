@@ -107,7 +107,7 @@ class BatchMirrorFaultsIT {
 
             Comparison comparison = clusters.compare(topic(mode));
             System.out.println("BatchMirrorFaultsIT: " + mode + ": " + comparison);
-            assertThat(comparison).as("%s, seed %d", mode, seed).matches(Comparison::isCompleteWithDuplicates);
+            assertThat(comparison).as("%s, seed %d", mode, seed).matches(Comparison::isExact);
         }
     }
 
