@@ -146,6 +146,15 @@ final class RawSender extends RawProducer {
         }
 
         @Override
+        public void compressWith(int codecId) {
+            if (codecId < 0 || codecId >= codecs.size()) {
+                throw new IllegalArgumentException(
+                        "There is no codec " + codecId + "; those known are 0 to " + (codecs.size() - 1));
+            }
+            queue.setCodec(codecs.get(codecId));
+        }
+
+        @Override
         public CompletableFuture<Void> withdraw(RuntimeException cause) {
             return queue.withdraw(cause);
         }

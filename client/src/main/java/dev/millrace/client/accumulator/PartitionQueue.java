@@ -46,6 +46,9 @@ public final class PartitionQueue {
     /** Written before the batch that it is for is opened. */
     private volatile SequenceStart sequenceStart;
 
+    /** Read once for each batch that is finished. */
+    private volatile BatchCodec codec;
+
     private final AtomicReference<Withdrawal> withdrawal = new AtomicReference<>();
 
     PartitionQueue(Accumulator accumulator, TopicPartition partition, int id) {
@@ -53,6 +56,7 @@ public final class PartitionQueue {
         this.partition = partition;
         this.id = id;
         this.ready = accumulator.readyOf(id);
+        this.codec = accumulator.codec();
         this.sizing = new BatchSizing(pool().batchSize());
         this.taken = OpenBatch.startMarker();
         this.newest = taken;
@@ -295,8 +299,13 @@ public final class PartitionQueue {
         return accumulator.counters();
     }
 
+    /** The codec of the batches of records that are finished from now on; any that are passed keep theirs. */
+    public void setCodec(BatchCodec next) {
+        codec = next;
+    }
+
     BatchCodec codec() {
-        return accumulator.codec();
+        return codec;
     }
 
     BufferPool pool() {

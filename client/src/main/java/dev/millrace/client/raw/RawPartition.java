@@ -37,6 +37,15 @@ public interface RawPartition {
     RawResult append(long timestamp, byte[] source, int offset, int length);
 
     /**
+     * Compresses the batches of records of the partition that are finished from now on with this codec, whatever {@code
+     * compression.type} says: also the open one, with the records that it has. Levels are those of the configuration.
+     *
+     * @param codecId the codec's number in the attributes of a batch
+     * @throws IllegalArgumentException there is no such codec
+     */
+    void compressWith(int codecId);
+
+    /**
      * Passes on a whole batch. Records appended before it are in batches before it, which take no more of them; records
      * appended later come after it. The batch is copied. In the header what belongs to the former place is written
      * anew: base offset, leader epoch, producer id, epoch and sequence, and the transactional bit. The checksum is
