@@ -105,6 +105,25 @@ class BatchMirrorIT {
         assertThat(logBytes(clusters.target(), topic)).isGreaterThan(1_000 * 700L);
     }
 
+    @ParameterizedTest
+    @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)
+    void shouldCopyARecordThatIsLargerThanARequestOnlyUntilItIsCompressed(CopyMode mode) throws Exception {
+        String topic = topic("large-" + mode, Map.of());
+        Map<String, Object> config = new HashMap<>(clusters.source().clientConfig());
+        config.putAll(Map.of("compression.type", "gzip", "max.request.size", 10_000_000));
+        try (KafkaProducer<byte[], byte[]> producer = StockProducers.create(config)) {
+            for (int size : List.of(10, 3_000_000, 20)) {
+                MirrorFixture.get(producer.send(new ProducerRecord<>(topic, 0, null, new byte[size])));
+            }
+        }
+
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, mode, "--on-refused=skip")) {
+            await("all is committed", () -> clusters.committed(topic) == 3, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+            assertThat(clusters.compare(topic)).as(mirror.output()).matches(Comparison::isExact);
+        }
+    }
+
     /** Of ten records that compress well each, with gzip. */
     private static void fillWithSmallBatches(String topic, int batches) {
         Map<String, Object> config = new HashMap<>(clusters.source().clientConfig());

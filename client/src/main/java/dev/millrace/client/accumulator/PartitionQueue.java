@@ -204,6 +204,14 @@ public final class PartitionQueue {
     }
 
     /**
+     * A batch of this record alone, compressed as all are here, to be {@link #pass passed}. It tells how large the record
+     * is on the wire, and takes no more memory of the pool than that.
+     */
+    public ByteBuffer compressAlone(long timestamp, byte[] source, int offset, int length) {
+        return PassedBatch.ofRecord(codec(), timestamp, source, offset, length);
+    }
+
+    /**
      * Puts a copy of a whole batch that was made elsewhere after what is here, and seals the open batch before it.
      *
      * @param batch between position and limit, which are not changed
