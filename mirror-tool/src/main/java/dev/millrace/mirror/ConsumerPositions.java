@@ -83,9 +83,7 @@ final class ConsumerPositions {
         if (!unknown.isEmpty()) {
             Map<TopicPartition, Long> outside = new HashMap<>(thrown.offsetOutOfRangePartitions());
             outside.keySet().retainAll(unknown);
-            positions
-                    .resetsOf(outside)
-                    .forEach((partition, to) -> targets.put(partition, new OffsetAndMetadata(to)));
+            positions.resetsOf(outside).forEach((partition, to) -> targets.put(partition, new OffsetAndMetadata(to)));
         }
         return targets;
     }

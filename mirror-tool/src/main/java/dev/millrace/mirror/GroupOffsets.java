@@ -140,7 +140,8 @@ final class GroupOffsets {
         later.entrySet()
                 .removeIf(known -> known.getValue() == null
                         || !written.containsKey(known.getKey())
-                        || known.getValue().offset() <= written.get(known.getKey()).offset());
+                        || known.getValue().offset()
+                                <= written.get(known.getKey()).offset());
         return later;
     }
 

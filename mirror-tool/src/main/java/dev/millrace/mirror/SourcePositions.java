@@ -252,8 +252,7 @@ final class SourcePositions {
         if (!policy.isAllowed() || policy.isEarliest()) {
             return resets(outside.keySet());
         }
-        Map<TopicPartition, Long> targets =
-                new HashMap<>(consumer.beginningOffsets(outside.keySet(), ANSWER_TIMEOUT));
+        Map<TopicPartition, Long> targets = new HashMap<>(consumer.beginningOffsets(outside.keySet(), ANSWER_TIMEOUT));
         targets.entrySet().removeIf(start -> start.getValue() < outside.get(start.getKey()));
         Set<TopicPartition> others = new HashSet<>(outside.keySet());
         others.removeAll(targets.keySet());
