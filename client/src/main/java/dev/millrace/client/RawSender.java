@@ -32,6 +32,9 @@ import org.apache.kafka.common.errors.RecordTooLargeException;
  * <p><b>Threads:</b> any. As {@link RecordSender}, it takes no lock while memory is available.
  */
 final class RawSender extends RawProducer {
+    /** A little less than the most bytes of an array in any JVM. */
+    private static final int MAX_ARRAY = Integer.MAX_VALUE - 64;
+
     private final TopicLookup topics;
     private final Accumulator accumulator;
     private final IoThreads io;
@@ -131,7 +134,13 @@ final class RawSender extends RawProducer {
         @Override
         public RawResult append(long timestamp, byte[] source, int offset, int length) {
             Objects.checkFromIndexSize(offset, length, source.length); // nothing may throw once it is claimed
-            throwIfTooLarge(RecordEncoder.batchSizeUpperBound(length), "A record", queue);
+            int upperBound = RecordEncoder.batchSizeUpperBound(length);
+            if ((upperBound > maxRequestSize || upperBound > totalMemory) && upperBound < MAX_ARRAY) {
+                ByteBuffer alone = queue.compressAlone(timestamp, source, offset, length);
+                throwIfTooLarge(alone.remaining(), "A record", queue);
+                return pass(alone);
+            }
+            throwIfTooLarge(upperBound, "A record", queue);
             transactions.enterSend();
             try {
                 return notClosed(queue.append(timestamp, source, offset, length, maxBlockMs));
@@ -143,6 +152,15 @@ final class RawSender extends RawProducer {
             } finally {
                 transactions.exitSend();
             }
+        }
+
+        @Override
+        public void compressWith(int codecId) {
+            if (codecId < 0 || codecId >= codecs.size()) {
+                throw new IllegalArgumentException(
+                        "There is no codec " + codecId + "; those known are 0 to " + (codecs.size() - 1));
+            }
+            queue.setCodec(codecs.get(codecId));
         }
 
         @Override

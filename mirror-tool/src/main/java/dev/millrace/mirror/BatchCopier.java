@@ -160,6 +160,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     @Override
     public void onFetched(FetchedBatches fetched) {
+        outcomes.addFetched(fetched.size());
         AssignedCopy to = owned.get(fetched.partition());
         if (to == null) {
             fetched.release(); // given up just now

@@ -48,7 +48,8 @@ final class ConsumerPositions {
     /**
      * What has been done about positions that the source no longer has.
      *
-     * @param moved where the consumer goes on, by {@code auto.offset.reset} or where the log was truncated
+     * @param moved where the consumer goes on: at the first record that is left, where the log was truncated, or by
+     *     {@code auto.offset.reset}
      * @param stopped partitions that are paused, and must not be copied any more
      */
     record Recovery(Map<TopicPartition, OffsetAndMetadata> moved, Set<TopicPartition> stopped) {}
@@ -80,7 +81,9 @@ final class ConsumerPositions {
         Set<TopicPartition> unknown = new HashSet<>(lost);
         unknown.removeAll(targets.keySet());
         if (!unknown.isEmpty()) {
-            positions.resets(unknown).forEach((partition, to) -> targets.put(partition, new OffsetAndMetadata(to)));
+            Map<TopicPartition, Long> outside = new HashMap<>(thrown.offsetOutOfRangePartitions());
+            outside.keySet().retainAll(unknown);
+            positions.resetsOf(outside).forEach((partition, to) -> targets.put(partition, new OffsetAndMetadata(to)));
         }
         return targets;
     }

@@ -58,10 +58,8 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
                     Clusters.clusterId(source, config.consumer()),
                     Clusters.clusterId(target, config.producer()));
             Set<String> topics = MatchingTopics.ask(source, config).mirrored();
-            Map<String, Map<TopicPartition, OffsetAndMetadata>> committed = new TreeMap<>(GroupOffsets.committed(
-                    source,
-                    GroupOffsets.names(
-                            source, config.policies().groups().names().orElseThrow(), own)));
+            Map<String, Map<TopicPartition, OffsetAndMetadata>> committed = new TreeMap<>(GroupOffsets.ofConsumers(
+                    source, config.policies().groups().names().orElseThrow(), own));
             Set<TopicPartition> partitions =
                     new TreeSet<>(Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
             committed.values().forEach(of -> {

@@ -16,6 +16,7 @@ import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.ListGroupsOptions;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.GroupState;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.slf4j.Logger;
@@ -31,8 +32,20 @@ final class GroupOffsets {
 
     private GroupOffsets() {}
 
+    /**
+     * What consumer groups with matching names have committed; without the groups of mirrors, whatever their names are:
+     * at the other cluster their offsets would be progress in something else.
+     */
+    static Map<String, Map<TopicPartition, OffsetAndMetadata>> ofConsumers(Admin cluster, Pattern names, String own) {
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> all = committed(cluster, names(cluster, names, own));
+        all.values()
+                .removeIf(offsets -> offsets.values().stream()
+                        .anyMatch(offset -> CommitMetadata.of(offset).targetId().isPresent()));
+        return all;
+    }
+
     /** The consumer groups with matching names, without the mirror's own and those of other mirrors by default. */
-    static Set<String> names(Admin cluster, Pattern names, String own) {
+    private static Set<String> names(Admin cluster, Pattern names, String own) {
         Predicate<String> isWanted = names.asMatchPredicate();
         return Clusters.awaitUnchecked(cluster.listGroups(new ListGroupsOptions().withProtocolTypes(PROTOCOLS))
                         .all())
@@ -99,6 +112,37 @@ final class GroupOffsets {
             LOG.warn("Cannot ask about group {}: {}", group, MirrorException.reason(cause));
         }
         return !isMissing;
+    }
+
+    /**
+     * As {@link #commit}. What the group has is read once more, right before the commit reaches it; what is later there is
+     * put back. Only then is it known: an offset that was overwritten cannot be read any more.
+     */
+    static Optional<Throwable> commitKeepingLater(
+            Admin cluster, String group, Map<TopicPartition, OffsetAndMetadata> offsets) {
+        KafkaFuture<Map<TopicPartition, OffsetAndMetadata>> before =
+                cluster.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata();
+        Optional<Throwable> failure = commit(cluster, group, offsets);
+        try {
+            Map<TopicPartition, OffsetAndMetadata> later = later(Clusters.await(before), offsets);
+            return later.isEmpty() ? failure : commit(cluster, group, later);
+        } catch (ExecutionException e) {
+            return failure.isPresent() || e.getCause() instanceof GroupIdNotFoundException
+                    ? failure
+                    : Optional.of(e.getCause());
+        }
+    }
+
+    /** Those offsets that are after the ones that were written over them. */
+    static Map<TopicPartition, OffsetAndMetadata> later(
+            Map<TopicPartition, OffsetAndMetadata> before, Map<TopicPartition, OffsetAndMetadata> written) {
+        Map<TopicPartition, OffsetAndMetadata> later = new HashMap<>(before);
+        later.entrySet()
+                .removeIf(known -> known.getValue() == null
+                        || !written.containsKey(known.getKey())
+                        || known.getValue().offset()
+                                <= written.get(known.getKey()).offset());
+        return later;
     }
 
     /** Commits for a group, in parts if there are many offsets; returns why that was not possible, if so. */

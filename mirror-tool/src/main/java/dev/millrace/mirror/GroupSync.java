@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -101,7 +102,7 @@ final class GroupSync implements AutoCloseable {
     private void synchronize() {
         Set<TopicPartition> loaded = map.loaded();
         Map<String, Map<TopicPartition, OffsetAndMetadata>> committed =
-                GroupOffsets.committed(source, GroupOffsets.names(source, names, ownGroup));
+                GroupOffsets.ofConsumers(source, names, ownGroup);
         Set<TopicPartition> partitions = new HashSet<>(offsetSyncs.isPresent() ? loaded : Set.of());
         committed.values().forEach(of -> {
             of.keySet().retainAll(loaded);
@@ -118,23 +119,32 @@ final class GroupSync implements AutoCloseable {
 
     /** Of those groups that have no members on the target. */
     private void commit(Map<String, Map<TopicPartition, OffsetAndMetadata>> committed, GroupTranslation translation) {
-        Map<String, Map<TopicPartition, OffsetAndMetadata>> there = GroupOffsets.committed(target, committed.keySet());
-        Map<String, Map<TopicPartition, OffsetAndMetadata>> wanted = new HashMap<>();
-        there.forEach((group, offsets) -> {
-            Map<TopicPartition, OffsetAndMetadata> newer = newer(committed.get(group), offsets, translation);
-            if (!newer.isEmpty()) {
-                wanted.put(group, newer);
-            }
-        });
-        Set<String> active = GroupOffsets.active(target, wanted.keySet());
-        wanted.forEach((group, offsets) -> {
-            if (active.contains(group)) {
-                tellActive(group);
-            } else {
-                commit(group, offsets);
+        new TreeMap<>(GroupOffsets.committed(target, committed.keySet())).forEach((group, there) -> {
+            if (!newer(committed.get(group), there, translation).isEmpty()) {
+                commitUnlessActive(group, committed.get(group), translation);
             }
         });
         news.tell();
+    }
+
+    /**
+     * Asks about this group alone, since those before it may have taken long. It looks for members before it reads: what
+     * members that leave in between have committed is read then.
+     */
+    private void commitUnlessActive(
+            String group, Map<TopicPartition, OffsetAndMetadata> committed, GroupTranslation translation) {
+        if (!GroupOffsets.active(target, Set.of(group)).isEmpty()) {
+            tellActive(group);
+            return;
+        }
+        Map<TopicPartition, OffsetAndMetadata> there =
+                GroupOffsets.committed(target, Set.of(group)).get(group);
+        if (there != null) {
+            Map<TopicPartition, OffsetAndMetadata> newer = newer(committed, there, translation);
+            if (!newer.isEmpty()) {
+                commit(group, newer);
+            }
+        }
     }
 
     /** By partitions of the target, as {@code there}. */
@@ -155,7 +165,7 @@ final class GroupSync implements AutoCloseable {
     }
 
     private void commit(String group, Map<TopicPartition, OffsetAndMetadata> offsets) {
-        Optional<Throwable> failure = GroupOffsets.commit(target, group, offsets);
+        Optional<Throwable> failure = GroupOffsets.commitKeepingLater(target, group, offsets);
         if (failure.isEmpty()) {
             toldActive.remove(group);
             if (told.add(group)) {

@@ -33,6 +33,11 @@ abstract class GuardedPartition implements RawPartition {
     }
 
     @Override
+    public final void compressWith(int codecId) {
+        raw.compressWith(codecId);
+    }
+
+    @Override
     public final void numberFrom(RawProducerId id, int sequence) {
         raw.numberFrom(id, sequence);
     }

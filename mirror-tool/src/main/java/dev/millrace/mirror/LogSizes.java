@@ -27,10 +27,13 @@ final class LogSizes implements PartitionSizes {
     private static final Logger LOG = LoggerFactory.getLogger(LogSizes.class);
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    private final String name;
     private final Admin cluster;
     private final Map<TopicPartition, Long> known = new ConcurrentHashMap<>();
 
-    LogSizes(Admin cluster) {
+    /** @param name of the cluster, for messages */
+    LogSizes(String name, Admin cluster) {
+        this.name = name;
         this.cluster = cluster;
     }
 
@@ -43,8 +46,9 @@ final class LogSizes implements PartitionSizes {
             String reason =
                     e.getCause() == null ? "no answer within 1 s" : e.getCause().toString();
             LOG.info(
-                    "The source does not tell the sizes of all partitions ({}), so partitions are shared by what is"
-                            + " known of them, or by their number; with ACLs this takes Describe on the cluster",
+                    "The {} does not tell the sizes of all partitions ({}), so only what is known of them, or their"
+                            + " number, counts; with ACLs this takes Describe on the cluster",
+                    name,
                     reason);
         }
         Map<TopicPartition, Long> sizes = new HashMap<>(known);

@@ -140,7 +140,7 @@ public final class Mirror {
                 jmx.show("Mirror", new MirrorBean(this::status));
                 identities.watch();
                 idsOfMissing = identities::ofMissing;
-                PartitionSizes sizes = new LogSizes(source);
+                PartitionSizes sizes = new LogSizes("source", source);
                 Groups groups = new Groups(
                         DerivedConfigs.withSizes(consumer, isExactlyOnce() ? sizes.ofCopies(names()) : sizes),
                         groupOnTarget);
@@ -276,6 +276,7 @@ public final class Mirror {
         } finally {
             stop();
             boolean ended = join(threads, STOP_TIMEOUT);
+            monitor.tellBytes();
             group.closeProducer(PRODUCER_CLOSE_TIMEOUT); // Wakes threads that still wait in send.
             if (!ended && !join(threads, PRODUCER_CLOSE_TIMEOUT)) {
                 fail(MirrorException.failed(
@@ -312,7 +313,11 @@ public final class Mirror {
     private TopicLimits topicLimits(Admin target) {
         ProducerConfig producer = new ProducerConfig(config.producer());
         long memory = producer.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
-        return new TopicLimits(target, (int) Math.min(memory, producer.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG)));
+        return new TopicLimits(
+                target,
+                (int) Math.min(memory, producer.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG)),
+                Optional.ofNullable(config.producer().get(ProducerConfig.COMPRESSION_TYPE_CONFIG))
+                        .map(Object::toString));
     }
 
     /** Tells the mirror to stop: to wait for the records it has sent, commit, and end. Does not wait for that. */

@@ -63,6 +63,8 @@ public record MirrorPlan(
         private final Admin target;
         private final TopicNames names;
         private final CopiesOnTarget copies;
+        private final PartitionSizes sizesHere;
+        private final PartitionSizes sizesThere;
         private final String sourceId;
         private final String targetId;
 
@@ -72,6 +74,9 @@ public record MirrorPlan(
             this.target = target;
             names = config.names();
             copies = new CopiesOnTarget(target, names);
+            sizesHere = new LogSizes("source", source);
+            LogSizes ofTarget = new LogSizes("target", target);
+            sizesThere = partitions -> names.onSource(ofTarget.of(names.onTarget(partitions)));
             sourceId = Clusters.clusterId(source, config.consumer());
             targetId = Clusters.clusterId(target, config.producer());
         }
@@ -92,6 +97,8 @@ public record MirrorPlan(
                 Map<TopicPartition, Long> counts = new HashMap<>();
                 Map<TopicPartition, Long> left = new HashMap<>();
                 count(here.values(), positions, counts, left);
+                Map<TopicPartition, Long> bytes = sizesHere.of(counts.keySet());
+                Map<TopicPartition, Long> bytesThere = sizesThere.of(counts.keySet());
                 Map<String, KafkaFuture<Config>> settings = Clusters.topicConfigs(source, here.keySet());
                 Map<String, KafkaFuture<Config>> settingsThere = copies.configs(there.keySet());
                 here.forEach((topic, description) -> {
@@ -100,6 +107,8 @@ public record MirrorPlan(
                             ? compare(settings.get(topic), settingsThere.get(topic), notes)
                             : hasFreeName(names.onTarget(topic), onTarget, notes)
                                     && validate(description, settings.get(topic), notes);
+                    notes.add(Words.bytes(sum(topic, bytes)) + " at the source, " + Words.bytes(sum(topic, bytesThere))
+                            + " at the target");
                     plans.add(new TopicPlan(
                             topic,
                             description.partitions().size(),

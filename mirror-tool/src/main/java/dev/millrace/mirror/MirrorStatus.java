@@ -15,6 +15,7 @@ import java.util.Map;
  * @param partitions all that this process has ever owned, by topic and number
  * @param members of the group in this process
  * @param memory of the producer
+ * @param bytes in and out
  * @param events what did not go as usual
  * @param controls which topics are paused and throttled
  */
@@ -26,6 +27,7 @@ public record MirrorStatus(
         List<PartitionStatus> partitions,
         List<MemberStatus> members,
         ProducerMemory memory,
+        Bytes bytes,
         Events events,
         ControlState controls) {
     /**
@@ -75,6 +77,14 @@ public record MirrorStatus(
      * @param waitSeconds for which threads have waited for memory, added up
      */
     public record ProducerMemory(long usedBytes, long totalBytes, double waitSeconds) {}
+
+    /**
+     * Bytes of whole batches, compressed as they are.
+     *
+     * @param fetched from the source, to be copied; 0 if Kafka's consumer fetches
+     * @param written to the target
+     */
+    public record Bytes(long fetched, long written) {}
 
     /**
      * What did not go as usual.

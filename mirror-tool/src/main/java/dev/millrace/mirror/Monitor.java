@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.MirrorStatus.Bytes;
 import dev.millrace.mirror.MirrorStatus.Condition;
 import dev.millrace.mirror.MirrorStatus.Events;
 import dev.millrace.mirror.MirrorStatus.ProducerMemory;
@@ -12,10 +13,13 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.TopicPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Tells what a mirror does. It only reads what the others count; nothing waits for it.
@@ -25,6 +29,8 @@ import org.apache.kafka.common.TopicPartition;
  * <p><b>Ordering:</b> what is set is published by a volatile store; for the rest see the counters.
  */
 final class Monitor {
+    private static final Logger LOG = LoggerFactory.getLogger(Monitor.class);
+
     private final Mirror mirror;
     private final MirrorConfig config;
     private final SourceGaps gaps;
@@ -132,6 +138,7 @@ final class Monitor {
                 partitions(parts == null ? Set.of() : parts.watch.problem().partitions()),
                 members,
                 parts == null ? new ProducerMemory(0, 0, 0) : memory(parts.members.producerMetrics()),
+                bytes(),
                 new Events(
                         gaps,
                         parts == null ? 0 : parts.identities.replaced(),
@@ -217,6 +224,27 @@ final class Monitor {
                 .toList();
     }
 
+    private Bytes bytes() {
+        Parts parts = partsOrNull;
+        double written = parts == null
+                ? 0
+                : values(parts.members.producerMetrics(), "producer-topic-metrics", "byte-total")
+                        .sum();
+        return new Bytes(
+                mirror.members().stream()
+                        .mapToLong(member -> member.counters().fetchedBytes())
+                        .sum(),
+                (long) written);
+    }
+
+    /** To be called before the producer is closed. */
+    void tellBytes() {
+        Bytes bytes = bytes();
+        if (bytes.fetched() > 0) { // else Kafka's consumer has fetched
+            LOG.info("{} were read, and {} written", Words.bytes(bytes.fetched()), Words.bytes(bytes.written()));
+        }
+    }
+
     private static ProducerMemory memory(Map<MetricName, ? extends Metric> metrics) {
         double total = value(metrics, "buffer-total-bytes");
         return new ProducerMemory(
@@ -226,11 +254,13 @@ final class Monitor {
     }
 
     private static double value(Map<MetricName, ? extends Metric> metrics, String name) {
+        return values(metrics, "producer-metrics", name).findFirst().orElse(0);
+    }
+
+    private static DoubleStream values(Map<MetricName, ? extends Metric> metrics, String group, String name) {
         return metrics.entrySet().stream()
-                .filter(metric -> metric.getKey().group().equals("producer-metrics")
+                .filter(metric -> metric.getKey().group().equals(group)
                         && metric.getKey().name().equals(name))
-                .mapToDouble(metric -> (double) metric.getValue().metricValue())
-                .findFirst()
-                .orElse(0);
+                .mapToDouble(metric -> (double) metric.getValue().metricValue());
     }
 }

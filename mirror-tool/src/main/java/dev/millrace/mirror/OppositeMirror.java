@@ -1,6 +1,7 @@
 package dev.millrace.mirror;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -12,12 +13,15 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
 import org.apache.kafka.clients.admin.GroupListing;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.ListGroupsOptions;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.GroupState;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
@@ -72,6 +76,37 @@ final class OppositeMirror implements AutoCloseable {
     void check() {
         check(target, "target", MirrorGroup.defaultName(sourceId), isWritten);
         check(source, "source", MirrorGroup.defaultNameOnTarget(targetId), isRead);
+        checkWhatIsReadHere();
+    }
+
+    /**
+     * Looks for a mirror that writes topics which this mirror reads. It need not read yet what this mirror writes:
+     * that exists only when it is too late.
+     */
+    private void checkWhatIsReadHere() {
+        try {
+            Map<String, Set<String>> readers = groupsWith(any -> true, target);
+            committed(target, readers.keySet()).forEach((group, offsets) -> {
+                offsets.keySet().removeIf(left -> !readers.get(group).contains(left.topic()));
+                Set<String> copies = new TreeSet<>();
+                offsets.forEach((partition, offset) -> {
+                    CommitMetadata metadata = CommitMetadata.of(offset);
+                    if (metadata.mark().equals(MirrorGroup.mark(sourceId))) {
+                        metadata.otherNameOf(partition.topic()).filter(isRead).ifPresent(copies::add);
+                    }
+                });
+                if (!copies.isEmpty()) {
+                    throw MirrorException.failed("Group " + group + " on the target belongs to a mirror back to the"
+                            + " source, which writes " + copies + " there: this mirror would copy back what that one"
+                            + " has copied, under yet other names, without end. Leave its copies out of this mirror"
+                            + " with --exclude-topics");
+                }
+            });
+        } catch (ExecutionException e) {
+            LOG.info("Cannot look for a mirror in the opposite direction: {}", MirrorException.reason(e.getCause()));
+        } catch (KafkaException e) {
+            LOG.info("Cannot look for a mirror in the opposite direction: {}", MirrorException.reason(e));
+        }
     }
 
     /** @param isOurs whether this mirror reads or writes a topic of this name in the cluster */
@@ -147,11 +182,24 @@ final class OppositeMirror implements AutoCloseable {
 
     private boolean hasMarkOfMirrorToSource(Admin cluster, String group) {
         String mark = MirrorGroup.mark(sourceId);
-        ListConsumerGroupOffsetsOptions list = new ListConsumerGroupOffsetsOptions().timeoutMs(ANSWER_TIMEOUT_MS);
-        return awaitOrEmpty(cluster.listConsumerGroupOffsets(group, list).partitionsToOffsetAndMetadata()).stream()
+        return committed(cluster, Set.of(group)).values().stream()
                 .flatMap(offsets -> offsets.values().stream())
-                .anyMatch(offset ->
-                        offset != null && CommitMetadata.of(offset).mark().equals(mark));
+                .anyMatch(offset -> CommitMetadata.of(offset).mark().equals(mark));
+    }
+
+    private static Map<String, Map<TopicPartition, OffsetAndMetadata>> committed(Admin cluster, Set<String> groups) {
+        Map<String, ListConsumerGroupOffsetsSpec> all =
+                groups.stream().collect(Collectors.toMap(group -> group, any -> new ListConsumerGroupOffsetsSpec()));
+        var answer = cluster.listConsumerGroupOffsets(
+                all, new ListConsumerGroupOffsetsOptions().timeoutMs(ANSWER_TIMEOUT_MS));
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> committed = new TreeMap<>();
+        for (String group : groups) {
+            Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+            awaitOrEmpty(answer.partitionsToOffsetAndMetadata(group)).ifPresent(offsets::putAll);
+            offsets.values().removeIf(offset -> offset == null);
+            committed.put(group, offsets);
+        }
+        return committed;
     }
 
     /** Empty for a group that is no consumer group, was just deleted, may not be described, or does not answer. */

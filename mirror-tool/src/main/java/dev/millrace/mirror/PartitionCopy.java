@@ -260,6 +260,7 @@ final class PartitionCopy {
         long sentBytes = 0;
         try {
             cursor.open(batch, position);
+            open.raw().compressWith(open.decision().codecIdOfOpened(batch));
             while (cursor.moveNext()) {
                 // Records of the oldest format have no timestamp; as without one, they get that of their sending.
                 long timestamp = cursor.timestamp() == NO_TIMESTAMP ? System.currentTimeMillis() : cursor.timestamp();

@@ -244,6 +244,24 @@ final class SourcePositions {
         return offsets;
     }
 
+    /**
+     * Where partitions go on whose positions are outside their logs: where the log begins if that is later, else as {@link
+     * #resets}, which throws the same.
+     */
+    Map<TopicPartition, Long> resetsOf(Map<TopicPartition, Long> outside) {
+        if (!policy.isAllowed() || policy.isEarliest()) {
+            return resets(outside.keySet());
+        }
+        Map<TopicPartition, Long> targets = new HashMap<>(consumer.beginningOffsets(outside.keySet(), ANSWER_TIMEOUT));
+        targets.entrySet().removeIf(start -> start.getValue() < outside.get(start.getKey()));
+        Set<TopicPartition> others = new HashSet<>(outside.keySet());
+        others.removeAll(targets.keySet());
+        if (!others.isEmpty()) {
+            targets.putAll(resets(others));
+        }
+        return targets;
+    }
+
     /** Those of the partitions whose topic has another id than at their start, as far as the source has told. */
     Set<TopicPartition> replaced(Collection<TopicPartition> partitions) {
         learnIds(partitions);

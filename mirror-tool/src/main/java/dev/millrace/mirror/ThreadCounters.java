@@ -22,6 +22,7 @@ final class ThreadCounters {
     private final AtomicLong acked = new AtomicLong();
     private final AtomicLong dropped = new AtomicLong();
     private final AtomicLong bytes = new AtomicLong();
+    private final AtomicLong fetchedBytes = new AtomicLong();
     private final AtomicLong unpolled = new AtomicLong();
     private final AtomicLong unpolledNanos;
     private final AtomicLong aliveNanos;
@@ -38,6 +39,15 @@ final class ThreadCounters {
         sent.setRelease(sent.getPlain() + records);
         bytes.setRelease(bytes.getPlain() + size);
         unpolled.setRelease(Math.max(0, unpolled.getPlain() - records));
+    }
+
+    /** Counts bytes of batches as the source has them. Threads: that which fetches. */
+    void addFetched(long size) {
+        fetchedBytes.setRelease(fetchedBytes.getPlain() + size);
+    }
+
+    long fetchedBytes() {
+        return fetchedBytes.getAcquire();
     }
 
     void addAcked(long records) {

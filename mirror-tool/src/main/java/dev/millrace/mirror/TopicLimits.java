@@ -6,6 +6,7 @@ import dev.millrace.mirror.pass.TargetLimits;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
@@ -27,13 +28,18 @@ final class TopicLimits {
 
     private final Admin target;
     private final int maxBatchBytes;
+    private final Optional<String> compression;
     private final LoadingCache<String, TargetLimits> limits =
             Caffeine.newBuilder().expireAfterWrite(CACHE_TIME).build(this::read);
 
-    /** @param maxBatchBytes what the producer sends at once */
-    TopicLimits(Admin target, int maxBatchBytes) {
+    /**
+     * @param maxBatchBytes what the producer sends at once
+     * @param compression the producer's {@code compression.type}, if the user has set it
+     */
+    TopicLimits(Admin target, int maxBatchBytes, Optional<String> compression) {
         this.target = target;
         this.maxBatchBytes = maxBatchBytes;
+        this.compression = compression;
     }
 
     /** Asks the target for many topics in few requests, so that {@link #of} need not. Blocks until it has answered. */
@@ -44,7 +50,7 @@ final class TopicLimits {
         for (List<String> batch : Clusters.batches(unknown)) {
             Clusters.topicConfigs(target, batch).forEach((topic, answer) -> {
                 try {
-                    limits.put(topic, limits(Clusters.await(answer), maxBatchBytes));
+                    limits.put(topic, limits(Clusters.await(answer)));
                 } catch (ExecutionException e) {
                     LOG.debug("Cannot read the limits of topic {} now", topic, e);
                 }
@@ -59,21 +65,28 @@ final class TopicLimits {
 
     private TargetLimits read(String topic) {
         try {
-            return limits(Clusters.topicConfig(target, topic), maxBatchBytes);
+            return limits(Clusters.topicConfig(target, topic));
         } catch (ExecutionException e) {
             LOG.info(
                     "Cannot read compression.type and max.message.bytes of topic {} on the target: {}",
                     topic,
                     MirrorException.reason(e.getCause()));
-            return new TargetLimits(TargetLimits.ANY_CODEC, maxBatchBytes);
+            return new TargetLimits(TargetLimits.ANY_CODEC, maxBatchBytes, openedCodec(TargetLimits.ANY_CODEC));
         }
     }
 
-    static TargetLimits limits(Config topic, int maxBatchBytes) {
+    TargetLimits limits(Config topic) {
         int codec =
                 CODECS.indexOf(topic.get(TopicConfig.COMPRESSION_TYPE_CONFIG).value()); // -1: that of the producer
         int largest =
                 Integer.parseInt(topic.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG).value());
-        return new TargetLimits(codec, Math.min(largest, maxBatchBytes));
+        return new TargetLimits(codec, Math.min(largest, maxBatchBytes), openedCodec(codec));
+    }
+
+    /** That of the producer, if it was told one; then of the topic. */
+    private int openedCodec(int ofTopic) {
+        return compression
+                .map(name -> name.equals("none") ? 0 : CODECS.indexOf(name))
+                .orElse(ofTopic);
     }
 }

@@ -37,6 +37,13 @@ public final class Words {
         return hours < 48 ? hours + " h " + minutes % 60 + " min" : hours / 24 + " d " + hours % 24 + " h";
     }
 
+    /** {@code 337.0 kB}, {@code 14.3 MB}. */
+    public static String bytes(long bytes) {
+        return bytes < 1_000_000
+                ? String.format(Locale.ROOT, "%.1f kB", bytes / 1e3)
+                : String.format(Locale.ROOT, "%,.1f MB", bytes / 1e6);
+    }
+
     /** A number, with commas between thousands. */
     public static String number(long number) {
         return String.format(Locale.ROOT, "%,d", number);

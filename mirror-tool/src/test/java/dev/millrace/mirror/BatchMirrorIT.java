@@ -7,13 +7,16 @@ import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.mirror.support.TopicsOfEveryKind;
+import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.oracle.Comparison;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.admin.ReplicaInfo;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -67,6 +70,82 @@ class BatchMirrorIT {
 
         assertThat(clusters.committed(topic)).isEqualTo(records);
         assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"AUTO", "RECORDS"})
+    void shouldNotGrowWhatTheSourceHasCompressedWhenSmallBatchesAreMerged(CopyMode mode) throws Exception {
+        String topic = topic("compressed-" + mode, Map.of());
+        int batches = 300;
+        fillWithSmallBatches(topic, batches);
+
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, mode)) {
+            await("all is committed", () -> clusters.committed(topic) == batches * 10L, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+            assertThat(clusters.compare(topic)).matches(Comparison::isExact);
+            assertThat(logBytes(clusters.target(), topic)).isLessThan(logBytes(clusters.source(), topic));
+            assertThat(mirror.output())
+                    .contains("0 passed as they came, " + batches + " opened")
+                    .containsPattern("[0-9.]+ [kM]B were read, and [0-9.]+ [kM]B written");
+        }
+    }
+
+    @Test
+    void shouldCompressMergedBatchesAsTheProducerIsToldWhenItIsTold() throws Exception {
+        String topic = topic("decompressed", Map.of());
+        fillWithSmallBatches(topic, 100);
+
+        Path uncompressed = Files.writeString(folder.resolve("p.properties"), "compression.type=none\n");
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, CopyMode.AUTO, "--producer.config=" + uncompressed)) {
+            await("all is committed", () -> clusters.committed(topic) == 1_000, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+
+        assertThat(clusters.compare(topic)).matches(Comparison::isExact);
+        assertThat(logBytes(clusters.target(), topic)).isGreaterThan(1_000 * 700L);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "CONSUMER", mode = EnumSource.Mode.EXCLUDE)
+    void shouldCopyARecordThatIsLargerThanARequestOnlyUntilItIsCompressed(CopyMode mode) throws Exception {
+        String topic = topic("large-" + mode, Map.of());
+        Map<String, Object> config = new HashMap<>(clusters.source().clientConfig());
+        config.putAll(Map.of("compression.type", "gzip", "max.request.size", 10_000_000));
+        try (KafkaProducer<byte[], byte[]> producer = StockProducers.create(config)) {
+            for (int size : List.of(10, 3_000_000, 20)) {
+                MirrorFixture.get(producer.send(new ProducerRecord<>(topic, 0, null, new byte[size])));
+            }
+        }
+
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, mode, "--on-refused=skip")) {
+            await("all is committed", () -> clusters.committed(topic) == 3, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+            assertThat(clusters.compare(topic)).as(mirror.output()).matches(Comparison::isExact);
+        }
+    }
+
+    /** Of ten records that compress well each, with gzip. */
+    private static void fillWithSmallBatches(String topic, int batches) {
+        Map<String, Object> config = new HashMap<>(clusters.source().clientConfig());
+        config.putAll(Map.of("compression.type", "gzip", "linger.ms", 10_000));
+        try (KafkaProducer<byte[], byte[]> producer = StockProducers.create(config)) {
+            for (int i = 0; i < batches; i++) {
+                for (int record = 0; record < 10; record++) {
+                    byte[] value = ("%05d".formatted(i) + "a".repeat(700)).getBytes(StandardCharsets.UTF_8);
+                    producer.send(new ProducerRecord<>(topic, 0, null, value));
+                }
+                producer.flush();
+            }
+        }
+    }
+
+    private static long logBytes(KafkaCluster cluster, String topic) throws Exception {
+        return cluster.admin().describeLogDirs(List.of(1)).allDescriptions().get().values().stream()
+                .flatMap(folders -> folders.values().stream())
+                .mapToLong(folder -> folder.replicaInfos()
+                        .getOrDefault(new TopicPartition(topic, 0), new ReplicaInfo(0, 0, false))
+                        .size())
+                .sum();
     }
 
     @ParameterizedTest

@@ -92,6 +92,9 @@ final class FakePartition implements RawPartition {
     }
 
     @Override
+    public void compressWith(int codecId) {}
+
+    @Override
     public synchronized void numberFrom(RawProducerId id, int sequence) {
         written.add(id.id() + ":" + id.epoch() + ":" + sequence);
     }

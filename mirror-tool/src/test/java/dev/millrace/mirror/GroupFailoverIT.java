@@ -9,6 +9,7 @@ import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.SourceLoad;
 import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.testkit.cluster.KafkaCluster;
+import dev.millrace.testkit.cluster.Listener;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +20,8 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.LongPredicate;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -50,7 +53,7 @@ class GroupFailoverIT {
 
     @BeforeAll
     static void startClusters() {
-        clusters = new MirrorFixture();
+        clusters = new MirrorFixture(builder -> builder.listeners(Listener.PROXIED));
     }
 
     @AfterAll
@@ -159,6 +162,82 @@ class GroupFailoverIT {
 
             await("it is at the start", () -> isOnTarget(group, offset -> offset == 0), mirror);
         }
+    }
+
+    /** The mirror is slow, so that there is time while it writes the offsets of the first groups. */
+    @Test
+    void shouldNotSetBackGroupsThatGoOnAtTheTargetWhileTheOffsetsOfOthersAreWritten() throws Exception {
+        String topic = "overtaken";
+        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        clusters.fill(topic, PARTITIONS, 2_000, seed);
+        List<String> groups = IntStream.range(0, 20)
+                .mapToObj(number -> "%s-g%02d".formatted(topic, number))
+                .toList();
+        try (MirrorProcess mirror = clusters.mirrorThrough(
+                Listener.PROXIED,
+                topic,
+                1,
+                ProducerKind.MILLRACE,
+                "--mode=auto",
+                "--groups=" + topic + "-g.*",
+                "--groups-interval=1s")) {
+            await("all is mirrored", () -> clusters.committed(topic) == 2_000, mirror);
+            clusters.target().proxy(1).limitBytesPerSecond(4_000);
+            groups.forEach(group -> clusters.commit(group, everywhere(topic, 500)));
+            await("some are written", () -> groups.stream().anyMatch(group -> isOnTarget(group, at -> true)), mirror);
+
+            List<String> goOn = groups.stream()
+                    .filter(group -> onTarget(group).isEmpty())
+                    .skip(5) // whose turn may be now
+                    .toList();
+            goOn.forEach(group -> get(clusters.target()
+                    .admin()
+                    .alterConsumerGroupOffsets(group, everywhere(topic, 900))
+                    .all()));
+            await("the others are written", () -> mirror.hasPrinted("kept on the target"), mirror);
+            clusters.target().proxy(1).limitBytesPerSecond(Long.MAX_VALUE);
+
+            assertThat(goOn).hasSizeGreaterThan(5);
+            for (String group : groups) {
+                long at = goOn.contains(group) ? 900 : 500;
+                assertThat(onTarget(group).values())
+                        .as(group)
+                        .extracting(OffsetAndMetadata::offset)
+                        .containsOnly(at);
+            }
+        }
+    }
+
+    @Test
+    void shouldLeaveTheGroupsOfOtherMirrorsAlone() throws Exception {
+        String topic = "of-mirrors";
+        clusters.source().createTopic(topic, PARTITIONS, 1, Map.of());
+        clusters.fill(topic, PARTITIONS, 2_000, seed);
+        String other = topic + "-other-mirror";
+        try (KafkaCluster third = KafkaCluster.builder().start();
+                MirrorProcess mirror = MirrorProcess.start(
+                        "run",
+                        "--source=" + clusters.source().bootstrapServers(),
+                        "--target=" + third.bootstrapServers(),
+                        "--topics=" + topic,
+                        "--group=" + other)) {
+            await("the other has copied all", () -> clusters.committed(other) == 2_000, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+        String consumers = topic + "-consumers";
+        clusters.commit(consumers, everywhere(topic, 500));
+
+        mirrorAll(topic, true, "--groups=" + topic + ".*", "--groups-interval=1s");
+
+        assertThat(onTarget(consumers)).isNotEmpty();
+        assertThat(onTarget(other)).isEmpty();
+    }
+
+    private static Map<TopicPartition, OffsetAndMetadata> everywhere(String topic, long offset) {
+        return IntStream.range(0, PARTITIONS)
+                .boxed()
+                .collect(Collectors.toMap(
+                        number -> new TopicPartition(topic, number), number -> new OffsetAndMetadata(offset)));
     }
 
     private static boolean isOnTarget(String group, LongPredicate where) {

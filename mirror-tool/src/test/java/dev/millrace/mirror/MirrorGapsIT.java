@@ -9,6 +9,7 @@ import dev.millrace.mirror.support.Numbered;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,6 +19,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -27,6 +29,9 @@ class MirrorGapsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
 
     private static MirrorFixture clusters;
+
+    @TempDir
+    private Path folder;
 
     @BeforeAll
     static void startClusters() {
@@ -63,6 +68,46 @@ class MirrorGapsIT {
         allButTheGap.addAll(Numbered.values("r", 60, 100));
         assertThat(Numbered.read(clusters.target(), first)).isEqualTo(allButTheGap);
         assertThat(Numbered.read(clusters.target(), second)).isEqualTo(Numbered.values("r", 0, 100));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"CONSUMER", "BATCHES"})
+    void shouldGoOnAtTheFirstRecordAfterAGapWhenNewPartitionsBeginAtTheEnd(CopyMode mode) throws Exception {
+        String topic = "latest-" + mode;
+        TopicPartition partition = new TopicPartition(topic, 0);
+        clusters.source().createTopic(topic, 1, 1, Map.of());
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 0, 40));
+        mirrorUntilCommitted(mode, 40, partition);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 40, 100));
+        clusters.deleteBefore(partition, 60);
+
+        String output = mirrorUntilCommitted(mode, 100, partition, latest());
+
+        assertThat(output).contains("the source no longer has offsets 40 to 59, 20 records", "goes on at offset 60");
+        List<String> allButTheGap = new ArrayList<>(Numbered.values("r", 0, 40));
+        allButTheGap.addAll(Numbered.values("r", 60, 100));
+        assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(allButTheGap);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"CONSUMER", "BATCHES"})
+    void shouldCommitWhereItGoesOnAfterAGapWhenThereIsNothingToCopy(CopyMode mode) throws Exception {
+        String topic = "emptied-" + mode;
+        TopicPartition partition = new TopicPartition(topic, 0);
+        clusters.source().createTopic(topic, 1, 1, Map.of());
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 0, 40));
+        mirrorUntilCommitted(mode, 40, partition);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 40, 60));
+        clusters.deleteBefore(partition, 60);
+
+        mirrorUntilCommitted(mode, 60, partition);
+
+        assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(Numbered.values("r", 0, 40));
+    }
+
+    private String latest() throws IOException {
+        return "--consumer.config="
+                + Files.writeString(folder.resolve("latest.properties"), "auto.offset.reset=latest\n");
     }
 
     /** The log has grown beyond the old position again, so only the leader epoch of that position tells. */

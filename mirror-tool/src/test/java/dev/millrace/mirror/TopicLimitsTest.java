@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.pass.TargetLimits;
 import java.util.List;
+import java.util.Optional;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,11 +20,16 @@ class TopicLimitsTest {
         "lz4,          1000,    500000,  3, 1000",
         "zstd,         1000,    500,     4, 500"
     })
-    void shouldTakeTheTopicsCodecAndTheSmallerOfBothSizes(
+    void shouldTakeTheTopicsCodecUnlessTheProducerIsToldOneAndTheSmallerOfBothSizes(
             String compression, String topicMax, int producerMax, int codec, int max) {
         Config topic = new Config(List.of(
                 new ConfigEntry("compression.type", compression), new ConfigEntry("max.message.bytes", topicMax)));
 
-        assertThat(TopicLimits.limits(topic, producerMax)).isEqualTo(new TargetLimits(codec, max));
+        assertThat(new TopicLimits(null, producerMax, Optional.empty()).limits(topic))
+                .isEqualTo(new TargetLimits(codec, max));
+        assertThat(new TopicLimits(null, producerMax, Optional.of("lz4")).limits(topic))
+                .isEqualTo(new TargetLimits(codec, max, 3));
+        assertThat(new TopicLimits(null, producerMax, Optional.of("none")).limits(topic))
+                .isEqualTo(new TargetLimits(codec, max, 0));
     }
 }

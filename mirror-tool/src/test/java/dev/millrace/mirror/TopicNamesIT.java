@@ -233,6 +233,42 @@ class TopicNamesIT {
         }
     }
 
+    /** Nobody reads yet what it would write. */
+    @Test
+    void shouldRefuseToReadWhatAMirrorInTheOppositeDirectionWrites() throws Exception {
+        clusters.source().createTopic("circle", 1, 1, Map.of());
+        clusters.fill("circle", 1, 100, 5);
+        try (MirrorProcess first = MirrorProcess.start(
+                "run",
+                "--source=" + clusters.source().bootstrapServers(),
+                "--target=" + clusters.target().bootstrapServers(),
+                "--group=first-of-circle",
+                "--topics=.*circle",
+                "--topic-prefix=eu.")) {
+            await("it has committed", () -> clusters.committed("first-of-circle") == 100, first);
+
+            String[] back = {
+                "run",
+                "--source=" + clusters.target().bootstrapServers(),
+                "--target=" + clusters.source().bootstrapServers(),
+                "--group=back-of-circle",
+                "--topics=.*circle",
+                "--topic-prefix=us."
+            };
+            try (MirrorProcess endless = MirrorProcess.start(back)) {
+                assertThat(endless.awaitExit(STOP)).as(endless.output()).isEqualTo(1);
+                assertThat(endless.output()).contains("first-of-circle", "which writes [eu.circle] there");
+            }
+            back[0] = "plan";
+            try (MirrorProcess plan = MirrorProcess.start(back)) {
+                assertThat(plan.awaitExit(STOP)).as(plan.output()).isEqualTo(1);
+                assertThat(plan.output()).contains("The mirror would not start: ", "which writes [eu.circle] there");
+            }
+            assertThat(get(clusters.source().admin().listTopics().names())).doesNotContain("us.eu.circle");
+            assertThat(first.isAlive()).isTrue();
+        }
+    }
+
     @Test
     void shouldLeaveOutTopicsThatCannotHaveTheirNamesAndGoOnWithAllOthers() throws Exception {
         for (String topic : List.of("clash-a", "clash-b", "clash.c")) {

@@ -25,10 +25,11 @@ public final class FinishedBatch {
     private final BrokerWrites writes;
     private final BatchDelivery delivery;
 
-    /** Null if it is the producer's; a batch that was made elsewhere has its own, and so have its parts. */
-    private final BatchCodec ownCodec;
-
     private final boolean passed;
+
+    /** That of its records, and of its parts if it is split; null until they are encoded. */
+    private BatchCodec codec;
+
     private boolean isCounted = true;
     private int count;
     private int maxRecordSize;
@@ -42,7 +43,6 @@ public final class FinishedBatch {
         this.bytes = new BatchBytes(buffer, buffer.length);
         this.writes = new BrokerWrites();
         this.delivery = new BatchDelivery(result, callbacks);
-        this.ownCodec = null;
         this.passed = false;
     }
 
@@ -53,7 +53,7 @@ public final class FinishedBatch {
         this.bytes = given.bytes();
         this.writes = new BrokerWrites();
         this.delivery = new BatchDelivery(result, new BatchCallbacks());
-        this.ownCodec = given.codec();
+        this.codec = given.codec();
         this.passed = true;
         this.count = given.count();
     }
@@ -64,7 +64,6 @@ public final class FinishedBatch {
         this.bytes = new BatchBytes(buffer, 0);
         this.writes = whole.writes.forPart();
         this.delivery = whole.delivery.forPart(firstRecord);
-        this.ownCodec = whole.ownCodec;
         this.passed = false; // its records are encoded here
         this.maxRecordSize = whole.maxRecordSize;
     }
@@ -72,8 +71,9 @@ public final class FinishedBatch {
     // ---- the last writer ----
 
     /** Compresses the records up to {@code end} and writes the header, except producer id, sequence and checksum. */
-    void encode(BatchCodec codec, int end, int records, long baseTimestamp, long maxTimestamp) {
-        bytes.encode(codec, end, records, baseTimestamp, maxTimestamp);
+    void encode(BatchCodec with, int end, int records, long baseTimestamp, long maxTimestamp) {
+        codec = with;
+        bytes.encode(with, end, records, baseTimestamp, maxTimestamp);
         count = records;
     }
 
@@ -239,7 +239,7 @@ public final class FinishedBatch {
         if (isInFlight() || isDecided() || count < 2) {
             throw new IllegalStateException("A batch of " + count + " records for " + partition() + " cannot be split");
         }
-        List<FinishedBatch> parts = passed ? cutPassed() : cut(ownCodec == null ? queue.codec() : ownCodec);
+        List<FinishedBatch> parts = passed ? cutPassed() : cut();
         int[] firstRecords = new int[parts.size()];
         BatchResult[] results = new BatchResult[parts.size()];
         int left = bytes.reserved();
@@ -257,7 +257,7 @@ public final class FinishedBatch {
         delivery.forwardToParts(firstRecords, results);
     }
 
-    private List<FinishedBatch> cut(BatchCodec codec) {
+    private List<FinishedBatch> cut() {
         return new BatchSplitter(this, codec, queue.pool().batchSize()).split();
     }
 
@@ -268,7 +268,7 @@ public final class FinishedBatch {
                     + " is too large, and cannot be split: its records do not have the checksum of the batch");
         }
         try {
-            return cut(ownCodec);
+            return cut();
         } catch (Throwable t) { // whatever another producer wrote there must not end the I/O thread
             throw new CorruptRecordException(
                     "A batch of " + count + " records that was passed on to " + partition()

@@ -46,6 +46,9 @@ public final class PartitionQueue {
     /** Written before the batch that it is for is opened. */
     private volatile SequenceStart sequenceStart;
 
+    /** Read once for each batch that is finished. */
+    private volatile BatchCodec codec;
+
     private final AtomicReference<Withdrawal> withdrawal = new AtomicReference<>();
 
     PartitionQueue(Accumulator accumulator, TopicPartition partition, int id) {
@@ -53,6 +56,7 @@ public final class PartitionQueue {
         this.partition = partition;
         this.id = id;
         this.ready = accumulator.readyOf(id);
+        this.codec = accumulator.codec();
         this.sizing = new BatchSizing(pool().batchSize());
         this.taken = OpenBatch.startMarker();
         this.newest = taken;
@@ -200,6 +204,14 @@ public final class PartitionQueue {
     }
 
     /**
+     * A batch of this record alone, compressed as all are here, to be {@link #pass passed}. It tells how large the record
+     * is on the wire, and takes no more memory of the pool than that.
+     */
+    public ByteBuffer compressAlone(long timestamp, byte[] source, int offset, int length) {
+        return PassedBatch.ofRecord(codec(), timestamp, source, offset, length);
+    }
+
+    /**
      * Puts a copy of a whole batch that was made elsewhere after what is here, and seals the open batch before it.
      *
      * @param batch between position and limit, which are not changed
@@ -295,8 +307,13 @@ public final class PartitionQueue {
         return accumulator.counters();
     }
 
+    /** The codec of the batches of records that are finished from now on; any that are passed keep theirs. */
+    public void setCodec(BatchCodec next) {
+        codec = next;
+    }
+
     BatchCodec codec() {
-        return accumulator.codec();
+        return codec;
     }
 
     BufferPool pool() {

@@ -11,6 +11,20 @@ import java.util.List;
  * @param passedMs when it was passed, on the monotonic clock
  */
 record PassedBatch(BatchBytes bytes, int count, BatchCodec codec, long passedMs) {
+    private static final int NO_PRODUCER = -1;
+
+    /** A whole batch of one record, whose key, value and headers are encoded in {@code source}; to be passed. */
+    static ByteBuffer ofRecord(BatchCodec codec, long timestamp, byte[] source, int offset, int length) {
+        byte[] buffer = new byte[RecordEncoder.batchSizeUpperBound(length)];
+        int bodySize = (int) RecordEncoder.sizeWithoutOffsetDelta(0, length) + Varint.sizeOf(0);
+        int content = RecordEncoder.writeStart(buffer, BatchHeader.SIZE, bodySize, 0, 0);
+        System.arraycopy(source, offset, buffer, content, length);
+        BatchBytes bytes = new BatchBytes(buffer, 0);
+        bytes.encode(codec, content + length, 1, timestamp, timestamp);
+        bytes.stamp(NO_PRODUCER, (short) NO_PRODUCER, FinishedBatch.NO_SEQUENCE);
+        return ByteBuffer.wrap(buffer, 0, bytes.size());
+    }
+
     /**
      * Copies the batch into the buffer, and makes the header ours.
      *

@@ -20,7 +20,9 @@ import java.util.concurrent.CompletableFuture;
 public interface RawPartition {
     /**
      * Appends a record to the partition's open batch, or opens the next one. Its bytes are copied, and not looked at: a
-     * broker refuses the whole batch if they are no record.
+     * broker refuses the whole batch if they are no record. One that may be larger than {@code max.request.size} or
+     * {@code buffer.memory} is compressed alone at once, as what counts is how large it is then, and sent in a batch of its
+     * own.
      *
      * @param timestamp milliseconds since the epoch
      * @param source holds the record from the length of its key on: key, value and headers, as a v2 batch has them
@@ -28,13 +30,22 @@ public interface RawPartition {
      * @param length how many bytes they are
      * @return the result of the batch that holds the record
      * @throws org.apache.kafka.common.errors.RecordTooLargeException the record alone exceeds {@code max.request.size}
-     *     or {@code buffer.memory}
+     *     or {@code buffer.memory}, after compression
      * @throws org.apache.kafka.clients.producer.BufferExhaustedException no memory within {@code max.block.ms}
      * @throws org.apache.kafka.common.errors.InterruptException interrupted while blocked; the flag is set again
      * @throws IllegalStateException the producer has a {@code transactional.id}, and no transaction is open
      * @throws org.apache.kafka.common.KafkaException the producer is closed, or its transaction has failed
      */
     RawResult append(long timestamp, byte[] source, int offset, int length);
+
+    /**
+     * Compresses the batches of records of the partition that are finished from now on with this codec, whatever {@code
+     * compression.type} says: also the open one, with the records that it has. Levels are those of the configuration.
+     *
+     * @param codecId the codec's number in the attributes of a batch
+     * @throws IllegalArgumentException there is no such codec
+     */
+    void compressWith(int codecId);
 
     /**
      * Passes on a whole batch. Records appended before it are in batches before it, which take no more of them; records

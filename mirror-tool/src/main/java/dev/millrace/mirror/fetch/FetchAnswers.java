@@ -4,6 +4,7 @@ import dev.millrace.client.io.MonotonicClock;
 import dev.millrace.client.metadata.ClusterImage;
 import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.mirror.fetch.FetchPartition.Phase;
+import dev.millrace.mirror.fetch.FetchPartition.ResetTo;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -177,8 +178,7 @@ final class FetchAnswers implements PositionChecks.Results {
 
     private void reset(FetchPartition partition, ApiException cause, long nowMs) {
         if (settings.resetPolicy().isAllowed()) {
-            partition.phase = Phase.RESET;
-            places.place(partition, nowMs);
+            reset(partition, ResetTo.FIRST_RECORD, nowMs);
         } else {
             TopicPartition tp = partition.topicPartition();
             places.stop(
@@ -190,19 +190,28 @@ final class FetchAnswers implements PositionChecks.Results {
         }
     }
 
+    private void reset(FetchPartition partition, ResetTo to, long nowMs) {
+        partition.phase = Phase.RESET;
+        partition.resetTo = to;
+        places.place(partition, nowMs);
+    }
+
     @Override
     public void onReset(FetchPartition partition, OffsetAnswer to) {
+        ResetPolicy policy = settings.resetPolicy();
+        boolean isGap = partition.resetTo == ResetTo.FIRST_RECORD && to.offset() >= partition.offset();
         if (to.offset() < 0) { // by duration, and no record is that young
-            partition.resetsToEnd = true;
-            places.place(partition, clock.nowMs());
-            return;
+            reset(partition, ResetTo.END, clock.nowMs());
+        } else if (partition.resetTo == ResetTo.FIRST_RECORD && !isGap && !policy.isEarliest()) {
+            reset(partition, ResetTo.POLICY, clock.nowMs());
+        } else {
+            move(
+                    partition,
+                    to,
+                    isGap
+                            ? "Offset out of range: the log begins later"
+                            : "Offset out of range, and auto.offset.reset is " + policy.name());
         }
-        partition.resetsToEnd = false;
-        move(
-                partition,
-                to,
-                "Offset out of range, and auto.offset.reset is "
-                        + settings.resetPolicy().name());
     }
 
     @Override
@@ -220,8 +229,7 @@ final class FetchAnswers implements PositionChecks.Results {
         } else if (isKnown) {
             move(partition, end, "The log was truncated: its leader epoch " + end.epoch() + " ends there");
         } else { // the leader knows nothing of the epoch that the position is from
-            partition.phase = Phase.RESET;
-            places.place(partition, clock.nowMs());
+            reset(partition, ResetTo.FIRST_RECORD, clock.nowMs());
         }
     }
 

@@ -32,12 +32,21 @@ final class FetchPartition {
         STOPPED
     }
 
+    /** What is asked of the leader while the position must be moved. */
+    enum ResetTo {
+        /** Whether it is before the log: then the partition goes on where that begins, whatever the policy says. */
+        FIRST_RECORD,
+        /** It is not. */
+        POLICY,
+        /** The policy's timestamp is after the last record. */
+        END
+    }
+
     Phase phase = Phase.FETCH;
     /** Whether the broker has been asked, and has not answered yet. */
     boolean asking;
 
-    /** The policy's timestamp is after the last record. */
-    boolean resetsToEnd;
+    ResetTo resetTo = ResetTo.FIRST_RECORD;
 
     /** Zero until it is known. */
     Uuid topicId = Uuid.ZERO_UUID;

@@ -127,7 +127,11 @@ final class PositionChecks {
     }
 
     private long resetTimestamp(FetchPartition partition) {
-        return partition.resetsToEnd ? ResetPolicy.LATEST : policy.timestampAt(wallClock.getAsLong());
+        return switch (partition.resetTo) {
+            case FIRST_RECORD -> ResetPolicy.EARLIEST;
+            case POLICY -> policy.timestampAt(wallClock.getAsLong());
+            case END -> ResetPolicy.LATEST;
+        };
     }
 
     private record Asked(FetchPartition partition, int leaderEpoch, long offset) {}

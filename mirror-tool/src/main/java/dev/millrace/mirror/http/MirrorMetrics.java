@@ -77,6 +77,10 @@ final class MirrorMetrics {
         add(rows, PartitionStatus::records);
         counter("bytes_total", "Bytes of these records as they were sent.");
         add(rows, PartitionStatus::bytes);
+        counter("fetched_bytes_total", "Batches of the source to be copied, as it has them compressed.")
+                .add(status.bytes().fetched());
+        counter("written_bytes_total", "Batches sent to the target, as they are compressed there.")
+                .add(status.bytes().written());
         rows.values().removeIf(row -> !row.isOwned());
         gauge("lag_records", "Offsets of the source that the target has not acknowledged, as far as they are known.");
         add(rows, row -> row.lagRecords() < 0 ? Double.NaN : (double) row.lagRecords());

@@ -52,6 +52,8 @@ final class StatusJson {
 
     private void addTotals(MirrorStatus status) {
         json.name("records").value(status.totals().acked());
+        json.name("fetchedBytes").value(status.bytes().fetched());
+        json.name("writtenBytes").value(status.bytes().written());
         json.name("inFlightRecords").value(status.totals().inFlight());
         json.name("inFlightBytes").value(status.memory().usedBytes());
         json.name("inFlightLimitBytes").value(status.memory().totalBytes());

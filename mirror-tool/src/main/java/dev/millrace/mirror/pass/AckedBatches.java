@@ -159,9 +159,8 @@ public final class AckedBatches {
             moveEnd(last, offset, offset == 0 ? -1 : last.leaderEpoch);
         } else {
             lastNextOffset = offset;
-            if (position != null) {
-                publish(offset, offset == 0 ? -1 : position.leaderEpoch().orElse(-1));
-            }
+            boolean isEpochKnown = position != null && offset > 0;
+            publish(offset, isEpochKnown ? position.leaderEpoch().orElse(-1) : -1);
         }
     }
 

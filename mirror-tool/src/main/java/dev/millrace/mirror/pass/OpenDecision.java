@@ -90,6 +90,11 @@ public final class OpenDecision {
         };
     }
 
+    /** What the records of a batch that is opened are to be compressed with. */
+    public int codecIdOfOpened(SourceBatch batch) {
+        return target.openedCodecId() == TargetLimits.ANY_CODEC ? batch.codecId() : target.openedCodecId();
+    }
+
     /** Why no producer could send the batch with this header, or null. */
     private static OpenReason reasonOfHeaderOrNull(SourceBatch batch, long position) {
         if (batch.isOldFormat()) {

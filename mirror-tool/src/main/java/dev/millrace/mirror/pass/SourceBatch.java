@@ -23,6 +23,7 @@ public final class SourceBatch {
     private static final int LEADER_EPOCH_AT = 12;
     private static final int MAGIC_AT = 16;
     private static final int CRC_AT = 17;
+    private static final int OLD_ATTRIBUTES_AT = 17;
     private static final int ATTRIBUTES_AT = 21;
     private static final int LAST_OFFSET_DELTA_AT = 23;
     private static final int BASE_TIMESTAMP_AT = 27;
@@ -101,7 +102,7 @@ public final class SourceBatch {
 
     private void readHeader() {
         if (magic < V2) {
-            attributes = 0;
+            attributes = bytes.get(start + OLD_ATTRIBUTES_AT) & CODEC_MASK;
             count = -1;
             lastOffset = baseOffset();
             return;
@@ -145,7 +146,7 @@ public final class SourceBatch {
         return end - start;
     }
 
-    /** Whether this is format v0 or v1. All that follows here is about v2; an older batch has neither flag nor id. */
+    /** Whether this is format v0 or v1. What follows is about v2; of that an older batch has a codec only. */
     public boolean isOldFormat() {
         return magic < V2;
     }
@@ -194,7 +195,6 @@ public final class SourceBatch {
         return isOldFormat() ? -1 : bytes.getLong(start + PRODUCER_ID_AT);
     }
 
-    /** Of an older format 0, whatever its codec is. */
     public int codecId() {
         return attributes & CODEC_MASK;
     }

@@ -76,7 +76,9 @@ class PlanCommandIT {
 
         try (MirrorProcess plan = plan("copied")) {
             assertThat(plan.awaitExit(PATIENCE)).as(plan.output()).isZero();
-            assertThat(plan.output()).containsPattern("copied +1 +1,050 +50 +none");
+            assertThat(plan.output())
+                    .containsPattern("copied +1 +1,050 +50 +none")
+                    .containsPattern("[1-9][0-9.]* [kM]B at the source, [1-9][0-9.]* [kM]B at the target");
         }
     }
 

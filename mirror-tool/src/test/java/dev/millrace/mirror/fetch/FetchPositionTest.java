@@ -23,9 +23,25 @@ class FetchPositionTest {
     private ScriptedFetchLink link = fixture.link;
 
     @Test
-    void shouldGoOnWhereThePolicySaysWhenTheOffsetIsOutOfRangeAndTellIt() {
+    void shouldGoOnAtTheFirstRecordWhenTheOffsetIsBeforeIt() {
         fixture.assign(40, 1);
         refuseOffset();
+
+        ScriptedFetchLink.Ask ask = link.takeAsk();
+        assertThat(ask.queries()).containsExactly(new OffsetQuery(tp(0), 1, ResetPolicy.EARLIEST));
+        answer(ask, 60, -1);
+
+        assertThat(link.asks).isEmpty();
+        assertThat(fixture.resets).hasSize(1);
+        assertThat(fixture.resets.get(0)).startsWith("t-0 40 60 ").contains("begins later");
+        assertThat(link.takeFetch(1).slot(tp(0)).sentOffset()).isEqualTo(60);
+    }
+
+    @Test
+    void shouldGoOnWhereThePolicySaysWhenTheOffsetIsAfterTheLogAndTellIt() {
+        fixture.assign(40, 1);
+        refuseOffset();
+        answer(link.takeAsk(), 10, -1);
 
         ScriptedFetchLink.Ask ask = link.takeAsk();
         assertThat(ask.isEpochEnds()).isFalse();
@@ -55,6 +71,7 @@ class FetchPositionTest {
         fixture.assign(40, 1);
         refuseOffset();
 
+        answer(link.takeAsk(), 10, -1);
         ScriptedFetchLink.Ask first = link.takeAsk();
         assertThat(first.queries().get(0).subject()).isPositive();
         answer(first, -1, -1);
@@ -77,7 +94,7 @@ class FetchPositionTest {
         fixture.elapse(4 * BACKOFF_MS);
         refuse(link.takeAsk(), Remedy.ASK_AGAIN);
         fixture.elapse(8 * BACKOFF_MS);
-        answer(link.takeAsk(), 25, -1);
+        answer(link.takeAsk(), 45, -1);
 
         assertThat(fixture.resets).hasSize(1);
         assertThat(link.hasFetch(1)).isTrue();
@@ -153,7 +170,8 @@ class FetchPositionTest {
 
         ScriptedFetchLink.Ask ask = link.takeAsk();
         assertThat(ask.isEpochEnds()).isFalse();
-        answer(ask, 12, -1);
+        answer(ask, 0, -1);
+        answer(link.takeAsk(), 12, -1);
         assertThat(link.takeFetch(1).slot(tp(0)).sentOffset()).isEqualTo(12);
     }
 

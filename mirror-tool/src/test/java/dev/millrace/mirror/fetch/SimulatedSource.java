@@ -236,6 +236,9 @@ final class SimulatedSource implements FetchLink {
     public void listOffsets(Node node, List<OffsetQuery> queries, OffsetHandler handler, long nowMs) {
         answerLater(node, queries, handler, query -> {
             List<Batch> log = logs.get(query.partition().partition());
+            if (query.subject() == ResetPolicy.EARLIEST) {
+                return ok(query, 0, -1);
+            }
             Batch last = log.isEmpty() ? new Batch(0, 0, -1) : log.get(log.size() - 1);
             return ok(query, last.end(), last.epoch());
         });

@@ -93,7 +93,11 @@ class MirrorMetricsTest {
                 .toList();
 
         assertThat(lines(partitions))
-                .contains("millrace_mirror_lag_records 1001", "millrace_mirror_latency_seconds_count 3003")
+                .contains(
+                        "millrace_mirror_lag_records 1001",
+                        "millrace_mirror_fetched_bytes_total 4000",
+                        "millrace_mirror_written_bytes_total 4500",
+                        "millrace_mirror_latency_seconds_count 3003")
                 .noneMatch(line -> line.contains("topic=\""));
     }
 

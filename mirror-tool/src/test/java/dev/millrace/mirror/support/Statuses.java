@@ -55,6 +55,7 @@ public final class Statuses {
                 partitions,
                 List.of(new MemberStatus("mirror-0", true, 2, 0.5)),
                 new MirrorStatus.ProducerMemory(1_000, 16_000_000, 0.25),
+                new MirrorStatus.Bytes(4_000, 4_500),
                 new MirrorStatus.Events(gaps(), 2, refused(), 4, Map.of(StallCause.IN_FLIGHT_FULL, 1.5)),
                 controls);
     }
