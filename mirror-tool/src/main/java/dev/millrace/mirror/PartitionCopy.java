@@ -146,8 +146,8 @@ final class PartitionCopy {
     }
 
     /**
-     * Sends what was fetched, unless the copy has been stopped, as long as there is room, and memory for it; releases it when it is done with
-     * it. If it fails, nothing after it is sent: the target would acknowledge that, and what is missing would be committed
+     * Sends what was fetched, unless the copy has been stopped, as long as there is room and memory; releases it when it
+     * is done with it. If it fails, nothing after it is sent: the target would acknowledge that, and what is missing would be committed
      * with it.
      *
      * @return whether it is done with it; else it is to be called for the rest, before anything else

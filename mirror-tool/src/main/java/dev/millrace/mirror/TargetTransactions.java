@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * {@link #close} and {@link #isTransactionOver}.
  * <p><b>Ordering:</b> a worker writes, and notes what, under the read lock of {@code gate}; the member holds the write
  * lock whenever no transaction is open. So the positions that it reads then are those after all that the transaction
- * has. Nobody waits inside the gate: a worker that finds no memory leaves it. Copies of a former producer are stopped before its successor's transaction opens the gate, and look whether they
- * are stopped after they have passed it.
+ * has. Nobody waits inside the gate: a worker that finds no memory leaves it. Copies of a former producer are stopped
+ * before its successor's transaction opens the gate, and look whether they are stopped after they have passed it.
  */
 final class TargetTransactions implements PartitionCopy.Target {
     private static final Logger LOG = LoggerFactory.getLogger(TargetTransactions.class);
