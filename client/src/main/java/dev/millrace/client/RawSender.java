@@ -69,12 +69,21 @@ final class RawSender extends RawProducer {
 
     @Override
     public RawPartition partition(String topic, int partition) {
+        return partition(topic, partition, maxBlockMs);
+    }
+
+    @Override
+    public RawPartition partitionWithoutWaiting(String topic, int partition) {
+        return partition(topic, partition, 0);
+    }
+
+    private RawPartition partition(String topic, int partition, long memoryWaitMs) {
         if (partition < 0) {
             throw new IllegalArgumentException("A partition of " + topic + " must not be negative: " + partition);
         }
         try {
             TopicImage image = topics.await(topic, partition, maxBlockMs).topic(topic);
-            return new Partition(notClosed(accumulator.queue(topic, image.index(), partition)));
+            return new Partition(notClosed(accumulator.queue(topic, image.index(), partition)), memoryWaitMs);
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         }
@@ -119,16 +128,21 @@ final class RawSender extends RawProducer {
                 + " allows " + (isForRequest ? maxRequestSize : totalMemory));
     }
 
-    private void countRefused() {
-        sensors.onRefused();
-        sensors.onMemoryExhausted();
-    }
-
     private final class Partition implements RawPartition {
         private final PartitionQueue queue;
+        private final long memoryWaitMs;
 
-        Partition(PartitionQueue queue) {
+        Partition(PartitionQueue queue, long memoryWaitMs) {
             this.queue = queue;
+            this.memoryWaitMs = memoryWaitMs;
+        }
+
+        /** Of a caller that does not wait nothing is lost: it tries again. */
+        private void countRefused() {
+            if (memoryWaitMs > 0) {
+                sensors.onRefused();
+                sensors.onMemoryExhausted();
+            }
         }
 
         @Override
@@ -143,7 +157,7 @@ final class RawSender extends RawProducer {
             throwIfTooLarge(upperBound, "A record", queue);
             transactions.enterSend();
             try {
-                return notClosed(queue.append(timestamp, source, offset, length, maxBlockMs));
+                return notClosed(queue.append(timestamp, source, offset, length, memoryWaitMs));
             } catch (InterruptedException e) {
                 throw new InterruptException(e);
             } catch (BufferExhaustedException e) {
@@ -186,7 +200,7 @@ final class RawSender extends RawProducer {
             throwIfTooLarge(batch.remaining(), "A batch", queue);
             transactions.enterSend();
             try {
-                return notClosed(queue.pass(batch, codecs, maxBlockMs));
+                return notClosed(queue.pass(batch, codecs, memoryWaitMs));
             } catch (InterruptedException e) {
                 throw new InterruptException(e);
             } catch (BufferExhaustedException e) {

@@ -1,6 +1,6 @@
 package dev.millrace.mirror;
 
-import dev.millrace.client.raw.RawProducer;
+import dev.millrace.client.raw.RawPartition;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.GivenUpRecords.GivenUpException;
 import dev.millrace.mirror.control.ControlState;
@@ -15,6 +15,7 @@ import dev.millrace.mirror.pass.OpenDecision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -25,6 +26,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -79,6 +81,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private final Optional<PartitionStarts.Finder> resume;
     private final CarefulCopies careful;
     private int nextWorker;
+    private int turns;
     /** What the fetcher knows of. */
     private ControlState fetchedBy = ControlState.NONE;
 
@@ -141,13 +144,14 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         fetcher.start();
     }
 
-    /** The partitions of this producer. */
-    static PartitionCopy.Target target(CopyMode mode, MirrorMembers.Shared shared, RawProducer raw) {
+    /** @param open opens a partition of the target by its topic's name and its number */
+    static PartitionCopy.Target target(
+            CopyMode mode, MirrorMembers.Shared shared, BiFunction<String, Integer, RawPartition> open) {
         return partition -> {
             try {
                 String to = shared.copies().names().onTarget(partition.topic());
                 return new PartitionCopy.OpenTarget(
-                        raw.partition(to, partition.partition()),
+                        open.apply(to, partition.partition()),
                         new OpenDecision(mode.passMode(), shared.limits().of(to)));
             } catch (RetriableException e) {
                 shared.partitions().onMissing(partition);
@@ -290,7 +294,9 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     public void advance() {
         refreshIfChanged();
         long acked = 0;
-        for (AssignedCopy next : owned.values()) {
+        List<AssignedCopy> all = new ArrayList<>(owned.values());
+        Collections.rotate(all, turns++); // the first ones get what has become free
+        for (AssignedCopy next : all) {
             acked += advance(next);
         }
         for (Iterator<AssignedCopy> left = givenUp.iterator(); left.hasNext(); ) {
@@ -462,6 +468,11 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             }
         });
         return positions;
+    }
+
+    /** Lets all partitions together have no more in flight than this. */
+    void limitInFlight(long bytes) {
+        memory.limit(bytes);
     }
 
     @Override

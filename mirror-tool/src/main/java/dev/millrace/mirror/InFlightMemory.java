@@ -20,6 +20,7 @@ final class InFlightMemory {
     private final long least;
 
     private final AtomicLong used = new AtomicLong();
+    private volatile long limit = Long.MAX_VALUE;
 
     /** That of a producer with this configuration. */
     static InFlightMemory of(Map<String, Object> producer) {
@@ -30,6 +31,11 @@ final class InFlightMemory {
     InFlightMemory(long bufferMemory) {
         this.total = bufferMemory / 2;
         this.least = total / SMALLEST_PARTS;
+    }
+
+    /** From now on nothing more is sent while all partitions together have so many bytes in flight. */
+    void limit(long bytes) {
+        limit = bytes;
     }
 
     /** The share of one partition. Threads: any. */
@@ -48,7 +54,11 @@ final class InFlightMemory {
         /** How many bytes more may be sent, of a partition that has so many in flight: some, if it has none. */
         long room(long inFlight) {
             update(inFlight);
-            long more = Math.max(total - used.get(), least) - inFlight;
+            long usedByAll = used.get();
+            if (usedByAll >= limit) {
+                return 0;
+            }
+            long more = Math.max(Math.min(total, limit) - usedByAll, least) - inFlight;
             return inFlight == 0 ? Math.max(more, 1) : more;
         }
 

@@ -5,6 +5,7 @@ import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.GivenUpRecords.GivenUpException;
+import dev.millrace.mirror.TransactionalPartition.NoMemoryException;
 import dev.millrace.mirror.fetch.AbortedTxn;
 import dev.millrace.mirror.fetch.FetchedBatches;
 import dev.millrace.mirror.pass.AbortedFilter;
@@ -61,6 +62,8 @@ final class PartitionCopy {
     private Outcome lastOutcome;
     /** Of what is copied, the rest is still to come. */
     private boolean isBegun;
+    /** The batches before this offset have been counted, if not written. */
+    private long countedTo;
 
     /** Where copies go. */
     interface Target {
@@ -143,8 +146,8 @@ final class PartitionCopy {
     }
 
     /**
-     * Sends what was fetched, unless the copy has been stopped, as long as there is room; releases it when it is done with
-     * it. If it fails, nothing after it is sent: the target would acknowledge that, and what is missing would be committed
+     * Sends what was fetched, unless the copy has been stopped, as long as there is room and memory; releases it when it
+     * is done with it. If it fails, nothing after it is sent: the target would acknowledge that, and what is missing would be committed
      * with it.
      *
      * @return whether it is done with it; else it is to be called for the rest, before anything else
@@ -155,6 +158,9 @@ final class PartitionCopy {
         boolean hasFailed = true;
         try {
             isBegun = !stopped && !send(fetched, worker, share);
+            hasFailed = false;
+        } catch (NoMemoryException e) {
+            isBegun = true;
             hasFailed = false;
         } catch (BufferExhaustedException | GivenUpException e) {
             LOG.debug("{} was given up at offset {}", partition, position, e);
@@ -232,10 +238,14 @@ final class PartitionCopy {
             skipTo(batch);
             return;
         }
-        if (!batch.isOldFormat()) { // of which the count is not known
-            worker.observer().onPolled(batch.count());
+        boolean isCounted = batch.nextOffset() <= countedTo; // and is tried again
+        if (!isCounted) {
+            countedTo = batch.nextOffset();
+            if (!batch.isOldFormat()) { // of which the count is not known
+                worker.observer().onPolled(batch.count());
+            }
+            open.decision().onBatch(batch);
         }
-        open.decision().onBatch(batch);
         OpenReason reason = open.decision().reasonToOpenOrNull(batch, position);
         if (reason == null) {
             if (checksCrc) {
@@ -245,7 +255,9 @@ final class PartitionCopy {
             worker.batches().onPassed();
             worker.records().addSent(batch.count(), batch.size());
         } else {
-            worker.batches().onOpened(reason);
+            if (!isCounted) {
+                worker.batches().onOpened(reason);
+            }
             append(batch, worker);
         }
     }
@@ -280,6 +292,7 @@ final class PartitionCopy {
         } finally {
             if (records > 0) {
                 add(result, next, batch, records, bytes);
+                position = next; // for what comes after a lack of memory
             }
             worker.records().addSent(sent + records, sentBytes + bytes);
             cursor.close();
@@ -313,6 +326,7 @@ final class PartitionCopy {
             return;
         }
         position = offset;
+        countedTo = offset;
         synchronized (acked) {
             acked.resetTo(offset);
         }

@@ -101,7 +101,7 @@ final class SourceGroupMembers implements MirrorMembers {
                     changes,
                     targets,
                     memory,
-                    BatchCopier.target(config.mode(), shared, RawProducer.of(producer)),
+                    BatchCopier.target(config.mode(), shared, RawProducer.of(producer)::partition),
                     resume(RawProducer.of(producer)),
                     careful);
         } else {

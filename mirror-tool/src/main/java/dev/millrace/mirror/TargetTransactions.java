@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -31,12 +32,13 @@ import org.slf4j.LoggerFactory;
  * {@link #close} and {@link #isTransactionOver}.
  * <p><b>Ordering:</b> a worker writes, and notes what, under the read lock of {@code gate}; the member holds the write
  * lock whenever no transaction is open. So the positions that it reads then are those after all that the transaction
- * has. Copies of a former producer are stopped before its successor's transaction opens the gate, and look whether they
- * are stopped after they have passed it.
+ * has. Nobody waits inside the gate: a worker that finds no memory leaves it. Copies of a former producer are stopped
+ * before its successor's transaction opens the gate, and look whether they are stopped after they have passed it.
  */
 final class TargetTransactions implements PartitionCopy.Target {
     private static final Logger LOG = LoggerFactory.getLogger(TargetTransactions.class);
-    private static final long GATE_WAIT_MS = 20;
+    /** Nobody waits inside the gate, so this is time for work. */
+    private static final long GATE_WAIT_MS = 1_000;
     /** A coordinator cannot end a former transaction while a partition of it has no leader; another id need not wait. */
     private static final long START_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -53,13 +55,16 @@ final class TargetTransactions implements PartitionCopy.Target {
     private final Deque<Map<TopicPartition, OffsetAndMetadata>> positionsToAdd = new ArrayDeque<>();
     private int ids;
     private long startingSinceNanos;
-    private long endingSinceNanos;
+    private long takenSinceNanos;
+    private long taken;
 
     private enum Phase {
         /** The producer has no id yet. */
         STARTING,
         OPEN,
-        /** Nothing more is written; the positions go into the transaction. */
+        /** Nothing more is written; what was is not acknowledged yet. */
+        AWAITING_RECORDS,
+        /** The positions go into the transaction. */
         ADDING_POSITIONS,
         COMMITTING
     }
@@ -175,20 +180,35 @@ final class TargetTransactions implements PartitionCopy.Target {
         return phase != Phase.STARTING;
     }
 
-    /** How long the open transaction has been ending, or 0. */
-    long endingNanos() {
-        return phase.compareTo(Phase.OPEN) > 0 ? nanoTime.getAsLong() - endingSinceNanos : 0;
+    /**
+     * How long the target has taken nothing of the transaction that is ending; 0 if none is.
+     *
+     * @param acked how many records it has acknowledged
+     */
+    long stalledNanos(long acked) {
+        if (phase.compareTo(Phase.OPEN) <= 0) {
+            return 0;
+        }
+        if (acked != taken) {
+            taken = acked;
+            takenSinceNanos = nanoTime.getAsLong();
+        }
+        return nanoTime.getAsLong() - takenSinceNanos;
     }
 
     /**
      * Goes a step towards the end of the open transaction, and opens the next one; blocks at most {@code max.block.ms}.
      *
      * @param positions what the transaction adds to the progress; asked for once, when nothing more is written
+     * @param areRecordsAnswered asked after that, until all records have their outcome; may block for a moment
      * @param group the member's; if the group has gone on without it, the target refuses the transaction
      * @return whether it is committed, or has nothing; else to be called again, with a group that may be newer
      * @throws KafkaException it is over, and {@link #startOver} is needed; whether it was committed may be unknown
      */
-    boolean tryCommit(Supplier<Map<TopicPartition, OffsetAndMetadata>> positions, ConsumerGroupMetadata group) {
+    boolean tryCommit(
+            Supplier<Map<TopicPartition, OffsetAndMetadata>> positions,
+            BooleanSupplier areRecordsAnswered,
+            ConsumerGroupMetadata group) {
         RuntimeException refused = refusal.get();
         if (refused != null) {
             throw refused;
@@ -202,7 +222,13 @@ final class TargetTransactions implements PartitionCopy.Target {
                 gate.writeLock().unlock();
                 return true;
             }
-            endingSinceNanos = nanoTime.getAsLong();
+            takenSinceNanos = nanoTime.getAsLong();
+            phase = Phase.AWAITING_RECORDS;
+        }
+        if (phase == Phase.AWAITING_RECORDS) {
+            if (!areRecordsAnswered.getAsBoolean()) {
+                return false;
+            }
             phase = Phase.ADDING_POSITIONS;
         }
         try {

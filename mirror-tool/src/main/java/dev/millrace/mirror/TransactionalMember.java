@@ -42,17 +42,15 @@ import org.slf4j.LoggerFactory;
 final class TransactionalMember implements Member, ConsumerRebalanceListener {
     private static final Logger LOG = LoggerFactory.getLogger(TransactionalMember.class);
 
-    /** The longer, the later a reader of committed records sees them; the shorter, the more the commits cost. */
-    private static final long TRANSACTION_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** So much is written again at most after a transaction that is aborted. */
-    private static final long TRANSACTION_BYTES = 64 << 20;
-
-    /** A transaction that takes longer to end waits for partitions of which the target takes nothing. */
+    /** A transaction that ends, and of which the target takes nothing for so long, waits for partitions that hang. */
     private static final long HUNG_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long END_NANOS = TimeUnit.SECONDS.toNanos(15);
     private static final long END_OF_WAITING_NANOS = TimeUnit.SECONDS.toNanos(3);
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** So long a transaction that ends waits for records before the member goes on with other things. */
+    private static final long ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int MAX_DOUBLINGS = 5;
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
@@ -80,8 +78,13 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     private final HeldPartitions held = new HeldPartitions();
     private final UnplacedPartitions unplaced = new UnplacedPartitions();
     private Set<String> subscribed = Set.of();
+    private final TransactionPace pace = new TransactionPace();
     private long beganNanos = System.nanoTime();
     private long beganBytes;
+    /** When all records of the transaction that ends were acknowledged. */
+    private long answeredNanos;
+
+    private long answeredBytes;
     private long secondNanos = beganNanos;
     private long notBeforeNanos = beganNanos;
     private int failures;
@@ -114,6 +117,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         this.watch = target.watch();
         this.transactions = transactions;
         this.copier = copier;
+        copier.limitInFlight(pace.inFlightBytes());
     }
 
     /** Runs until the mirror stops; any failure that another transaction does not mend, also an Error, stops the mirror. */
@@ -182,7 +186,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     }
 
     private boolean isCommitDue(long now) {
-        return now - beganNanos >= TRANSACTION_NANOS || copier.totals().bytes() - beganBytes >= TRANSACTION_BYTES;
+        return pace.isDue(now - beganNanos, copier.totals().bytes() - beganBytes);
     }
 
     /** Returns whether all that had been written is committed; to be called until it is. */
@@ -194,8 +198,14 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         if (group.generationId() < 0) {
             throw new CommitFailedException("This process is no member of the group"); // The target would not check it.
         }
-        if (!transactions.tryCommit(() -> mirror.names().onTarget(newPositions()), group)) {
+        if (!transactions.tryCommit(
+                () -> mirror.names().onTarget(newPositions()), this::areRecordsAnswered, group)) {
             return false;
+        }
+        if (!adding.isEmpty()) {
+            pace.onCommitted(
+                    answeredBytes - beganBytes, answeredNanos - beganNanos, System.nanoTime() - answeredNanos);
+            copier.limitInFlight(pace.inFlightBytes());
         }
         copier.advance();
         adding.forEach((partition, position) -> {
@@ -218,9 +228,17 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         return positions;
     }
 
+    private boolean areRecordsAnswered() {
+        boolean isAnswered = copier.await(adding.keySet(), System.nanoTime() + ANSWER_NANOS)
+                .isEmpty();
+        answeredNanos = System.nanoTime();
+        answeredBytes = copier.totals().bytes();
+        return isAnswered;
+    }
+
     /** Goes on without the partitions of which the target takes nothing, if it takes those of others. */
     private void holdWhatHangs(long now) {
-        if (transactions.endingNanos() < HUNG_NANOS) {
+        if (transactions.stalledNanos(copier.totals().acked()) < HUNG_NANOS) {
             return;
         }
         List<TopicPartition> hanging = copier.awaited(adding.keySet());
@@ -285,6 +303,8 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         copier.giveUp(all);
         starting.addAll(all);
         adding = Map.of();
+        pace.onAborted();
+        copier.limitInFlight(pace.inFlightBytes());
         notBeforeNanos = System.nanoTime() + (PAUSE_NANOS << Math.min(failures, MAX_DOUBLINGS));
         failures++;
     }

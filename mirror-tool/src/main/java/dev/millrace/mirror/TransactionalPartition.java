@@ -9,12 +9,22 @@ import org.apache.kafka.clients.producer.BufferExhaustedException;
 
 /**
  * Tells when a partition takes nothing more because the transaction is over. The caller gives the partition up then; it
- * is copied anew in the next transaction.
+ * is copied anew in the next transaction. Tells also when the producer has no memory: the caller does not wait for it,
+ * because a transaction cannot end while one of its writers waits.
  *
  * <p><b>Threads:</b> that of the partition's worker.
  */
 final class TransactionalPartition extends GuardedPartition {
     private final Consumer<RuntimeException> onOver;
+
+    /** The same can be written later, when something is acknowledged. */
+    static final class NoMemoryException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private NoMemoryException() {
+            super("The producer has no memory", null, false, false);
+        }
+    }
 
     /** @param onOver told why the transaction is over */
     TransactionalPartition(RawPartition raw, Consumer<RuntimeException> onOver) {
@@ -27,7 +37,7 @@ final class TransactionalPartition extends GuardedPartition {
         try {
             return attempt.get();
         } catch (BufferExhaustedException e) {
-            throw e;
+            throw new NoMemoryException();
         } catch (RuntimeException e) {
             if (!TransactionErrors.isTransactionOver(e)) {
                 throw e;

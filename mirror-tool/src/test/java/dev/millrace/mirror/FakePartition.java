@@ -144,6 +144,10 @@ final class FakePartition implements RawPartition {
         return results.get(batch);
     }
 
+    synchronized boolean isAcknowledged() {
+        return results.stream().allMatch(Result::isDone);
+    }
+
     synchronized void acknowledgeAll() {
         results.forEach(Result::acknowledge);
     }

@@ -67,6 +67,18 @@ class InFlightMemoryTest {
         assertThat(memory.new Share().room(0)).isEqualTo(DIVIDED);
     }
 
+    @Test
+    void shouldLetAllTogetherHaveNoMoreInFlightThanTheLimit() {
+        memory.limit(10 * SIZE);
+        memory.new Share().update(9 * SIZE);
+
+        InFlightMemory.Share last = memory.new Share();
+        assertThat(last.room(0)).isPositive();
+        last.update(SIZE);
+
+        assertThat(memory.new Share().room(0)).as("not even one batch").isZero();
+    }
+
     /** Sends record by record until there is no room; returns the bytes then in flight. */
     private static long fill(InFlightMemory.Share share) {
         long bytes = 0;

@@ -80,14 +80,14 @@ class TargetTransactionsTest {
 
         assertThat(committed).isEqualTo(POSITIONS);
         assertThat(producer().transactionInFlight()).isTrue();
-        assertThat(transactions.endingNanos()).isZero();
+        assertThat(transactions.stalledNanos(0)).isZero();
     }
 
     @Test
     void shouldCommitNothingWhenNothingIsNew() {
         start();
 
-        assertThat(transactions.tryCommit(Map::of, GROUP)).isTrue();
+        assertThat(transactions.tryCommit(Map::of, () -> true, GROUP)).isTrue();
 
         assertThat(producer().commitCount()).isZero();
         enterAndExit(); // the gate is open
@@ -108,6 +108,38 @@ class TargetTransactionsTest {
     }
 
     @Test
+    void shouldAddNoPositionsBeforeAllRecordsAreAnswered() {
+        start();
+        boolean[] areAnswered = {false};
+
+        assertThat(transactions.tryCommit(this::askPositions, () -> areAnswered[0], GROUP))
+                .isFalse();
+        assertThat(producer().sentOffsets()).isFalse();
+        areAnswered[0] = true;
+
+        assertThat(transactions.tryCommit(this::askPositions, () -> areAnswered[0], GROUP))
+                .isTrue();
+        assertThat(asked).isOne();
+        assertThat(committed).isEqualTo(POSITIONS);
+    }
+
+    @Test
+    void shouldTellHowLongTheTargetHasTakenNothing() {
+        start();
+        now += 7;
+        assertThat(transactions.stalledNanos(10)).as("no transaction ends").isZero();
+        transactions.tryCommit(this::askPositions, () -> false, GROUP);
+        transactions.stalledNanos(10);
+
+        now += 5;
+        assertThat(transactions.stalledNanos(10)).isEqualTo(5);
+        now += 5;
+        assertThat(transactions.stalledNanos(11)).as("it has taken something").isZero();
+        now += 3;
+        assertThat(transactions.stalledNanos(11)).isEqualTo(3);
+    }
+
+    @Test
     void shouldKeepWorkersOutUntilATransactionThatIsSlowToEndIsCommitted() throws Exception {
         start();
         producer().commitTransactionException = new TimeoutException("slow");
@@ -115,8 +147,6 @@ class TargetTransactionsTest {
         Worker worker = new Worker();
         worker.startToEnter();
         worker.awaitBlocked();
-        now += 5;
-        assertThat(transactions.endingNanos()).isEqualTo(5);
 
         producer().commitTransactionException = null;
         assertThat(tryCommit()).isTrue();
@@ -136,7 +166,7 @@ class TargetTransactionsTest {
         producer().sendOffsetsToTransactionException = null;
         ConsumerGroupMetadata renamed = group("by-then");
 
-        assertThat(transactions.tryCommit(this::askPositions, renamed)).isTrue();
+        assertThat(transactions.tryCommit(this::askPositions, () -> true, renamed)).isTrue();
 
         assertThat(producer().consumerGroupOffsetsHistory())
                 .singleElement()
@@ -268,7 +298,7 @@ class TargetTransactionsTest {
 
     private boolean tryCommit() {
         Supplier<Map<TopicPartition, OffsetAndMetadata>> positions = this::askPositions;
-        return transactions.tryCommit(positions, GROUP);
+        return transactions.tryCommit(positions, () -> true, GROUP);
     }
 
     private Map<TopicPartition, OffsetAndMetadata> askPositions() {

@@ -21,8 +21,10 @@ import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -31,6 +33,7 @@ import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -69,8 +72,10 @@ class TransactionalMemberTest {
     private final FakeSourceConsumer source = new FakeSourceConsumer(new AtomicBoolean(), "orders");
     private final TargetPartitions targets = Targets.prepared(partition -> true, mirror::fail);
     private final TopicIdentities identities = new TopicIdentities(names -> Map.of("orders", new Uuid(0, 7)));
+    private boolean acknowledges = true;
+    private long now;
     private final TargetTransactions transactions =
-            new TargetTransactions("mirror", this::createProducer, this::createTarget, System::nanoTime);
+            new TargetTransactions("mirror", this::createProducer, this::createTarget, () -> now++);
     private final BatchCopier copier = new BatchCopier(
             mirror,
             group,
@@ -176,7 +181,6 @@ class TransactionalMemberTest {
             if (attempts.incrementAndGet() < 3) {
                 throw new TimeoutException("slow");
             }
-            written.get(producers.get(0)).acknowledgeAll();
         });
         beginBothAndWriteOf(TP);
         group.when(() -> written(0).contains("0-2"), () -> {
@@ -324,6 +328,80 @@ class TransactionalMemberTest {
         assertThat(mirror.failure()).hasMessageStartingWith("The last transaction is aborted");
     }
 
+    @Test
+    void shouldGoOnWithATransactionForAsLongAsTheTargetTakesSomethingOfIt() {
+        acknowledges = false;
+        beginBothAndWriteOf(TP);
+        group.when(() -> written(0).size() == 1, () -> deliver(OTHER, 0, 3));
+        for (int i = 1; i < 4; i++) {
+            int batch = i;
+            group.when(() -> written(0).size() == batch + 1, () -> deliver(TP, 3 * batch, 3));
+        }
+        for (int i = 0; i < 5; i++) {
+            int batch = i;
+            group.when(() -> written(0).size() == 5 && isEnding(), () -> {
+                now += TimeUnit.SECONDS.toNanos(4);
+                written.get(producers.get(0)).result(batch).acknowledge();
+            });
+        }
+        group.when(() -> isCommitted(TP, 12) && isCommitted(OTHER, 3), mirror::stop);
+
+        member.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(producers).as("one transaction, not aborted").hasSize(1);
+    }
+
+    @Test
+    void shouldGoOnWithoutAPartitionOfWhichTheTargetTakesNothingAtAll() {
+        acknowledges = false;
+        beginBothAndWriteOf(TP);
+        group.when(() -> written(0).size() == 1, () -> deliver(OTHER, 0, 3));
+        group.when(() -> written(0).size() == 2, () -> written.get(producers.get(0))
+                .result(1)
+                .acknowledge());
+        group.when(this::isEnding, () -> now += TimeUnit.SECONDS.toNanos(6));
+        group.when(() -> producers.size() == 2 && isAt(OTHER, 0), () -> {
+            acknowledges = true;
+            assertThat(fetcher.position(TP)).isEmpty();
+            deliver(OTHER, 0, 3);
+        });
+        group.when(() -> isCommitted(OTHER, 3), mirror::stop);
+
+        member.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(committed).containsOnlyKeys(onTarget(OTHER));
+    }
+
+    @Test
+    @Timeout(20)
+    void shouldCommitWhatIsWrittenWhileAWorkerFindsNoMemoryAndWriteTheRestOnceThereIsSome() {
+        AtomicInteger writes = new AtomicInteger();
+        AtomicBoolean isFull = new AtomicBoolean(true);
+        committed.put(onTarget(TP), new OffsetAndMetadata(1)); // within a batch, so its records are appended
+        written.get(producers.get(0)).beforeWrite(() -> {
+            if (writes.incrementAndGet() > 2 && isFull.get()) {
+                LockSupport.parkNanos(1_000_000);
+                throw new BufferExhaustedException("no memory");
+            }
+        });
+        group.then(() -> group.rebalance(List.of(onTarget(TP))));
+        group.when(() -> isAt(TP, 1), () -> deliver(TP, 0, 5));
+        group.when(() -> isCommitted(TP, 3), () -> isFull.set(false));
+        group.when(() -> isCommitted(TP, 5), mirror::stop);
+
+        member.run();
+
+        assertThat(mirror.failure()).isNull();
+        assertThat(written(0)).containsExactly("key-1", "key-2", "key-3", "key-4");
+        assertThat(producers).hasSize(1);
+    }
+
+    private boolean isEnding() {
+        return transactions.stalledNanos(copier.totals().acked()) > 0;
+    }
+
     private void beginBothAndWriteOf(TopicPartition partition) {
         group.then(() -> group.rebalance(List.of(onTarget(TP), onTarget(OTHER))));
         group.when(() -> isAt(TP, 0) && isAt(OTHER, 0), () -> deliver(partition, 0, 3));
@@ -371,7 +449,11 @@ class TransactionalMemberTest {
     private TransactionalProducer createProducer(String id) {
         TransactionalProducer producer = new TransactionalProducer(id, committed);
         FakePartition partition = new FakePartition();
-        producer.beforeCommit(partition::acknowledgeAll);
+        producer.beforeCommit(() -> {
+            if (!partition.isAcknowledged()) {
+                throw new TimeoutException("records are in flight");
+            }
+        });
         producers.add(producer);
         written.put(producer, partition);
         return producer;
@@ -418,6 +500,9 @@ class TransactionalMemberTest {
 
         @Override
         public synchronized ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+            if (acknowledges) {
+                written.values().forEach(FakePartition::acknowledgeAll);
+            }
             if (!steps.isEmpty() && steps.element().condition().getAsBoolean()) {
                 steps.remove().action().run();
             }

@@ -50,6 +50,12 @@ public abstract class RawProducer {
     public abstract RawPartition partition(String topic, int partition);
 
     /**
+     * As {@link #partition}, but what is written there never waits: without memory it is refused at once with a {@link
+     * org.apache.kafka.clients.producer.BufferExhaustedException}.
+     */
+    public abstract RawPartition partitionWithoutWaiting(String topic, int partition);
+
+    /**
      * Asks the cluster for these topics, in few requests, and does not wait: {@link #partition} is to find them known.
      */
     public abstract void requestTopics(Collection<String> topics);

@@ -86,6 +86,11 @@ public final class FaultProxy implements AutoCloseable {
         return accepted.get();
     }
 
+    /** The port of 127.0.0.1 to which it connects new connections. */
+    public int target() {
+        return targetPort;
+    }
+
     /** Connects new connections to this port of 127.0.0.1 from now on. */
     public void setTarget(int newTargetPort) {
         targetPort = newTargetPort;
