@@ -182,7 +182,7 @@ final class CarefulCopy implements Runnable {
                 read = reader.nextOrNull(this::isStopped);
             }
             throwIfStopped();
-            publish(new OffsetAndMetadata(reader.position(), progress.position().leaderEpoch(), ""), 0, 0);
+            publish(new OffsetAndMetadata(reader.position(), progress.position().leaderEpoch(), ""));
         }
         awaitCommit();
         return End.COPIED;
@@ -202,7 +202,7 @@ final class CarefulCopy implements Runnable {
             return false;
         }
         long from = progress.position().offset();
-        publish(all.subList(0, task.written()));
+        publish(all.subList(0, task.written()), ResumePoint.UNKNOWN);
         reader.begin(partition, Math.max(from, progress.position().offset()), task.until());
         return true;
     }
@@ -230,7 +230,7 @@ final class CarefulCopy implements Runnable {
             }
             List<ConsumerRecord<byte[], byte[]>> tried = read.subList(next, groupEnd(read, next));
             SendAttempt attempt = send(tried);
-            publish(tried.subList(0, attempt.acknowledged()));
+            publish(tried.subList(0, attempt.acknowledged()), attempt.targetEnd());
             next += attempt.acknowledged();
             if (attempt.acknowledged() == tried.size()) {
                 group = Math.min(LARGEST_GROUP, group * 2);
@@ -318,14 +318,14 @@ final class CarefulCopy implements Runnable {
             return End.PARTITION_STOPPED;
         }
         leftOut.addAndAwait(batch);
-        publish(new OffsetAndMetadata(batch.next(), progress.position().leaderEpoch(), ""), 0, 0);
+        publish(new OffsetAndMetadata(batch.next(), progress.position().leaderEpoch(), ""));
         awaitCommit();
         return End.COPIED;
     }
 
     /** Waits until dead letters are written, and moves the position after what was refused. */
     private void settleRefused() {
-        leftOut.settle(record -> publish(after(record), 0, 0));
+        leftOut.settle(record -> publish(after(record)));
     }
 
     // ---- progress ----
@@ -334,22 +334,28 @@ final class CarefulCopy implements Runnable {
         return new OffsetAndMetadata(record.offset() + 1, record.leaderEpoch(), "");
     }
 
-    private void publish(List<ConsumerRecord<byte[], byte[]>> written) {
+    private void publish(List<ConsumerRecord<byte[], byte[]>> written, long targetEnd) {
         if (!written.isEmpty()) {
-            publish(
-                    after(written.get(written.size() - 1)),
-                    written.size(),
-                    written.stream().mapToLong(CarefulCopy::size).sum());
+            Progress before = progress;
+            OffsetAndMetadata position = after(written.get(written.size() - 1));
+            progress = new Progress(
+                    position,
+                    before.numbers().after(written.size(), position.offset(), targetEnd),
+                    before.written() + written.size(),
+                    before.bytes()
+                            + written.stream().mapToLong(CarefulCopy::size).sum());
         }
     }
 
-    private void publish(OffsetAndMetadata position, int written, long bytes) {
+    /** Moves over what is not written. */
+    private void publish(OffsetAndMetadata position) {
         Progress before = progress;
+        ResumePoint numbers = before.numbers();
         progress = new Progress(
                 position,
-                before.numbers().after(written, position.offset()),
-                before.written() + written,
-                before.bytes() + bytes);
+                numbers.after(0, position.offset(), numbers.targetOffset()),
+                before.written(),
+                before.bytes());
     }
 
     private void awaitCommit() {

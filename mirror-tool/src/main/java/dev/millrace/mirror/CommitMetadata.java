@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -8,7 +9,7 @@ import org.apache.kafka.common.Uuid;
 
 /**
  * What a mirror commits with each offset, as the offset's metadata: {@code mark;topic id;producer id:epoch:next
- * sequence@source offset;leader epoch;other name}. Mirrors of earlier versions wrote the mark alone, and later ones may append
+ * sequence@source offset;leader epoch;other name;target offset}. Mirrors of earlier versions wrote the mark alone, and later ones may append
  * parts; a part that is missing or cannot be read counts as unknown.
  *
  * @param mark names the mirror's target ({@link MirrorGroup#mark}); empty if another program committed
@@ -40,11 +41,17 @@ record CommitMetadata(
     /**
      * The records from a source offset on were, or will be, written with this producer id and epoch, the first of them
      * with this sequence.
+     *
+     * @param targetOffset before which the target has none of these records, and all that were copied before them;
+     *     {@link #UNKNOWN} if the broker has not told it
      */
-    record ResumePoint(long producerId, short epoch, int nextSequence, long sourceOffset) {
-        /** The numbers after so many more records, when the source position is this one. */
-        ResumePoint after(long records, long offset) {
-            return new ResumePoint(producerId, epoch, (int) ((nextSequence + records) & Integer.MAX_VALUE), offset);
+    record ResumePoint(long producerId, short epoch, int nextSequence, long sourceOffset, long targetOffset) {
+        static final long UNKNOWN = -1;
+
+        /** The numbers after so many more records, when the positions are these. */
+        ResumePoint after(long records, long source, long target) {
+            int next = (int) ((nextSequence + records) & Integer.MAX_VALUE);
+            return new ResumePoint(producerId, epoch, next, source, target);
         }
     }
 
@@ -54,7 +61,7 @@ record CommitMetadata(
         return new CommitMetadata(
                 parts[0],
                 parts.length > 1 ? parseTopicId(parts[1]) : Uuid.ZERO_UUID,
-                parts.length > 2 ? parseResume(parts[2]) : Optional.empty(),
+                parts.length > 2 ? parseResume(parts[2], parts.length > 5 ? parts[5] : "") : Optional.empty(),
                 parts.length > 3 ? parseEpoch(parts[3]) : Optional.empty(),
                 parts.length > 4 ? Optional.of(parts[4]).filter(name -> !name.isEmpty()) : Optional.empty());
     }
@@ -75,7 +82,7 @@ record CommitMetadata(
         }
     }
 
-    private static Optional<ResumePoint> parseResume(String text) {
+    private static Optional<ResumePoint> parseResume(String text, String targetOffset) {
         Matcher numbers = RESUME.matcher(text);
         try {
             return numbers.matches()
@@ -83,7 +90,8 @@ record CommitMetadata(
                             Long.parseLong(numbers.group(1)),
                             Short.parseShort(numbers.group(2)),
                             Integer.parseInt(numbers.group(3)),
-                            Long.parseLong(numbers.group(4))))
+                            Long.parseLong(numbers.group(4)),
+                            targetOffset.isEmpty() ? ResumePoint.UNKNOWN : Long.parseLong(targetOffset)))
                     : Optional.empty();
         } catch (NumberFormatException e) {
             return Optional.empty(); // of another program
@@ -127,11 +135,16 @@ record CommitMetadata(
         String numbers = resume.map(
                         at -> at.producerId() + ":" + at.epoch() + ":" + at.nextSequence() + "@" + at.sourceOffset())
                 .orElse("");
-        String text = String.join(SEPARATOR, mark, id, numbers);
-        if (leaderEpoch.isEmpty() && otherName.isEmpty()) {
-            return text;
-        }
         String epoch = leaderEpoch.map(Object::toString).orElse("");
-        return otherName.map(name -> String.join(SEPARATOR, text, epoch, name)).orElse(text + SEPARATOR + epoch);
+        String target = resume.map(ResumePoint::targetOffset)
+                .filter(offset -> offset != ResumePoint.UNKNOWN)
+                .map(Object::toString)
+                .orElse("");
+        List<String> parts = List.of(mark, id, numbers, epoch, otherName.orElse(""), target);
+        int used = parts.size();
+        while (used > 3 && parts.get(used - 1).isEmpty()) {
+            used--;
+        }
+        return String.join(SEPARATOR, parts.subList(0, used));
     }
 }

@@ -18,18 +18,16 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.LongConsumer;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeProducersResult;
 import org.apache.kafka.clients.admin.DescribeProducersResult.PartitionProducerState;
-import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.TopicConfig;
@@ -73,25 +71,23 @@ final class ExactResume implements PartitionStarts.Finder {
     private final Map<String, Boolean> compacted = new ConcurrentHashMap<>();
     private final Queue<EndQuestion> endQuestions = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean areEndsAsked = new AtomicBoolean();
-    /** Of these the source has been asked where they begin or end, and has not told it. */
+    /** Of these the source has been asked where they begin, and has not told it. */
     private final Set<TopicPartition> waitingForSource = ConcurrentHashMap.newKeySet();
 
     private final OwnNumbers own;
     private final ResumeMode mode;
 
-    /** What follows when the source has told where a partition ends. */
-    private record EndQuestion(Search search, LongConsumer onEnd) {}
+    /** What follows when the target has told where a partition ends, or why it does not. */
+    private record EndQuestion(TopicPartition partition, BiConsumer<ListOffsetsResultInfo, Throwable> onAnswer) {}
 
     /**
      * What it asks.
      *
-     * @param isolation with which the source is read
      * @param onMissing told of a partition that the target perhaps lacks
      * @param comparison opens one
      */
     record Clients(
             Admin source,
-            IsolationLevel isolation,
             CopiesOnTarget copies,
             Consumer<TopicPartition> onMissing,
             Supplier<RecordComparison> comparison) {}
@@ -253,65 +249,52 @@ final class ExactResume implements PartitionStarts.Finder {
 
     private void decide(Search search, PartitionProducerState state) {
         ResumePoint committed = search.committed().orElseThrow();
-        var known = state.activeProducers().stream()
+        state.activeProducers().stream()
                 .filter(producer -> producer.producerId() == committed.producerId())
-                .findFirst();
-        int epoch = known.map(producer -> producer.producerEpoch()).orElse(-1);
-        ResumeDecision decision = ResumeDecision.of(committed, known);
-        if (decision.isForgotten()) {
-            askForEndOfSource(search, end -> {
-                if (end <= search.from().offset()) {
-                    start(search, search.from(), committed, epoch); // there is nothing new that could be there already
-                } else {
-                    startAtLeastOnce(search, epoch, decision.reason());
-                }
-            });
-        } else if (!decision.isKnown()) {
+                .findFirst()
+                .ifPresentOrElse(
+                        known -> follow(search, ResumeDecision.of(committed, known), known.producerEpoch()),
+                        () -> askForEndOfTarget(
+                                search.partition(),
+                                (end, failure) -> onAnswer(
+                                        search,
+                                        failure,
+                                        () -> follow(
+                                                search, ResumeDecision.ofForgotten(committed, end.offset()), -1))));
+    }
+
+    private void follow(Search search, ResumeDecision decision, int epoch) {
+        if (!decision.isKnown()) {
             startAtLeastOnce(search, epoch, decision.reason());
         } else if (decision.present() == 0) {
-            start(search, search.from(), committed, epoch);
+            start(search, search.from(), search.committed().orElseThrow(), epoch);
         } else {
-            compare(search, committed, epoch, decision.present());
+            compare(search, search.committed().orElseThrow(), epoch, decision.present());
         }
     }
 
-    /** Asks for all that are to be asked for within a moment; does not block, whatever the source lacks. */
-    private void askForEndOfSource(Search search, LongConsumer onEnd) {
-        waitingForSource.add(search.partition());
-        endQuestions.add(new EndQuestion(search, onEnd));
+    /** Asks for all that are to be asked for within a moment; does not block, whatever the target lacks. */
+    private void askForEndOfTarget(TopicPartition of, BiConsumer<ListOffsetsResultInfo, Throwable> onAnswer) {
+        endQuestions.add(new EndQuestion(of, onAnswer));
         if (areEndsAsked.compareAndSet(false, true)) {
-            execute(this::askForEndsOfSource, SHORT_PAUSE_MS);
+            execute(this::askForEndsOfTarget, SHORT_PAUSE_MS);
         }
     }
 
-    private void askForEndsOfSource() {
+    private void askForEndsOfTarget() {
         areEndsAsked.set(false);
         List<EndQuestion> questions = new ArrayList<>();
         for (EndQuestion next = endQuestions.poll(); next != null; next = endQuestions.poll()) {
             questions.add(next);
         }
-        Set<TopicPartition> partitions = questions.stream()
-                .map(question -> question.search().partition())
-                .collect(Collectors.toSet());
-        ListOffsetsResult answer = clients.source()
-                .listOffsets(
-                        Clusters.specs(partitions, OffsetSpec.latest()), new ListOffsetsOptions(clients.isolation()));
-        questions.forEach(question -> onEndOfSource(question.search(), question.onEnd(), answer));
-    }
-
-    private void onEndOfSource(Search search, LongConsumer onEnd, ListOffsetsResult answer) {
-        TopicPartition partition = search.partition();
-        answer.partitionResult(partition)
-                .whenComplete((end, failure) -> execute(
-                        () -> {
-                            waitingForSource.remove(partition);
-                            if (failure instanceof RetriableException) {
-                                findLater(search, failure);
-                            } else {
-                                onAnswer(search, failure, () -> onEnd.accept(end.offset()));
-                            }
-                        },
-                        0));
+        TopicNames names = clients.copies().names();
+        Set<TopicPartition> partitions =
+                names.onTarget(questions.stream().map(EndQuestion::partition).toList());
+        ListOffsetsResult answer =
+                clients.copies().target().listOffsets(Clusters.specs(partitions, OffsetSpec.latest()));
+        questions.forEach(question -> answer.partitionResult(names.onTarget(question.partition()))
+                .whenComplete(
+                        (end, failure) -> execute(() -> question.onAnswer().accept(end, failure), 0)));
     }
 
     @Override
@@ -334,7 +317,7 @@ final class ExactResume implements PartitionStarts.Finder {
                     partition,
                     Words.count(present, "record"),
                     search.from().offset());
-            start(search, after.get(), committed.after(present, after.get().offset()), epoch);
+            start(search, after.get(), committed.after(present, after.get().offset(), end), epoch);
         } else {
             onDifference(search.differing(), epoch, present);
         }
@@ -396,16 +379,39 @@ final class ExactResume implements PartitionStarts.Finder {
         startWithNewNumbers(search, epoch);
     }
 
-    /** @param epochAtTarget of the committed producer id, or -1 */
+    /**
+     * The numbers are committed with where the target ends: what is there after that, this process has written.
+     *
+     * @param epochAtTarget of the committed producer id, or -1
+     */
     private void startWithNewNumbers(Search search, int epochAtTarget) {
+        if (mode == ResumeMode.AT_LEAST_ONCE) {
+            startWithNewNumbers(search, epochAtTarget, ResumePoint.UNKNOWN);
+            return;
+        }
+        askForEndOfTarget(search.partition(), (end, failure) -> {
+            if (failure instanceof RetriableException) {
+                clients.onMissing().accept(search.partition());
+                execute(() -> startWithNewNumbers(search, epochAtTarget), PAUSE_MS);
+            } else {
+                startWithNewNumbers(search, epochAtTarget, failure == null ? end.offset() : ResumePoint.UNKNOWN);
+            }
+        });
+    }
+
+    private void startWithNewNumbers(Search search, int epochAtTarget, long targetEnd) {
         long offset = search.from().offset();
         Optional<ResumePoint> numbers = search.committed()
                 .filter(committed -> Math.max(committed.epoch(), epochAtTarget) < Short.MAX_VALUE)
                 .map(committed -> new ResumePoint(
-                        committed.producerId(), (short) (Math.max(committed.epoch(), epochAtTarget) + 1), 0, offset))
-                .or(() -> own.next(search.partition(), offset));
+                        committed.producerId(),
+                        (short) (Math.max(committed.epoch(), epochAtTarget) + 1),
+                        0,
+                        offset,
+                        targetEnd))
+                .or(() -> own.next(search.partition(), offset, targetEnd));
         if (numbers.isEmpty()) {
-            execute(() -> startWithNewNumbers(search, epochAtTarget), SHORT_PAUSE_MS);
+            execute(() -> startWithNewNumbers(search, epochAtTarget, targetEnd), SHORT_PAUSE_MS);
             return;
         }
         own.note(search.partition(), numbers.get());

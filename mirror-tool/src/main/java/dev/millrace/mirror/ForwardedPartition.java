@@ -58,7 +58,9 @@ final class ForwardedPartition {
             return true;
         }
         if (nextNumbers == null) {
-            nextNumbers = context.newNumbers().next(partition, start.offset()).orElse(null);
+            nextNumbers = context.newNumbers()
+                    .next(partition, start.offset(), ResumePoint.UNKNOWN)
+                    .orElse(null);
         }
         if (nextNumbers == null || !isSettled.getAsBoolean() || !context.tryNumber(partition, nextNumbers)) {
             return false;
@@ -76,7 +78,7 @@ final class ForwardedPartition {
      * @return the numbers of that record
      */
     ResumePoint end(long acked, long offset) {
-        ResumePoint after = numbers.after(acked, offset);
+        ResumePoint after = numbers.after(acked, offset, ResumePoint.UNKNOWN);
         numbers = null;
         share.update(0);
         turn = gate.newTurn();

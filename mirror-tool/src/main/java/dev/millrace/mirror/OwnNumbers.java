@@ -26,9 +26,10 @@ final class OwnNumbers {
     /**
      * Those of the record at this source offset; empty as long as the target has not given the producer an id.
      *
+     * @param targetOffset as {@link ResumePoint} has it
      * @throws MirrorException when no epoch is left
      */
-    Optional<ResumePoint> next(TopicPartition partition, long offset) {
+    Optional<ResumePoint> next(TopicPartition partition, long offset, long targetOffset) {
         RawProducerId own = producer.idOrNull();
         if (own == null) {
             return Optional.empty();
@@ -38,7 +39,7 @@ final class OwnNumbers {
             throw MirrorException.failed(partition + " has used up the epochs of producer id " + own.id()
                     + "; start the mirror again to get another id");
         }
-        return Optional.of(new ResumePoint(own.id(), (short) epoch, 0, offset));
+        return Optional.of(new ResumePoint(own.id(), (short) epoch, 0, offset, targetOffset));
     }
 
     /** The partition has got these numbers, wherever they come from. */

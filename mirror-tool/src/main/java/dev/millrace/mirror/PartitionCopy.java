@@ -50,7 +50,7 @@ final class PartitionCopy {
     private final Target target;
     private final boolean checksCrc;
     private final boolean goesBack;
-    private final AckedBatches acked = new AckedBatches();
+    private final AckedBatches acked;
     private volatile Refused refused;
     private volatile boolean stopped;
     private volatile boolean copying;
@@ -106,6 +106,7 @@ final class PartitionCopy {
             boolean goesBack,
             Target target) {
         this.numbers = numbers;
+        this.acked = new AckedBatches(numbers.map(ResumePoint::targetOffset).orElse(ResumePoint.UNKNOWN));
         this.goesBack = goesBack;
         this.partition = partition;
         this.start = position;
@@ -436,7 +437,7 @@ final class PartitionCopy {
                     partition,
                     start,
                     hasFailed ? acked.failedNextOffset() : refused.next,
-                    ackedNumbers().orElseThrow().after(0, from),
+                    ackedNumbers().orElseThrow().after(0, from, acked.targetEnd()),
                     // Of a batch whose last records were not noted yet, more may be there; then the target is asked.
                     hasFailed ? Math.min(acked.writtenOfFailed(), acked.failedRecords()) : 0,
                     hasFailed ? acked.failedRecords() : 0,
@@ -456,7 +457,7 @@ final class PartitionCopy {
     /** The numbers that belong to {@link #ackedOrNull}, or to the start while that is null. */
     Optional<ResumePoint> ackedNumbers() {
         synchronized (acked) {
-            return numbers.map(first -> first.after(acked.acked(), ackedPosition()));
+            return numbers.map(first -> first.after(acked.acked(), ackedPosition(), acked.targetEnd()));
         }
     }
 

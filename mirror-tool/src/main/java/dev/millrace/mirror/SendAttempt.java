@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -18,6 +19,9 @@ import org.apache.kafka.common.errors.RetriableException;
  */
 final class SendAttempt {
     private final List<CompletableFuture<Throwable>> outcomes = new ArrayList<>();
+    /** After the last one that was acknowledged; their callbacks come in the order of sending. */
+    private volatile long targetEnd = ResumePoint.UNKNOWN;
+
     private final Thread sender = Thread.currentThread();
     private boolean isWithinSend;
     private boolean isRefusedAtOnce;
@@ -29,6 +33,9 @@ final class SendAttempt {
         return (metadata, failure) -> {
             if (failure != null && Thread.currentThread() == sender && isWithinSend) {
                 isRefusedAtOnce = true;
+            }
+            if (failure == null) {
+                targetEnd = metadata.hasOffset() ? metadata.offset() + 1 : ResumePoint.UNKNOWN;
             }
             outcome.complete(failure);
         };
@@ -59,6 +66,11 @@ final class SendAttempt {
             count++;
         }
         return count;
+    }
+
+    /** The target offset after those that are {@link #acknowledged}, or {@link ResumePoint#UNKNOWN}. */
+    long targetEnd() {
+        return targetEnd;
     }
 
     /** Why the first was not written that was not. */

@@ -1,7 +1,6 @@
 package dev.millrace.mirror;
 
 import dev.millrace.client.raw.RawProducer;
-import dev.millrace.mirror.fetch.FetchSettings;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
 import java.util.List;
@@ -128,11 +127,7 @@ final class SourceGroupMembers implements MirrorMembers {
             return Optional.empty();
         }
         ExactResume.Clients clients = new ExactResume.Clients(
-                shared.source(),
-                FetchSettings.isolation(new ConsumerConfig(consumer)),
-                shared.copies(),
-                shared.partitions()::onMissing,
-                () -> RecordComparison.open(config));
+                shared.source(), shared.copies(), shared.partitions()::onMissing, () -> RecordComparison.open(config));
         OwnNumbers numbers = careful.map(CarefulCopy.Context::newNumbers).orElseGet(() -> new OwnNumbers(raw));
         return Optional.of(new ExactResume(mode, clients, numbers, mirror::fail));
     }

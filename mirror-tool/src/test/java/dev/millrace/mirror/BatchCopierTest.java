@@ -328,7 +328,7 @@ class BatchCopierTest {
         List<ExactResume.Search> searches = new ArrayList<>();
         BatchCopier exact = copier(Optional.of(searches::addAll));
         add(exact, TP);
-        ResumePoint first = new ResumePoint(77, (short) 3, 500, 0);
+        ResumePoint first = new ResumePoint(77, (short) 3, 500, 0, 90);
         searches.get(0).onFound().accept(new ExactResume.Start(new OffsetAndMetadata(0), first, false));
         exact.advance();
         deliver(exact, TP, 0, 3);
@@ -343,10 +343,11 @@ class BatchCopierTest {
         });
 
         assertThat(searches.get(1).from().offset()).isEqualTo(3);
-        assertThat(searches.get(1).committed()).contains(new ResumePoint(77, (short) 3, 503, 3));
+        assertThat(searches.get(1).committed()).contains(new ResumePoint(77, (short) 3, 503, 3, -1));
         searches.get(1)
                 .onFound()
-                .accept(new ExactResume.Start(new OffsetAndMetadata(4), new ResumePoint(77, (short) 3, 504, 4), false));
+                .accept(new ExactResume.Start(
+                        new OffsetAndMetadata(4), new ResumePoint(77, (short) 3, 504, 4, 94), false));
         exact.advance();
         deliver(exact, TP, 4, 1);
         awaitWritten(target, "77:3:500", "0-2", "3-4", "77:3:504", "4-4");
@@ -362,7 +363,8 @@ class BatchCopierTest {
         exact.stopReading(Set.of(TP));
         searches.get(0)
                 .onFound()
-                .accept(new ExactResume.Start(new OffsetAndMetadata(0), new ResumePoint(77, (short) 3, 500, 0), false));
+                .accept(new ExactResume.Start(
+                        new OffsetAndMetadata(0), new ResumePoint(77, (short) 3, 500, 0, 90), false));
 
         exact.advance();
 
@@ -378,7 +380,7 @@ class BatchCopierTest {
         searches.get(0)
                 .onFound()
                 .accept(new ExactResume.Start(
-                        new OffsetAndMetadata(40), new ResumePoint(77, (short) 3, Integer.MAX_VALUE, 40), false));
+                        new OffsetAndMetadata(40), new ResumePoint(77, (short) 3, Integer.MAX_VALUE, 40, 90), false));
         exact.advance();
         deliver(exact, TP, 40, 3);
         awaitWritten(target, "77:3:" + Integer.MAX_VALUE, "40-42");
@@ -389,7 +391,7 @@ class BatchCopierTest {
         OffsetAndMetadata position = exact.positions(Set.of(TP)).get(TP);
 
         assertThat(position.offset()).isEqualTo(43);
-        assertThat(CommitMetadata.of(position).resume()).contains(new ResumePoint(77, (short) 3, 2, 43));
+        assertThat(CommitMetadata.of(position).resume()).contains(new ResumePoint(77, (short) 3, 2, 43, -1));
         exact.close();
     }
 

@@ -16,12 +16,14 @@ class CommitMetadataTest {
 
     @Test
     void shouldReadWhatItWrites() {
-        CommitMetadata all =
-                new CommitMetadata(MARK, ID, Optional.of(new ResumePoint(4_000_000_000L, (short) 3, 17, 1_234L)));
+        CommitMetadata all = new CommitMetadata(
+                MARK, ID, Optional.of(new ResumePoint(4_000_000_000L, (short) 3, 17, 1_234L, 5_678L)));
         CommitMetadata some = new CommitMetadata(MARK, Uuid.ZERO_UUID, Optional.empty());
 
         assertThat(read(all.toString())).isEqualTo(all);
         assertThat(read(some.toString())).isEqualTo(some);
+        assertThat(read(all.withNames("orders", "eu.orders").toString()))
+                .isEqualTo(all.withNames("orders", "eu.orders"));
     }
 
     @Test
@@ -58,17 +60,28 @@ class CommitMetadataTest {
     @Test
     void shouldReadWhatAnEarlierVersionWrote() {
         assertThat(read(MARK)).isEqualTo(new CommitMetadata(MARK, Uuid.ZERO_UUID, Optional.empty()));
+        assertThat(read(MARK + ";" + ID + ";1:2:3@4").resume())
+                .contains(new ResumePoint(1, (short) 2, 3, 4, ResumePoint.UNKNOWN));
     }
 
     @Test
     void shouldIgnoreWhatALaterVersionAppends() {
-        assertThat(read(MARK + ";" + ID + ";1:2:3@4;more;"))
-                .isEqualTo(new CommitMetadata(MARK, ID, Optional.of(new ResumePoint(1, (short) 2, 3, 4))));
+        assertThat(read(MARK + ";" + ID + ";1:2:3@4;;;5;more;"))
+                .isEqualTo(new CommitMetadata(MARK, ID, Optional.of(new ResumePoint(1, (short) 2, 3, 4, 5))));
     }
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"", ";", ";;", "x;y;z", ";not an id at all, and too long;1:2:3", ";;1:99999:3@4", ";;-1:2:3@4"})
+            strings = {
+                "",
+                ";",
+                ";;",
+                "x;y;z",
+                ";not an id at all, and too long;1:2:3",
+                ";;1:99999:3@4",
+                ";;-1:2:3@4",
+                ";;1:2:3@4;;;x"
+            })
     void shouldFindNothingInWhatOthersWrote(String metadata) {
         CommitMetadata read = read(metadata);
 

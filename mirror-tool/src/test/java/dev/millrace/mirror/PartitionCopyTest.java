@@ -336,7 +336,7 @@ class PartitionCopyTest {
             return new PartitionCopy.OpenTarget(
                     target, new OpenDecision(PassMode.BATCHES, new TargetLimits(TargetLimits.ANY_CODEC, 1 << 20)));
         };
-        opened[0] = new PartitionCopy(TP, 0, Optional.of(new ResumePoint(7, (short) 1, 0, 0)), false, false, slow);
+        opened[0] = new PartitionCopy(TP, 0, Optional.of(new ResumePoint(7, (short) 1, 0, 0, 0)), false, false, slow);
 
         assertThat(opened[0].tryOpen()).isFalse();
         assertThat(target.written()).isEmpty();

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 class PartitionStartsTest {
     private static final TopicPartition TP = new TopicPartition("orders", 0);
     private static final TopicPartition OTHER = new TopicPartition("orders", 1);
-    private static final ResumePoint COMMITTED = new ResumePoint(77, (short) 3, 500, 40);
-    private static final ResumePoint NEW = new ResumePoint(77, (short) 4, 0, 40);
+    private static final ResumePoint COMMITTED = new ResumePoint(77, (short) 3, 500, 40, 90);
+    private static final ResumePoint NEW = new ResumePoint(77, (short) 4, 0, 40, 90);
 
     private final FakeSourceConsumer consumer = new FakeSourceConsumer(new AtomicBoolean(), "orders");
     private final List<Search> searches = new ArrayList<>();
@@ -73,14 +73,14 @@ class PartitionStartsTest {
     void shouldCommitWhatIsLeftOutBeforeItBegins() {
         starts.add(Map.of(TP, from(40, Optional.of(COMMITTED))));
         advance();
-        answer(TP, new Start(at(47), COMMITTED.after(7, 47), false));
+        answer(TP, new Start(at(47), COMMITTED.after(7, 47, 97), false));
         advance();
 
         assertThat(begun).containsExactly("orders-0 from 47: 77:3:507");
         OffsetAndMetadata committed = consumer.committedOffsets().get(TP);
         assertThat(committed).as("committed").isNotNull();
         assertThat(committed.offset()).isEqualTo(47);
-        assertThat(CommitMetadata.of(committed).resume()).contains(COMMITTED.after(7, 47));
+        assertThat(CommitMetadata.of(committed).resume()).contains(COMMITTED.after(7, 47, 97));
     }
 
     /** Else the next process would find what was committed for the other topic. */
@@ -90,13 +90,13 @@ class PartitionStartsTest {
                 new SourcePositions.Start(40, Optional.empty(), new Uuid(0, 7), false, Optional.of(COMMITTED), true);
         starts.add(Map.of(TP, reached));
         advance();
-        answer(TP, new Start(at(47), COMMITTED.after(7, 47), false));
+        answer(TP, new Start(at(47), COMMITTED.after(7, 47, 97), false));
         advance();
 
         assertThat(begun).containsExactly("orders-0 from 47: 77:3:507");
         OffsetAndMetadata committed = consumer.committedOffsets().get(TP);
         assertThat(committed.offset()).isEqualTo(47);
-        assertThat(CommitMetadata.of(committed).resume()).contains(COMMITTED.after(7, 47));
+        assertThat(CommitMetadata.of(committed).resume()).contains(COMMITTED.after(7, 47, 97));
     }
 
     @Test
@@ -118,11 +118,11 @@ class PartitionStartsTest {
         starts.add(Map.of(TP, from(40, Optional.of(COMMITTED))));
         advance();
         starts.remove(List.of(TP));
-        answer(TP, new Start(at(47), COMMITTED.after(7, 47), false));
+        answer(TP, new Start(at(47), COMMITTED.after(7, 47, 97), false));
         assertThat(begun).isEmpty();
 
         starts.add(Map.of(TP, from(50, Optional.empty())));
-        answer(TP, new Start(at(48), COMMITTED.after(8, 48), false)); // to the first question
+        answer(TP, new Start(at(48), COMMITTED.after(8, 48, 98), false)); // to the first question
 
         assertThat(begun).isEmpty();
         assertThat(starts.isEmpty()).isFalse();

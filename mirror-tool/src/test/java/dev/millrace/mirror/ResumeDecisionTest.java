@@ -3,7 +3,6 @@ package dev.millrace.mirror;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.apache.kafka.clients.admin.ProducerState;
@@ -33,9 +32,28 @@ class ResumeDecisionTest {
         "3, 0, 4, -1, UNKNOWN",
     })
     void shouldCountWhatTheTargetHas(int epoch, int sequence, int targetEpoch, int last, String expected) {
-        ResumeDecision decision = ResumeDecision.of(committed(epoch, sequence), Optional.of(state(targetEpoch, last)));
+        assertDecided(ResumeDecision.of(committed(epoch, sequence), state(targetEpoch, last)), expected);
+    }
 
-        assertThat(decision.isForgotten()).isFalse();
+    /** Whatever the sequence is: with 0, a process may have written and been killed before its first commit. */
+    @ParameterizedTest(name = "committed sequence {0}, target offset {1}, target ends at {2}: {3} present")
+    @CsvSource({
+        "0, 40, 40, 0",
+        "0, 40, 43, 3",
+        "100, 40, 40, 0",
+        "100, 40, 190, 150",
+        "100, 40, 39, UNKNOWN", // lost, or created anew
+        "0, -1, 0, UNKNOWN", // of an earlier version
+        "100, -1, 40, UNKNOWN",
+    })
+    void shouldCountWhatIsAfterTheCommittedTargetOffsetWhenTheTargetHasForgottenTheProducerId(
+            int sequence, long targetOffset, long end, String expected) {
+        ResumePoint committed = new ResumePoint(ID, (short) 3, sequence, 1_000, targetOffset);
+
+        assertDecided(ResumeDecision.ofForgotten(committed, end), expected);
+    }
+
+    private static void assertDecided(ResumeDecision decision, String expected) {
         if (expected.equals("UNKNOWN")) {
             assertThat(decision.isKnown()).isFalse();
             assertThat(decision.reason()).contains("producer id 77");
@@ -46,31 +64,15 @@ class ResumeDecisionTest {
     }
 
     @Test
-    void shouldTakeAnUnknownProducerIdForOneThatHasWrittenNothingIfNothingWasCommittedWithIt() {
-        ResumeDecision decision = ResumeDecision.of(committed(3, 0), Optional.empty());
-
-        assertThat(decision.isKnown()).isTrue();
-        assertThat(decision.present()).isZero();
-    }
-
-    @Test
-    void shouldNotKnowWhatAProducerIdHasWrittenThatTheTargetHasForgotten() {
-        ResumeDecision decision = ResumeDecision.of(committed(3, 100), Optional.empty());
-
-        assertThat(decision.isKnown()).isFalse();
-        assertThat(decision.isForgotten()).isTrue();
-    }
-
-    @Test
     void shouldCountSequencesAcrossTheWrap() {
-        ResumePoint after = committed(3, Integer.MAX_VALUE - 1).after(5, 1_234);
+        ResumePoint after = committed(3, Integer.MAX_VALUE - 1).after(5, 1_234, 50);
 
-        assertThat(after).isEqualTo(new ResumePoint(ID, (short) 3, 3, 1_234));
-        assertThat(committed(3, 10).after(1L << 33, 0).nextSequence()).isEqualTo(10);
+        assertThat(after).isEqualTo(new ResumePoint(ID, (short) 3, 3, 1_234, 50));
+        assertThat(committed(3, 10).after(1L << 33, 0, 0).nextSequence()).isEqualTo(10);
     }
 
     private static ResumePoint committed(int epoch, int sequence) {
-        return new ResumePoint(ID, (short) epoch, sequence, 1_000);
+        return new ResumePoint(ID, (short) epoch, sequence, 1_000, 40);
     }
 
     private static ProducerState state(int epoch, int lastSequence) {

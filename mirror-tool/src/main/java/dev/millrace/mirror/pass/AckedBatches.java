@@ -33,7 +33,13 @@ public final class AckedBatches {
     private long outstandingBytes;
     private AckedRuns runs = AckedRuns.IGNORED;
     private Throwable failure;
+    private long targetEnd;
     private volatile OffsetAndMetadata position;
+
+    /** @param targetEnd what {@link #targetEnd} is until something is acknowledged */
+    public AckedBatches(long targetEnd) {
+        this.targetEnd = targetEnd;
+    }
 
     /**
      * Source records in one batch at the target. Where their offsets have a gap, which compaction makes, another stretch
@@ -73,6 +79,12 @@ public final class AckedBatches {
             }
             records += count;
             recordsEnd = firstOffset + count;
+        }
+
+        /** The target offset after its last record, or -1. */
+        long targetEnd() {
+            long last = outcome.offsetOf(before + records - 1);
+            return last < 0 ? -1 : last + 1;
         }
 
         void tell(AckedRuns runs) {
@@ -195,6 +207,7 @@ public final class AckedBatches {
             }
         }
         if (passed != null) {
+            targetEnd = passed.targetEnd();
             publish(passed.nextOffset, passed.leaderEpoch);
         }
         return acked - before;
@@ -217,6 +230,11 @@ public final class AckedBatches {
     /** The number of records that the last {@link #advance} has passed, of all so far: those before the position. */
     public long acked() {
         return acked;
+    }
+
+    /** The target offset after the last record before the position; -1 if it is not known. */
+    public long targetEnd() {
+        return targetEnd;
     }
 
     /** Whether each batch has an outcome, be it a failure. */

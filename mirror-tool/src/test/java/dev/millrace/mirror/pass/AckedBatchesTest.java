@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class AckedBatchesTest {
     private static final AckListener IGNORED = (records, bytes, timestamp, ackedAtMs) -> {};
 
-    private final AckedBatches batches = new AckedBatches();
+    private final AckedBatches batches = new AckedBatches(-1);
 
     /** A batch at the target whose outcome the test decides. */
     private static final class TargetBatch implements Outcome {
@@ -59,6 +59,31 @@ class AckedBatchesTest {
         public long offsetOf(int record) {
             return record < splitAt ? base + record : base + record + 100;
         }
+    }
+
+    @Test
+    void shouldKnowWhereTheCopyEndsAtTheTarget() {
+        AckedBatches at = new AckedBatches(40);
+        TargetBatch first = new TargetBatch();
+        TargetBatch second = new TargetBatch();
+        first.base = 70;
+        second.base = -1_000;
+        at.add(first, 3, -1, 3, 30, -1);
+        assertThat(at.targetEnd()).isEqualTo(40);
+
+        first.done = true;
+        at.advance(IGNORED);
+        assertThat(at.targetEnd()).isEqualTo(73);
+
+        at.add(first, 5, -1, 2, 20, -1); // the rest of the same batch
+        at.skipTo(9, -1);
+        at.advance(IGNORED);
+        assertThat(at.targetEnd()).isEqualTo(75);
+
+        at.add(second, 10, -1, 1, 10, -1);
+        second.done = true;
+        at.advance(IGNORED);
+        assertThat(at.targetEnd()).as("not told by the broker").isEqualTo(-1);
     }
 
     @Test
@@ -261,7 +286,7 @@ class AckedBatchesTest {
         private final Random random;
         private static final AckListener IGNORED = (records, bytes, timestamp, ackedAtMs) -> {};
 
-        private final AckedBatches batches = new AckedBatches();
+        private final AckedBatches batches = new AckedBatches(-1);
         private final List<Step> steps = new ArrayList<>();
         private final List<TargetBatch> open = new ArrayList<>();
         private TargetBatch filling = new TargetBatch();

@@ -147,8 +147,14 @@ public final class MirrorFixture implements AutoCloseable {
 
     /** As the others, with the caller's producer. */
     public void fill(Producer<byte[], byte[]> producer, String topic, int partitions, int records, long seed) {
+        fill(producer, topic, partitions, records, seed, Duration.ZERO);
+    }
+
+    /** As the others, with records of this age, which the topic's retention must allow. */
+    public void fill(
+            Producer<byte[], byte[]> producer, String topic, int partitions, int records, long seed, Duration age) {
         List<Future<?>> results = new ArrayList<>();
-        sourceRecords.make(topic, partitions, records, seed).forEach(record -> results.add(producer.send(record)));
+        sourceRecords.make(topic, partitions, records, seed, age).forEach(record -> results.add(producer.send(record)));
         producer.flush();
         for (Future<?> result : results) {
             get(result);

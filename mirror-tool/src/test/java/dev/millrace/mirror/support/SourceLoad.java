@@ -1,5 +1,6 @@
 package dev.millrace.mirror.support;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +21,7 @@ public final class SourceLoad implements AutoCloseable {
     private final String copy;
     private final int partitions;
     private final long seed;
+    private final Duration age;
     private final AtomicLong written = new AtomicLong();
     private final Thread thread = new Thread(this::write, "load");
     private volatile boolean isStopped;
@@ -31,6 +33,12 @@ public final class SourceLoad implements AutoCloseable {
 
     /** @param copy what the topic is called on the target */
     public SourceLoad(MirrorFixture clusters, String topic, String copy, int partitions, long seed) {
+        this(clusters, topic, copy, partitions, seed, Duration.ZERO);
+    }
+
+    /** @param age of the records */
+    public SourceLoad(MirrorFixture clusters, String topic, String copy, int partitions, long seed, Duration age) {
+        this.age = age;
         this.clusters = clusters;
         this.topic = topic;
         this.copy = copy;
@@ -48,7 +56,7 @@ public final class SourceLoad implements AutoCloseable {
                 }
                 boolean isSmall = round % 2 == 0;
                 int records = isSmall ? 300 : 3_000;
-                clusters.fill(isSmall ? small : large, topic, partitions, records, seed + round);
+                clusters.fill(isSmall ? small : large, topic, partitions, records, seed + round, age);
                 written.addAndGet(records);
                 LockSupport.parkNanos(PAUSE_NANOS);
             }

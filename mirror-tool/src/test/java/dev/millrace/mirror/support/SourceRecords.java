@@ -1,5 +1,6 @@
 package dev.millrace.mirror.support;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -20,15 +21,19 @@ final class SourceRecords {
     private final long newestMs = System.currentTimeMillis();
     private long made;
 
-    /** Makes records for the partitions in turn. The same seed gives the same records, except for the timestamps. */
-    List<ProducerRecord<byte[], byte[]>> make(String topic, int partitions, int count, long seed) {
+    /**
+     * Makes records for the partitions in turn. The same seed gives the same records, except for the timestamps.
+     *
+     * @param age of the newest of them
+     */
+    List<ProducerRecord<byte[], byte[]>> make(String topic, int partitions, int count, long seed, Duration age) {
         Random random = new Random(seed);
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             byte[] key = random.nextInt(3) == 0 ? null : bytes(random, 10);
             byte[] value = random.nextInt(10) == 0 ? null : bytes(random, 100);
             ProducerRecord<byte[], byte[]> record =
-                    new ProducerRecord<>(topic, i % partitions, nextTimestamp(), key, value);
+                    new ProducerRecord<>(topic, i % partitions, nextTimestamp() - age.toMillis(), key, value);
             for (int headers = random.nextInt(3); headers > 0; headers--) {
                 record.headers().add("h" + random.nextInt(2), random.nextBoolean() ? bytes(random, 5) : null);
             }

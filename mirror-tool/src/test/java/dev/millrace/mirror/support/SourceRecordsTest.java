@@ -2,6 +2,7 @@ package dev.millrace.mirror.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -16,7 +17,7 @@ class SourceRecordsTest {
 
         int made = 0;
         for (int count : new int[] {100_000, 2_000, 100_000, 2_000}) { // as tests do that fill a topic again
-            for (ProducerRecord<byte[], byte[]> record : records.make("t", 5, count, made)) {
+            for (ProducerRecord<byte[], byte[]> record : records.make("t", 5, count, made, Duration.ZERO)) {
                 assertThat(timestamps.add(record.timestamp()))
                         .as("%d is new", record.timestamp())
                         .isTrue();
@@ -29,7 +30,7 @@ class SourceRecordsTest {
 
     @Test
     void shouldMakeRecordsOfAllKinds() {
-        List<ProducerRecord<byte[], byte[]>> records = new SourceRecords().make("t", 5, 1_000, 1);
+        List<ProducerRecord<byte[], byte[]>> records = new SourceRecords().make("t", 5, 1_000, 1, Duration.ZERO);
 
         assertThat(records.stream().map(ProducerRecord::partition).distinct()).hasSize(5);
         assertThat(records.stream().map(ProducerRecord::timestamp).toList())
