@@ -115,21 +115,28 @@ final class GroupOffsets {
     }
 
     /**
-     * As {@link #commit}. What the group has is read once more, right before the commit reaches it; what is later there is
-     * put back. Only then is it known: an offset that was overwritten cannot be read any more.
+     * As {@link #commit}. What the group has is read once more, right before the commit reaches it; what was later there,
+     * and is overwritten, is put back. Only then is it known: an offset that was overwritten cannot be read any more.
      */
     static Optional<Throwable> commitKeepingLater(
             Admin cluster, String group, Map<TopicPartition, OffsetAndMetadata> offsets) {
         KafkaFuture<Map<TopicPartition, OffsetAndMetadata>> before =
                 cluster.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata();
         Optional<Throwable> failure = commit(cluster, group, offsets);
+        if (failure.isPresent()) {
+            return failure;
+        }
         try {
             Map<TopicPartition, OffsetAndMetadata> later = later(Clusters.await(before), offsets);
-            return later.isEmpty() ? failure : commit(cluster, group, later);
+            if (later.isEmpty()) {
+                return Optional.empty();
+            }
+            Map<TopicPartition, OffsetAndMetadata> now =
+                    committed(cluster, Set.of(group)).getOrDefault(group, Map.of());
+            later.keySet().removeIf(partition -> !offsets.get(partition).equals(now.get(partition)));
+            return later.isEmpty() ? Optional.empty() : commit(cluster, group, later);
         } catch (ExecutionException e) {
-            return failure.isPresent() || e.getCause() instanceof GroupIdNotFoundException
-                    ? failure
-                    : Optional.of(e.getCause());
+            return Optional.of(e.getCause());
         }
     }
 
