@@ -387,7 +387,10 @@ class TransactionalMemberTest {
             }
         });
         group.then(() -> group.rebalance(List.of(onTarget(TP))));
-        group.when(() -> isAt(TP, 1), () -> deliver(TP, 0, 5));
+        group.when(
+                () -> isAt(TP, 1),
+                () -> copier.onFetched(fetch.fetched(
+                        TP, 1, new BatchMaker(0).records(5).make())));
         group.when(() -> isCommitted(TP, 3), () -> isFull.set(false));
         group.when(() -> isCommitted(TP, 5), mirror::stop);
 
