@@ -503,10 +503,12 @@ class TransactionalMemberTest {
 
         @Override
         public synchronized ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+            boolean isStepDue =
+                    !steps.isEmpty() && steps.element().condition().getAsBoolean();
             if (acknowledges) {
                 written.values().forEach(FakePartition::acknowledgeAll);
             }
-            if (!steps.isEmpty() && steps.element().condition().getAsBoolean()) {
+            if (isStepDue) {
                 steps.remove().action().run();
             }
             return super.poll(timeout);
