@@ -50,8 +50,8 @@ final class TargetGroupMembers implements MirrorMembers {
         this.transactions = new TargetTransactions(
                 transactionalId(),
                 id -> config.producerKind().create(DerivedConfigs.transactional(config.producer(), id)),
-                producer -> BatchCopier.target(
-                        config.mode(), shared, RawProducer.of(producer)::partitionWithoutWaiting),
+                producer ->
+                        BatchCopier.target(config.mode(), shared, RawProducer.of(producer)::partitionWithoutWaiting),
                 System::nanoTime);
     }
 

@@ -198,13 +198,11 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         if (group.generationId() < 0) {
             throw new CommitFailedException("This process is no member of the group"); // The target would not check it.
         }
-        if (!transactions.tryCommit(
-                () -> mirror.names().onTarget(newPositions()), this::areRecordsAnswered, group)) {
+        if (!transactions.tryCommit(() -> mirror.names().onTarget(newPositions()), this::areRecordsAnswered, group)) {
             return false;
         }
         if (!adding.isEmpty()) {
-            pace.onCommitted(
-                    answeredBytes - beganBytes, answeredNanos - beganNanos, System.nanoTime() - answeredNanos);
+            pace.onCommitted(answeredBytes - beganBytes, answeredNanos - beganNanos, System.nanoTime() - answeredNanos);
             copier.limitInFlight(pace.inFlightBytes());
         }
         copier.advance();
@@ -229,8 +227,8 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     }
 
     private boolean areRecordsAnswered() {
-        boolean isAnswered = copier.await(adding.keySet(), System.nanoTime() + ANSWER_NANOS)
-                .isEmpty();
+        boolean isAnswered =
+                copier.await(adding.keySet(), System.nanoTime() + ANSWER_NANOS).isEmpty();
         answeredNanos = System.nanoTime();
         answeredBytes = copier.totals().bytes();
         return isAnswered;

@@ -71,7 +71,9 @@ class SlowLinkIT {
             proxy.limitBytesPerSecond(Long.MAX_VALUE);
         }
 
-        assertThat(clusters.compareForCommittedReader(topic)).as("seed %d", seed).matches(Comparison::isExact);
+        assertThat(clusters.compareForCommittedReader(topic))
+                .as("seed %d", seed)
+                .matches(Comparison::isExact);
     }
 
     @Test
@@ -79,7 +81,8 @@ class SlowLinkIT {
         assumeThat(LINKS).as("-Dmillrace.links").isNotEmpty();
         FaultProxy proxy = clusters.target().proxy(1);
         int broker = proxy.target();
-        for (int rate : Arrays.stream(LINKS.split(",")).mapToInt(Integer::parseInt).toArray()) {
+        for (int rate :
+                Arrays.stream(LINKS.split(",")).mapToInt(Integer::parseInt).toArray()) {
             String topic = "link-" + rate;
             int records = rate * MB * LINK_SECONDS / RECORD_BYTES;
             fill(topic, records);
@@ -102,9 +105,8 @@ class SlowLinkIT {
 
     /** From the first record at the target until all is committed. */
     private double seconds(String topic, String group, String resume, long records) throws Exception {
-        LongSupplier committed = resume.equals("exact")
-                ? () -> clusters.committed(group)
-                : () -> clusters.committedOnTarget(group);
+        LongSupplier committed =
+                resume.equals("exact") ? () -> clusters.committed(group) : () -> clusters.committedOnTarget(group);
         try (MirrorProcess mirror = mirror(topic, group, "--resume=" + resume, "--topic-prefix=" + group + ".")) {
             await("it writes", () -> clusters.mirrored(group + "." + topic) > 0, mirror);
             long start = System.nanoTime();

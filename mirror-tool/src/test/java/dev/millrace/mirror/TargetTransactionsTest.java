@@ -166,7 +166,8 @@ class TargetTransactionsTest {
         producer().sendOffsetsToTransactionException = null;
         ConsumerGroupMetadata renamed = group("by-then");
 
-        assertThat(transactions.tryCommit(this::askPositions, () -> true, renamed)).isTrue();
+        assertThat(transactions.tryCommit(this::askPositions, () -> true, renamed))
+                .isTrue();
 
         assertThat(producer().consumerGroupOffsetsHistory())
                 .singleElement()

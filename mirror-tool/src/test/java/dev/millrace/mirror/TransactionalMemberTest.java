@@ -357,9 +357,9 @@ class TransactionalMemberTest {
         acknowledges = false;
         beginBothAndWriteOf(TP);
         group.when(() -> written(0).size() == 1, () -> deliver(OTHER, 0, 3));
-        group.when(() -> written(0).size() == 2, () -> written.get(producers.get(0))
-                .result(1)
-                .acknowledge());
+        group.when(
+                () -> written(0).size() == 2,
+                () -> written.get(producers.get(0)).result(1).acknowledge());
         group.when(this::isEnding, () -> now += TimeUnit.SECONDS.toNanos(6));
         group.when(() -> producers.size() == 2 && isAt(OTHER, 0), () -> {
             acknowledges = true;
@@ -387,7 +387,10 @@ class TransactionalMemberTest {
             }
         });
         group.then(() -> group.rebalance(List.of(onTarget(TP))));
-        group.when(() -> isAt(TP, 1), () -> deliver(TP, 0, 5));
+        group.when(
+                () -> isAt(TP, 1),
+                () -> copier.onFetched(
+                        fetch.fetched(TP, 1, new BatchMaker(0).records(5).make())));
         group.when(() -> isCommitted(TP, 3), () -> isFull.set(false));
         group.when(() -> isCommitted(TP, 5), mirror::stop);
 
@@ -500,10 +503,11 @@ class TransactionalMemberTest {
 
         @Override
         public synchronized ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+            boolean isStepDue = !steps.isEmpty() && steps.element().condition().getAsBoolean();
             if (acknowledges) {
                 written.values().forEach(FakePartition::acknowledgeAll);
             }
-            if (!steps.isEmpty() && steps.element().condition().getAsBoolean()) {
+            if (isStepDue) {
                 steps.remove().action().run();
             }
             return super.poll(timeout);
