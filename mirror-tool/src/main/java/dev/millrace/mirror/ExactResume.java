@@ -256,11 +256,13 @@ final class ExactResume implements PartitionStarts.Finder {
                         known -> follow(search, ResumeDecision.of(committed, known), known.producerEpoch()),
                         () -> askForEndOfTarget(
                                 search.partition(),
-                                (end, failure) -> onAnswer(
-                                        search,
-                                        failure,
-                                        () -> follow(
-                                                search, ResumeDecision.ofForgotten(committed, end.offset()), -1))));
+                                (end, failure) ->
+                                        onAnswer(search, failure, () -> decideByEnd(search, committed, end.offset()))));
+    }
+
+    /** Old timestamps are enough for a target to forget a producer. */
+    private void decideByEnd(Search search, ResumePoint committed, long end) {
+        follow(search, ResumeDecision.ofForgotten(committed, end), -1);
     }
 
     private void follow(Search search, ResumeDecision decision, int epoch) {
