@@ -34,6 +34,11 @@ final class BrokerMemory {
         this.wallClock = wallClock;
     }
 
+    /** For what brokers count by theirs. */
+    long wallMs() {
+        return wallClock.getAsLong();
+    }
+
     /** Brokers forget a producer after so many milliseconds. */
     void learn(long brokersExpirationMs) {
         expirationMs = brokersExpirationMs;
@@ -45,7 +50,7 @@ final class BrokerMemory {
      * suspended, and somebody may set the wall clock back.
      */
     boolean isCertain(long maxTimestamp, long nowMs) {
-        long latestMs = Math.max(nowMs, wallClock.getAsLong());
+        long latestMs = Math.max(nowMs, wallMs());
         return latestMs + LONGEST_REQUEST_MS - maxTimestamp < expirationMs / SAFETY;
     }
 }

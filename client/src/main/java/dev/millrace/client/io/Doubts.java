@@ -24,6 +24,9 @@ final class Doubts {
     /** When the leader has last told what it remembers, and for how long it does, since an attempt was left open. */
     private long answeredMs = NEVER;
 
+    /** The same by the wall clock, which goes on while the machine is suspended. */
+    private long answeredWallMs = NEVER;
+
     /** The batch whose sequence the broker did not expect; null if there is no such gap. */
     private FinishedBatch unexpected;
 
@@ -55,6 +58,7 @@ final class Doubts {
     /** The leader has told what it remembers. */
     void onAnswer(long nowMs) {
         answeredMs = nowMs;
+        answeredWallMs = memory.wallMs();
     }
 
     /** The broker did not expect this batch's sequence. */
@@ -93,8 +97,12 @@ final class Doubts {
      */
     private boolean isRetryUnsafe(long nowMs) {
         FinishedBatch again = outstanding.firstToSendAgain();
-        boolean isKnown = nowMs - answeredMs < BrokerMemory.AFTER_ANSWER_MS;
-        return again != null && hasUnknownFrom(again) && !isKnown;
+        return again != null && hasUnknownFrom(again) && !isJustAnswered(nowMs);
+    }
+
+    private boolean isJustAnswered(long nowMs) {
+        return nowMs - answeredMs < BrokerMemory.AFTER_ANSWER_MS
+                && memory.wallMs() - answeredWallMs < BrokerMemory.AFTER_ANSWER_MS;
     }
 
     private boolean hasUnknownFrom(FinishedBatch first) {

@@ -269,6 +269,7 @@ final class SimulatedCluster implements BrokerLink {
     /** The producer's machine is suspended for days; brokers have carried out what they had received. */
     void suspend() {
         note("suspend");
+        deliverAnswers();
         disconnectAll();
         while (!late.isEmpty()) {
             serveLate();
@@ -324,9 +325,7 @@ final class SimulatedCluster implements BrokerLink {
             disconnectAll();
         }
         metadata.deliverDue();
-        for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {
-            answer.run();
-        }
+        deliverAnswers();
         if (transactions != null) {
             transactions.coordinator.step();
         }
@@ -334,6 +333,12 @@ final class SimulatedCluster implements BrokerLink {
             clocks.jump(random);
         }
         clocks.pass(timeoutMs == 0 ? random.nextInt(2) : 1 + random.nextInt((int) Math.min(timeoutMs, 50)));
+    }
+
+    private void deliverAnswers() {
+        for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {
+            answer.run();
+        }
     }
 
     private boolean isNothingUnderWay() {
