@@ -133,7 +133,8 @@ final class ProducerParts<K, V> {
                     new StalledBrokers(availabilityTimeoutMs),
                     link,
                     kafka.sensors(),
-                    kafka::nowMs));
+                    kafka::nowMs,
+                    System::currentTimeMillis));
         }
         return contexts;
     }

@@ -93,6 +93,7 @@ class RecordSenderTest {
                 new StalledBrokers(0),
                 kafka.openLink(images, ioThread),
                 kafka.sensors(),
+                kafka::nowMs,
                 kafka::nowMs);
         SenderSettings settings = ProducerSettings.senderSettings(config, MillraceConfig.parse(Map.of()));
         IoThreads neverStarted = new IoThreads(List.of(context), ready, settings, Optional.empty());

@@ -70,6 +70,7 @@ class WaitingRecordsTest {
                 new StalledBrokers(0),
                 kafka.openLink(images, 0),
                 kafka.sensors(),
+                this::nowMs,
                 this::nowMs);
         MetadataRefresh refresh =
                 new MetadataRefresh(context, ProducerSettings.senderSettings(config, MillraceConfig.parse(Map.of())));

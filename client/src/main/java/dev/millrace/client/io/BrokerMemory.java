@@ -1,5 +1,7 @@
 package dev.millrace.client.io;
 
+import java.util.function.LongSupplier;
+
 /**
  * How long brokers remember a producer. They forget it when the newest timestamp of its last batch in a partition is
  * older than {@code producer.id.expiration.ms}, which is compared with the clock every ten minutes, and whenever a log
@@ -25,7 +27,17 @@ final class BrokerMemory {
 
     private static final int SAFETY = 2;
 
+    private final LongSupplier wallClock;
     private long expirationMs;
+
+    BrokerMemory(LongSupplier wallClock) {
+        this.wallClock = wallClock;
+    }
+
+    /** For what brokers count by theirs. */
+    long wallMs() {
+        return wallClock.getAsLong();
+    }
 
     /** Brokers forget a producer after so many milliseconds. */
     void learn(long brokersExpirationMs) {
@@ -34,9 +46,11 @@ final class BrokerMemory {
 
     /**
      * Whether a broker that has written a batch with this timestamp as the last one must know its producer when it
-     * carries out what is sent now.
+     * carries out what is sent now. The later of both clocks counts: the monotonic one stands still while the machine is
+     * suspended, and somebody may set the wall clock back.
      */
     boolean isCertain(long maxTimestamp, long nowMs) {
-        return nowMs + LONGEST_REQUEST_MS - maxTimestamp < expirationMs / SAFETY;
+        long latestMs = Math.max(nowMs, wallMs());
+        return latestMs + LONGEST_REQUEST_MS - maxTimestamp < expirationMs / SAFETY;
     }
 }

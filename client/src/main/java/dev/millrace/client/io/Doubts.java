@@ -29,6 +29,9 @@ final class Doubts {
     /** When the leader has last told what it remembers, and for how long it does, since an attempt was left open. */
     private long answeredMs = NEVER;
 
+    /** The same by the wall clock, which goes on while the machine is suspended. */
+    private long answeredWallMs = NEVER;
+
     /** The batch whose sequence the broker did not expect; null if there is no such gap. */
     private FinishedBatch unexpected;
 
@@ -99,8 +102,14 @@ final class Doubts {
      */
     private boolean isRetryUnsafe(long nowMs) {
         FinishedBatch again = outstanding.firstToSendAgain();
-        boolean isKnown = nowMs - answeredMs < BrokerMemory.AFTER_ANSWER_MS;
-        return again != null && !isKnown && outstanding.anyFrom(again, batch -> batch.evidence() == Evidence.UNKNOWN);
+        return again != null
+                && !isJustAnswered(nowMs)
+                && outstanding.anyFrom(again, batch -> batch.evidence() == Evidence.UNKNOWN);
+    }
+
+    private boolean isJustAnswered(long nowMs) {
+        return nowMs - answeredMs < BrokerMemory.AFTER_ANSWER_MS
+                && memory.wallMs() - answeredWallMs < BrokerMemory.AFTER_ANSWER_MS;
     }
 
     /** Whether the leader cannot have forgotten the producer since it wrote any of the outstanding batches. */
@@ -121,6 +130,7 @@ final class Doubts {
     void onAnswer(ProducerMemory told, long nowMs) {
         ProducerMemory answer = told.ofEpoch(sequences.producerId().epoch());
         answeredMs = nowMs;
+        answeredWallMs = memory.wallMs();
         outstanding.forEach(FinishedBatch::onAbsenceOver);
         for (FinishedBatch batch : outstanding) {
             if (!batch.isAccepted()) {

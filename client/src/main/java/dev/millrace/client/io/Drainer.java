@@ -38,7 +38,7 @@ final class Drainer {
     private final SenderSettings settings;
     private final SenderMetrics metrics;
     private final AnswerHandler answerHandler;
-    private final BrokerMemory memory = new BrokerMemory();
+    private final BrokerMemory memory;
     private final ProducerQuestions questions;
     private final TransactionShare transactions;
     private final MonotonicClock clock;
@@ -74,6 +74,7 @@ final class Drainer {
         this.link = context.link();
         this.stalled = context.stalled();
         this.clock = context.clock();
+        this.memory = new BrokerMemory(context.wallClock());
         this.settings = settings;
         this.ids = ids;
         this.metadata = metadata;

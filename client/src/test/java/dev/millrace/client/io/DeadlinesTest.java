@@ -99,7 +99,7 @@ class DeadlinesTest {
             partitions.add(new PartitionState(
                     accumulator.queue("t", 0, p),
                     settings,
-                    new BrokerMemory(),
+                    new BrokerMemory(() -> 0),
                     new NoMetrics(),
                     TransactionShare.NONE));
         }

@@ -426,8 +426,8 @@ class MetadataRefreshTest {
 
     private MetadataRefresh refresh(boolean rebootstrap, long maxAgeMs, boolean mayCreateTopics) {
         registry.add("t");
-        IoContext context =
-                new IoContext(null, new ReadyQueue(), images, registry, null, link, new NoMetrics(), () -> nowMs);
+        IoContext context = new IoContext(
+                null, new ReadyQueue(), images, registry, null, link, new NoMetrics(), () -> nowMs, () -> 0);
         return new MetadataRefresh(
                 context,
                 new SenderSettings(

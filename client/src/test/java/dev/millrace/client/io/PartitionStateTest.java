@@ -269,7 +269,8 @@ class PartitionStateTest {
         List<PartitionState> states = new ArrayList<>();
         accumulator.forEachQueue(
                 ready.get(0),
-                queue -> states.add(new PartitionState(queue, SETTINGS, new BrokerMemory(), new NoMetrics(), share)));
+                queue -> states.add(
+                        new PartitionState(queue, SETTINGS, new BrokerMemory(() -> 0), new NoMetrics(), share)));
         return states.get(0);
     }
 }

@@ -63,6 +63,9 @@ class ProducerSimulation {
     /** Whether the application pauses now and then, for seconds. */
     boolean pauses;
 
+    /** Whether the producer's machine is suspended for days now and then. */
+    boolean isSuspended;
+
     /** Whether the topic is deleted and created anew now and then. */
     boolean recreatesTopic;
 
@@ -129,13 +132,17 @@ class ProducerSimulation {
                     new StalledBrokers(0),
                     cluster,
                     new NoMetrics(),
-                    cluster::nowMs));
+                    cluster::nowMs,
+                    cluster.clocks::wallMs));
         }
         MetadataRefresh metadata = new MetadataRefresh(contexts.get(0), settings);
         ProducerIds ids = new ProducerIds(contexts.get(0), ready, settings);
         for (IoContext context : contexts) {
             IoTask[] tasks = ioThreads.isEmpty() ? new IoTask[] {metadata, ids} : new IoTask[0];
             ioThreads.add(new IoThread(context, settings, ids, metadata, TransactionShare.NONE, tasks));
+        }
+        if (ioThreads.size() == 1) {
+            cluster.objectToSleepWhile(() -> acknowledged.size() + failed.size() < futures.size());
         }
         for (int p = 0; p < PARTITIONS; p++) {
             sent.put(p, new ArrayList<>());
@@ -183,6 +190,9 @@ class ProducerSimulation {
         if (pauses && random.nextInt(20) == 0) {
             runUntilAllIsTold();
             cluster.passTime(2 * random.nextLong(cluster.topic.expirationMs()));
+        }
+        if (isSuspended && random.nextInt(40) == 0) {
+            cluster.suspend();
         }
         if (recreatesTopic && random.nextInt(40) == 0) {
             createTopicAnew();
@@ -316,7 +326,7 @@ class ProducerSimulation {
         byte[] bytes = ByteBuffer.allocate(Long.BYTES + random.nextInt(60))
                 .putLong(value)
                 .array();
-        return new EncodableRecord(cluster.nowMs() - ageMs(), null, bytes, new byte[] {0});
+        return new EncodableRecord(cluster.clocks.wallMs() - ageMs(), null, bytes, new byte[] {0});
     }
 
     private long ageMs() {

@@ -65,7 +65,7 @@ final class ScriptedIo {
                 new ClusterImages(ClusterImage.bootstrap(List.of(InetSocketAddress.createUnresolved("localhost", 1))));
         registry.add(TOPIC);
         this.context = new IoContext(
-                accumulator, ready.get(0), images, registry, stalled, brokers, metrics, () -> brokers.nowMs);
+                accumulator, ready.get(0), images, registry, stalled, brokers, metrics, () -> brokers.nowMs, () -> 0);
         this.metadata = new MetadataRefresh(context, settings);
         this.ids = new ProducerIds(context, ready, settings);
         this.drainer = new Drainer(context, settings, ids, metadata, TransactionShare.NONE);

@@ -1,13 +1,9 @@
 package dev.millrace.client.io;
 
 import dev.millrace.client.accumulator.FinishedBatch;
-import dev.millrace.client.io.SimulatedTopic.Described;
 import dev.millrace.client.io.SimulatedTopic.Result;
-import dev.millrace.client.metadata.ClusterDelta;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
 import dev.millrace.client.metadata.ClusterImage;
-import dev.millrace.client.metadata.Replicas;
-import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.kafka.common.record.internal.MemoryRecords;
 import dev.millrace.kafka.common.record.internal.RecordBatch;
 import java.nio.ByteBuffer;
@@ -16,25 +12,18 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
-import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.ObjIntConsumer;
 import org.apache.kafka.common.Node;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.NetworkException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
-import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.SaslAuthenticationException;
-import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
 /**
  * A cluster and its network in one thread, on a virtual clock: brokers check sequences as Kafka's do, connections break
@@ -46,23 +35,27 @@ final class SimulatedCluster implements BrokerLink {
     private static final int MAX_IN_FLIGHT = 5;
     private static final int REQUEST_TIMEOUT_MS = 2_000;
 
+    /** More than any backoff, and less than the time after which metadata is too old, which would hide a lost wake-up. */
+    private static final int LONGEST_SLEEP_MS = 2_000;
+
     final SimulatedTopic topic;
+    final SimulatedClocks clocks;
+    final SimulatedNetwork network;
+    final SimulatedMetadata metadata;
     private final Random random;
     private final double faultRate;
     private final List<Node> nodes = List.of(new Node(1, "h", 1), new Node(2, "h", 2), new Node(3, "h", 3));
-    private final Map<Integer, ArrayDeque<Request>> connections = new HashMap<>();
+    private final Map<Integer, ArrayDeque<SimulatedRequest>> connections = new HashMap<>();
     private final ArrayDeque<Runnable> answers = new ArrayDeque<>();
-    private final ArrayDeque<LateBatch> late;
-    private final AtomicLong clock;
-    private final List<String> violations = new ArrayList<>();
-    private final Map<TopicPartition, Integer> inFlight = new HashMap<>();
+    private final ArrayDeque<SimulatedRequest.Late> late;
+    private final SentBatches sent = new SentBatches(connections.values(), MAX_IN_FLIGHT);
     private long nextProducerId = 1000;
     private short firstEpoch;
-    private boolean gapsAreMistakes;
-    private int maxInFlight = MAX_IN_FLIGHT;
     private boolean lateRequests;
     private boolean refusesQuestions;
     private boolean silent;
+    private boolean jumpingClocks;
+    private BooleanSupplier mustNotSleep = () -> false;
     private boolean faultsOver;
     private SimulatedTransactionLink transactions;
     private ObjIntConsumer<AuthenticationException> onDisconnect = (refusal, node) -> {};
@@ -73,8 +66,10 @@ final class SimulatedCluster implements BrokerLink {
         this.faultRate = faultRate;
         nodes.forEach(node -> connections.put(node.id(), new ArrayDeque<>()));
         late = new ArrayDeque<>();
-        clock = new AtomicLong(100 * SimulatedTopic.DAY_MS);
-        topic = new SimulatedTopic(random, this::fault, this::nowMs, partitionCount, checksSequences);
+        clocks = new SimulatedClocks();
+        network = new SimulatedNetwork(random, this::fault, clocks);
+        topic = new SimulatedTopic(random, this::fault, clocks::brokersMs, partitionCount, checksSequences);
+        metadata = new SimulatedMetadata(this);
     }
 
     private SimulatedCluster(SimulatedCluster same) {
@@ -82,8 +77,10 @@ final class SimulatedCluster implements BrokerLink {
         faultRate = same.faultRate;
         nodes.forEach(node -> connections.put(node.id(), new ArrayDeque<>()));
         late = same.late;
-        clock = same.clock;
+        clocks = same.clocks;
+        network = new SimulatedNetwork(random, this::fault, clocks);
         topic = same.topic;
+        metadata = new SimulatedMetadata(this);
         lateRequests = same.lateRequests;
         traceOrNull = same.traceOrNull;
         transactions = new SimulatedTransactionLink(this, same.transactions.coordinator, answers);
@@ -96,7 +93,7 @@ final class SimulatedCluster implements BrokerLink {
     }
 
     long nowMs() {
-        return clock.get();
+        return clocks.monotonicMs();
     }
 
     /** What happens from now on, as it happens: the same in two runs only if they are the same to the last byte. */
@@ -154,9 +151,19 @@ final class SimulatedCluster implements BrokerLink {
         refusesQuestions = true;
     }
 
+    /** From here on the producer's process stands still now and then, and its wall clock is set. */
+    void jumpClocks() {
+        jumpingClocks = true;
+    }
+
+    /** While this holds, the only I/O thread must not sleep for long unless something is under way. */
+    void objectToSleepWhile(BooleanSupplier isWorkLeft) {
+        mustNotSleep = isWorkLeft;
+    }
+
     /** Nothing happens for so long. */
     void passTime(long ms) {
-        clock.addAndGet(ms);
+        clocks.pass(ms);
     }
 
     /** Producer ids come with this epoch; after the highest one another id is needed. */
@@ -169,17 +176,17 @@ final class SimulatedCluster implements BrokerLink {
      * flight, must have the one that its leader expects.
      */
     void objectToGaps() {
-        gapsAreMistakes = true;
+        sent.objectToGaps();
     }
 
     /** The producer was told to have no more batches of a partition in flight. */
     void expectInFlight(int batches) {
-        maxInFlight = batches;
+        sent.expectInFlight(batches);
     }
 
     /** What the producer did that it must not do. */
     List<String> violations() {
-        return violations;
+        return sent.violations();
     }
 
     // ---- what a broker does ----
@@ -201,7 +208,7 @@ final class SimulatedCluster implements BrokerLink {
         return parsed;
     }
 
-    private void serve(Request request) {
+    private void serve(SimulatedRequest request) {
         request.results = new ArrayList<>();
         for (FinishedBatch batch : request.batches) {
             request.results.add(
@@ -209,21 +216,25 @@ final class SimulatedCluster implements BrokerLink {
         }
     }
 
-    private void answer(Request request) {
+    private void answer(SimulatedRequest request) {
         List<ProduceAnswer> answers = new ArrayList<>();
         List<LeaderHint> hints = new ArrayList<>();
+        List<Runnable> acknowledgements = new ArrayList<>();
         for (int i = 0; i < request.results.size(); i++) {
             FinishedBatch batch = request.batches.get(i);
-            answers.add(topic.answer(batch, request.results.get(i)));
-            if (answers.get(i).error() instanceof NotLeaderOrFollowerException && random.nextBoolean()) {
-                hints.add(topic.hint(batch.partition().partition()));
+            Result result = request.results.get(i);
+            ProduceAnswer answer = topic.answer(batch, result);
+            answers.add(answer);
+            if (answer.error() instanceof NotLeaderOrFollowerException && random.nextBoolean()) {
+                hints.addAll(topic.hints(batch.partition().partition()));
             }
-            if (answers.get(i).error() instanceof OutOfOrderSequenceException && request.isExpected(batch)) {
-                violations.add(batch.partition() + " was sent a batch although a gap was before it");
-            }
+            sent.onAnswer(request, batch, answer.error());
+            acknowledgements.add(topic.acknowledgement(answer, result));
         }
         request.answer = () -> {
-            end(request);
+            sent.onEnded(request);
+            network.onAnswer(request.node);
+            acknowledgements.forEach(Runnable::run);
             note("answer", answers.stream().map(SimulatedCluster::describe).toList());
             request.handler.onAnswers(answers, hints, List.of());
         };
@@ -231,10 +242,6 @@ final class SimulatedCluster implements BrokerLink {
 
     private static String describe(ProduceAnswer answer) {
         return answer.batch().partition() + " at " + answer.baseOffset() + " " + answer.error();
-    }
-
-    private void end(Request request) {
-        request.batches.forEach(batch -> inFlight.merge(batch.partition(), -1, Integer::sum));
     }
 
     /** The topic is deleted, and created with the same name; one broker is restarted. */
@@ -248,9 +255,9 @@ final class SimulatedCluster implements BrokerLink {
         if (transactions != null) {
             transactions.serveLate();
         }
-        LateBatch batch = late.poll();
+        SimulatedRequest.Late batch = late.poll();
         if (batch != null) {
-            topic.append(batch.topicId, batch.node, batch.partition, parse(batch.bytes), batch.bytes.length);
+            topic.append(batch.topicId(), batch.node(), batch.partition(), parse(batch.bytes()), batch.bytes().length);
         }
     }
 
@@ -259,25 +266,36 @@ final class SimulatedCluster implements BrokerLink {
         onDisconnect.accept(new SaslAuthenticationException("no such user"), node);
     }
 
+    /** The producer's machine is suspended for days; brokers have carried out what they had received. */
+    void suspend() {
+        note("suspend");
+        deliverAnswers();
+        disconnectAll();
+        while (!late.isEmpty()) {
+            serveLate();
+        }
+        clocks.suspend(random.nextLong(2 * topic.expirationMs()));
+    }
+
     private void disconnect(int node) {
         note("disconnect", node);
-        ArrayDeque<Request> lost = connections.get(node);
-        List<Request> requests = new ArrayList<>(lost);
+        ArrayDeque<SimulatedRequest> lost = connections.get(node);
+        List<SimulatedRequest> requests = new ArrayList<>(lost);
         lost.clear();
         onDisconnect.accept(null, node);
-        for (Request request : requests) {
+        for (SimulatedRequest request : requests) {
             perhapsCarryOutLate(request);
-            end(request);
+            sent.onEnded(request);
             List<ProduceAnswer> result = new ArrayList<>();
             request.batches.forEach(b -> result.add(new ProduceAnswer(b, new NetworkException("lost"), -1, -1)));
             request.handler.onAnswers(result, List.of(), List.of());
         }
     }
 
-    private void perhapsCarryOutLate(Request request) {
+    private void perhapsCarryOutLate(SimulatedRequest request) {
         if (lateRequests && request.results == null && random.nextBoolean()) {
-            request.batches.forEach(b -> late.add(
-                    new LateBatch(request.topicId, request.node, b.partition(), Arrays.copyOf(b.buffer(), b.size()))));
+            request.batches.forEach(b -> late.add(new SimulatedRequest.Late(
+                    request.topicId, request.node, b.partition(), Arrays.copyOf(b.buffer(), b.size()))));
         }
     }
 
@@ -285,6 +303,9 @@ final class SimulatedCluster implements BrokerLink {
 
     @Override
     public void poll(long timeoutMs, long nowMs) {
+        if (timeoutMs > LONGEST_SLEEP_MS && isNothingUnderWay() && mustNotSleep.getAsBoolean()) {
+            sent.violations().add("the I/O thread sleeps for " + timeoutMs + " ms, and nothing is under way");
+        }
         int steps = random.nextInt(4);
         for (int i = 0; i < steps; i++) {
             step(1 + random.nextInt(3));
@@ -299,18 +320,36 @@ final class SimulatedCluster implements BrokerLink {
         if (restarted >= 0) {
             disconnect(restarted);
         }
-        for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {
-            answer.run();
+        if (network.failsNow()) {
+            note("unreachable");
+            disconnectAll();
         }
+        metadata.deliverDue();
+        deliverAnswers();
         if (transactions != null) {
             transactions.coordinator.step();
         }
-        clock.addAndGet(timeoutMs == 0 ? random.nextInt(2) : 1 + random.nextInt((int) Math.min(timeoutMs, 50)));
+        if (jumpingClocks && fault() && random.nextInt(20) == 0) {
+            clocks.jump(random);
+        }
+        clocks.pass(timeoutMs == 0 ? random.nextInt(2) : 1 + random.nextInt((int) Math.min(timeoutMs, 50)));
+    }
+
+    private void deliverAnswers() {
+        for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {
+            answer.run();
+        }
+    }
+
+    private boolean isNothingUnderWay() {
+        return !metadata.isPending()
+                && answers.isEmpty()
+                && connections.values().stream().allMatch(ArrayDeque::isEmpty);
     }
 
     /** One broker gets a little further with the oldest request of its connection. */
     private void step(int node) {
-        Request oldest = connections.get(node).peek();
+        SimulatedRequest oldest = connections.get(node).peek();
         if (oldest == null || silent) {
             return;
         }
@@ -334,22 +373,23 @@ final class SimulatedCluster implements BrokerLink {
 
     @Override
     public boolean ready(Node node, long nowMs) {
-        return node.id() < 0 || connections.get(node.id()).size() < MAX_IN_FLIGHT;
+        return network.isReady(node.id())
+                && (node.id() < 0 || connections.get(node.id()).size() < MAX_IN_FLIGHT);
     }
 
     @Override
     public long pollDelayMs(Node node, long nowMs) {
-        return Long.MAX_VALUE;
+        return network.delayMs(node.id());
     }
 
     @Override
     public Node leastLoadedNode(long nowMs) {
-        return nodes.get(random.nextInt(nodes.size()));
+        return network.leastLoadedOrNull(nodes);
     }
 
     @Override
     public boolean canReachAny(long nowMs) {
-        return true;
+        return network.isReachable();
     }
 
     @Override
@@ -360,42 +400,14 @@ final class SimulatedCluster implements BrokerLink {
     @Override
     public void produce(
             Node node, List<FinishedBatch> batches, ClusterImage image, ProduceHandler handler, long nowMs) {
-        Request request = new Request(node.id(), image.topic(TOPIC).id(), batches, handler, nowMs);
+        SimulatedRequest request =
+                new SimulatedRequest(node.id(), image.topic(TOPIC).id(), batches, handler, nowMs);
         for (FinishedBatch batch : batches) {
             RecordBatch parsed = parse(batch);
             note("produce", node.id(), batch.partition(), batch.attempts(), parsed);
-            check(node.id(), batch, parsed);
-            if (gapsAreMistakes && batch.attempts() == 1 && inFlight.get(batch.partition()) == 1) {
-                request.expected.add(batch);
-            }
+            sent.onSent(request, batch, parsed);
         }
         connections.get(node.id()).add(request);
-    }
-
-    private void check(int node, FinishedBatch batch, RecordBatch parsed) {
-        if (inFlight.merge(batch.partition(), 1, Integer::sum) > maxInFlight) {
-            violations.add("more than " + maxInFlight + " batches of " + batch.partition() + " in flight");
-        }
-        for (ArrayDeque<Request> connection : connections.values()) {
-            for (Request other : connection) {
-                FinishedBatch earlier = other.batchOfOrNull(batch.partition());
-                if (earlier != null) {
-                    checkBeside(earlier, other.node, batch, node);
-                }
-            }
-        }
-        if (parsed.hasProducerId() && parsed.baseSequence() < 0) {
-            violations.add(batch.partition() + " has the sequence " + parsed.baseSequence());
-        }
-    }
-
-    private void checkBeside(FinishedBatch earlier, int itsNode, FinishedBatch batch, int node) {
-        if (itsNode != node) {
-            violations.add("batches of " + batch.partition() + " in flight to two brokers");
-        }
-        if (gapsAreMistakes && earlier.isDecided() && batch.attempts() == 1) {
-            violations.add(batch.partition() + " was sent a new batch while an expired one was in flight");
-        }
     }
 
     @Override
@@ -437,16 +449,7 @@ final class SimulatedCluster implements BrokerLink {
             MetadataHandler handler,
             long nowMs) {
         note("metadata", node.id(), topics, complete);
-        Described said = fault() ? topic.stale() : topic.describe();
-        if (fault() && random.nextInt(3) == 0) { // a broker that does not know the topic yet
-            Map<String, ApiException> errors = Map.of(TOPIC, new UnknownTopicOrPartitionException("simulated"));
-            answers.add(() -> handler.onMetadata(new ClusterDelta("c", nodes, List.of(), errors, complete)));
-            return;
-        }
-        int[][] nobody = new int[said.leaders().length][0];
-        Replicas replicas = new Replicas(nobody, nobody, nobody);
-        TopicImage described = new TopicImage(TOPIC, said.id(), said.leaders(), said.epochs(), replicas);
-        answers.add(() -> handler.onMetadata(new ClusterDelta("c", nodes, List.of(described), Map.of(), complete)));
+        metadata.ask(complete, handler);
     }
 
     @Override
@@ -464,47 +467,9 @@ final class SimulatedCluster implements BrokerLink {
 
     @Override
     public void close() {
-        for (ArrayDeque<Request> connection : connections.values()) {
+        for (ArrayDeque<SimulatedRequest> connection : connections.values()) {
             connection.forEach(this::perhapsCarryOutLate);
             connection.clear();
-        }
-    }
-
-    /** A request of a connection that has broken since. */
-    private record LateBatch(Uuid topicId, int node, TopicPartition partition, byte[] bytes) {}
-
-    private static final class Request {
-        private final int node;
-        private final Uuid topicId;
-        private final List<FinishedBatch> batches;
-        private final ProduceHandler handler;
-        private final long sentMs;
-
-        /** Those that must not be refused for their sequence. */
-        private final Set<FinishedBatch> expected = new HashSet<>();
-
-        private List<Result> results;
-        private Runnable answer;
-
-        Request(int node, Uuid topicId, List<FinishedBatch> batches, ProduceHandler handler, long sentMs) {
-            this.node = node;
-            this.topicId = topicId;
-            this.batches = batches;
-            this.handler = handler;
-            this.sentMs = sentMs;
-        }
-
-        boolean isExpected(FinishedBatch batch) {
-            return expected.contains(batch);
-        }
-
-        FinishedBatch batchOfOrNull(TopicPartition partition) {
-            for (FinishedBatch batch : batches) {
-                if (batch.partition().equals(partition)) {
-                    return batch;
-                }
-            }
-            return null;
         }
     }
 }

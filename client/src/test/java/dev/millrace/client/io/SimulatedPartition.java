@@ -35,6 +35,9 @@ final class SimulatedPartition {
     /** How many of the batches are on all replicas. */
     private int replicated;
 
+    /** Whether no replica will copy what is written from now on. */
+    private boolean isFork;
+
     private long keepUntilMs;
     int leader;
     int leaderEpoch;
@@ -42,6 +45,20 @@ final class SimulatedPartition {
 
     SimulatedPartition(int leader) {
         this.leader = leader;
+    }
+
+    /** The same as its leader knows it: it goes on alone with a log that nobody copies. */
+    SimulatedPartition fork() {
+        SimulatedPartition fork = new SimulatedPartition(leader);
+        fork.leaderEpoch = leaderEpoch;
+        fork.log.addAll(log);
+        fork.timestamps.addAll(timestamps);
+        fork.beforeBatches.addAll(beforeBatches);
+        fork.producers = producers;
+        fork.keepUntilMs = keepUntilMs;
+        fork.replicated = batches();
+        fork.isFork = true;
+        return fork;
     }
 
     /** A record and where it was, and with which timestamp. */
@@ -167,9 +184,39 @@ final class SimulatedPartition {
         return timestamps.get((int) offset);
     }
 
+    /** The records from this offset on. */
+    List<Written> recordsAt(long offset, int count) {
+        List<Written> records = new ArrayList<>();
+        for (int i = (int) offset; i < offset + count; i++) {
+            records.add(new Written(i, log.get(i), timestamps.get(i)));
+        }
+        return records;
+    }
+
     /** All replicas have everything: from now on it may be acknowledged. */
     void replicate() {
-        replicated = beforeBatches.size();
+        if (!isFork) {
+            replicated = beforeBatches.size();
+        }
+    }
+
+    /** So many of the batches are on all replicas. */
+    void acknowledgeNoMoreThan(int batches) {
+        replicated = Math.min(replicated, batches);
+    }
+
+    boolean isFork() {
+        return isFork;
+    }
+
+    /** How many batches there are. */
+    int batches() {
+        return beforeBatches.size();
+    }
+
+    /** Whether all replicas have the record at this offset. */
+    boolean isReplicated(long offset) {
+        return replicated == beforeBatches.size() || offset < beforeBatches.get(replicated).end;
     }
 
     /**

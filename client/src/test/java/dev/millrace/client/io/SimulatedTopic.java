@@ -4,23 +4,26 @@ import dev.millrace.client.accumulator.FinishedBatch;
 import dev.millrace.client.io.BrokerLink.ProduceAnswer;
 import dev.millrace.client.io.SimulatedPartition.Written;
 import dev.millrace.client.metadata.ClusterDelta.LeaderHint;
+import dev.millrace.client.metadata.TopicImage;
 import dev.millrace.kafka.common.record.internal.RecordBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.DuplicateSequenceException;
 import org.apache.kafka.common.errors.InvalidTimestampException;
+import org.apache.kafka.common.errors.KafkaStorageException;
 import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.UnknownServerException;
 import org.apache.kafka.common.errors.UnknownTopicIdException;
 
 /**
@@ -36,6 +39,7 @@ final class SimulatedTopic {
     private final boolean checksSequences;
     private final List<SimulatedPartition> partitions = new ArrayList<>();
     private final List<SimulatedPartition> ofDeletedTopics = new ArrayList<>();
+    private final Acknowledgements acknowledgements = new Acknowledgements();
     private SimulatedCoordinator coordinator;
     private Uuid id = Uuid.ONE_UUID;
     private int timesCreated = 1;
@@ -49,7 +53,10 @@ final class SimulatedTopic {
     private boolean forgetting;
     private boolean restarting;
     private boolean lying;
-    private boolean answeredWithoutOffset;
+    private boolean losingLeaders;
+    private boolean failingInside;
+    private boolean takingNames;
+    private FormerLeaders formerLeaders;
 
     SimulatedTopic(
             Random random, BooleanSupplier fault, LongSupplier clock, int partitionCount, boolean checksSequences) {
@@ -128,6 +135,26 @@ final class SimulatedTopic {
         mayLose = replicatedBatches;
     }
 
+    /** From here on a partition whose leader fails sometimes has none for a while. */
+    void loseLeaders() {
+        losingLeaders = true;
+    }
+
+    /** From here on brokers fail inside, before or after they have written a batch. */
+    void failInside() {
+        failingInside = true;
+    }
+
+    /** From here on a leader may go on as one after another broker has been elected. */
+    void keepFormerLeaders() {
+        formerLeaders = new FormerLeaders(random);
+    }
+
+    /** Requests name the topic, as older ones do, so a new topic gets what was meant for the one before. */
+    void takeNames() {
+        takingNames = true;
+    }
+
     /** Records get the broker's timestamps. */
     void stampOnAppend() {
         logAppendTime = true;
@@ -146,21 +173,14 @@ final class SimulatedTopic {
         partitions.replaceAll(old -> new SimulatedPartition(random.nextBoolean() ? old.leader : 1 + random.nextInt(3)));
     }
 
-    /** Whether some batch was acknowledged by a broker that did not know its offset any more. */
-    boolean hasAnsweredWithoutOffset() {
-        return answeredWithoutOffset;
+    /** What answers have told the producer. */
+    Acknowledgements acknowledgements() {
+        return acknowledgements;
     }
 
     /** Every log that there is, and was. */
     List<SimulatedPartition> allLogs() {
         return Stream.concat(ofDeletedTopics.stream(), partitions.stream()).toList();
-    }
-
-    /** Whether the record was ever at this place of the partition of this number. */
-    boolean wasWritten(int partition, Written record) {
-        return IntStream.range(0, allLogs().size())
-                .filter(i -> i % partitions.size() == partition)
-                .anyMatch(i -> allLogs().get(i).written.contains(record));
     }
 
     Described describe() {
@@ -181,7 +201,7 @@ final class SimulatedTopic {
     // ---- what a broker does ----
 
     Result append(Uuid asked, int node, TopicPartition name, RecordBatch batch, int size) {
-        SimulatedPartition partition = partitions.get(name.partition());
+        SimulatedPartition partition = led(name.partition(), node);
         ApiException refused = checkBeforeAppend(asked, node, name.partition(), batch, size);
         if (refused != null) {
             return new Result(partition, refused, -1, false);
@@ -189,21 +209,26 @@ final class SimulatedTopic {
         long[] offset = {-1};
         refused = checksSequences ? partition.checkSequence(batch, offset) : null;
         if (refused != null || offset[0] >= 0) {
-            answeredWithoutOffset |= refused != null; // it may be older than what is remembered
             return new Result(partition, refused, offset[0], true);
         }
         return new Result(partition, null, partition.append(batch, logAppendTime ? clock.getAsLong() : -1), false);
     }
 
+    /** The partition as the broker knows it: one that was its leader may have a log of its own. */
+    private SimulatedPartition led(int partition, int node) {
+        SimulatedPartition known = partitions.get(partition);
+        return formerLeaders == null ? known : formerLeaders.asKnownTo(node, known);
+    }
+
     private ApiException checkBeforeAppend(Uuid asked, int node, int partition, RecordBatch batch, int size) {
-        if (!asked.equals(id)) {
+        if (!takingNames && !asked.equals(id)) {
             return new UnknownTopicIdException("simulated");
         }
-        if (partitions.get(partition).leader != node) {
+        if (led(partition, node).leader != node) {
             return new NotLeaderOrFollowerException("moved");
         }
         if (fault.getAsBoolean() && random.nextBoolean()) {
-            return new NotEnoughReplicasException("simulated");
+            return failingInside ? failureInside() : new NotEnoughReplicasException("simulated");
         }
         if (size > maxMessageBytes) { // looked at before the sequence, as in Kafka
             return new RecordTooLargeException("simulated");
@@ -214,32 +239,65 @@ final class SimulatedTopic {
         return coordinator == null ? null : coordinator.check(partition, batch);
     }
 
+    private ApiException failureInside() {
+        return switch (random.nextInt(3)) {
+            case 0 -> new TimeoutException("simulated");
+            case 1 -> new KafkaStorageException("simulated");
+            default -> new UnknownServerException("simulated");
+        };
+    }
+
     /** The leader waits for its replicas, then answers. */
     ProduceAnswer answer(FinishedBatch batch, Result result) {
         if (result.error != null) {
             return new ProduceAnswer(batch, result.error, -1, -1);
         }
-        if (result.epoch != result.partition.leaderEpoch || !partitions.contains(result.partition)) {
-            return new ProduceAnswer(batch, new NotLeaderOrFollowerException("moved while it waited"), -1, -1);
-        }
-        if (fault.getAsBoolean() && random.nextBoolean()) {
-            ApiException error = lying
-                    ? new NotEnoughReplicasException("a lie: it is written")
-                    : new NotEnoughReplicasAfterAppendException("simulated");
+        ApiException error = errorAfterAppend(result);
+        if (error != null) {
             return new ProduceAnswer(batch, error, -1, -1);
         }
         result.partition.replicate();
         if (result.duplicate && fault.getAsBoolean()) {
-            answeredWithoutOffset = true;
             return new ProduceAnswer(batch, new DuplicateSequenceException("simulated"), -1, -1);
         }
         long timestamp = logAppendTime ? result.partition.timestampAt(result.offset) : -1;
         return new ProduceAnswer(batch, null, result.offset, timestamp);
     }
 
+    private ApiException errorAfterAppend(Result result) {
+        SimulatedPartition partition =
+                formerLeaders == null ? result.partition : formerLeaders.asKnownIn(result.epoch, result.partition);
+        if (result.epoch != partition.leaderEpoch || ofDeletedTopics.contains(partition)) {
+            return new NotLeaderOrFollowerException("moved while it waited");
+        }
+        if (partition.isFork() && !partition.isReplicated(result.offset)) {
+            return new TimeoutException("no replica follows this leader any more");
+        }
+        if (fault.getAsBoolean() && random.nextBoolean()) {
+            if (failingInside) {
+                return failureInside();
+            }
+            return lying
+                    ? new NotEnoughReplicasException("a lie: it is written")
+                    : new NotEnoughReplicasAfterAppendException("simulated");
+        }
+        return null;
+    }
+
+    /** Notes what the answer acknowledges; run when it reaches the producer. */
+    Runnable acknowledgement(ProduceAnswer answer, Result result) {
+        boolean isDuplicate = answer.error() instanceof DuplicateSequenceException;
+        if (answer.error() != null && !isDuplicate) {
+            return () -> {};
+        }
+        List<Written> records =
+                result.partition.recordsAt(result.offset, answer.batch().count());
+        return () -> acknowledgements.add(records, !isDuplicate);
+    }
+
     /** What a broker says of a producer. */
     ProducerMemory describeProducer(int node, int partition, long producerId) {
-        SimulatedPartition asked = partitions.get(partition);
+        SimulatedPartition asked = led(partition, node);
         if (asked.leader != node) {
             return ProducerMemory.without(ProducerMemory.Kind.UNANSWERED);
         }
@@ -255,6 +313,12 @@ final class SimulatedTopic {
         if (forgetting && random.nextInt(4) == 0) {
             partition.forgetExpired(clock.getAsLong(), expirationMs);
         }
+        if (partition.leader == TopicImage.NO_LEADER && random.nextInt(8) == 0) {
+            elect(partition, 1 + random.nextInt(3));
+        }
+        if (formerLeaders != null && random.nextInt(8) == 0) {
+            formerLeaders.endOne();
+        }
         if (!restarting || !fault.getAsBoolean() || random.nextInt(8) > 0) {
             return -1;
         }
@@ -265,21 +329,37 @@ final class SimulatedTopic {
         return partition.leader;
     }
 
-    LeaderHint hint(int partition) {
+    /** What a broker that refuses a batch says of the leader: nothing if there is none. */
+    List<LeaderHint> hints(int partition) {
         SimulatedPartition current = partitions.get(partition);
-        return new LeaderHint(SimulatedCluster.TOPIC, id, partition, current.leader, current.leaderEpoch);
+        return current.leader == TopicImage.NO_LEADER
+                ? List.of()
+                : List.of(new LeaderHint(SimulatedCluster.TOPIC, id, partition, current.leader, current.leaderEpoch));
     }
 
     /** Returns where it leads now. */
     int moveSomeLeader() {
         stale = describe();
         SimulatedPartition partition = partitions.get(random.nextInt(partitions.size()));
-        if (mayLose >= 0) {
-            partition.elect(1 + random.nextInt(3), random, mayLose);
+        if (losingLeaders && random.nextBoolean()) {
+            partition.lead(TopicImage.NO_LEADER);
+            return partition.leader;
+        }
+        int next = 1 + random.nextInt(3);
+        if (formerLeaders == null) {
+            elect(partition, next);
         } else {
-            partition.lead(1 + random.nextInt(3));
+            formerLeaders.replace(partition, next);
         }
         return partition.leader;
+    }
+
+    private void elect(SimulatedPartition partition, int node) {
+        if (mayLose >= 0) {
+            partition.elect(node, random, mayLose);
+        } else {
+            partition.lead(node);
+        }
     }
 
     /** What a leader has done with a batch; it answers when its replicas have it. */

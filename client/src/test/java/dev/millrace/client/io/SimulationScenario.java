@@ -92,6 +92,69 @@ enum SimulationScenario {
     SEQUENCES_WRAP(
             0.1, Client.idempotent(NEVER_MS), Holds.ALL_WRITTEN, run -> run.nextSequence = Integer.MAX_VALUE - 40),
 
+    /** Leaders fail, and a partition may have none for a while; answers about that are lost, or late. */
+    LEADERS_ARE_MISSING(0.25, Client.idempotent(NEVER_MS), Holds.ALL_WRITTEN, run -> {
+        run.cluster.topic.loseLeaders();
+        run.cluster.topic.failLeaders(0);
+        run.cluster.metadata.lose();
+        run.cluster.carryOutLate();
+    }),
+
+    /** For seconds no broker can be reached, and the producer goes back to its bootstrap servers. */
+    CLUSTER_IS_UNREACHABLE(0.2, Client.idempotent(NEVER_MS), Holds.ALL_WRITTEN, run -> {
+        run.cluster.network.fail();
+        run.cluster.topic.failLeaders(0);
+        run.cluster.metadata.lose();
+        run.cluster.carryOutLate();
+    }),
+
+    /** REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR and UNKNOWN_SERVER_ERROR, for batches that are written and that are not. */
+    BROKERS_FAIL_INSIDE(0.15, Client.idempotent(NEVER_MS), Holds.ACKNOWLEDGED_ARE_THERE, run -> {
+        run.cluster.topic.failInside();
+        run.cluster.topic.failLeaders(0);
+        run.objectToGaps();
+    }),
+
+    BROKERS_THROTTLE(0.2, Client.idempotent(NEVER_MS), Holds.ALL_WRITTEN, run -> {
+        run.cluster.network.throttle();
+        run.isBusy = true;
+    }),
+
+    /** A broker goes on as leader after another was elected; sometimes the producer forgets who it heard of. */
+    FORMER_LEADERS_GO_ON(0.25, Client.idempotent(NEVER_MS), Holds.ALL_WRITTEN, run -> {
+        run.cluster.topic.keepFormerLeaders();
+        run.cluster.carryOutLate();
+        if (run.seed % 2 == 0) {
+            run.cluster.network.fail();
+        }
+    }),
+
+    FORMER_LEADERS_GO_ON_AND_RECORDS_EXPIRE(0.25, Client.idempotent(1_000), Holds.ACKNOWLEDGED_ARE_THERE, run -> {
+        run.cluster.topic.keepFormerLeaders();
+        run.changingLimits = true;
+    }),
+
+    /** Produce requests name the topic, as those of before Kafka 4.1 do: a new topic gets what was sent to the old one. */
+    TOPIC_IS_KNOWN_BY_NAME(0.2, Client.idempotent(2_000), Holds.NO_MORE, run -> {
+        run.cluster.topic.takeNames();
+        run.recreatesTopic = true;
+        run.changingLimits = true;
+    }),
+
+    /** Brokers forget a producer after an hour; its clock is wrong by minutes, and its process stands still at times. */
+    CLOCKS_JUMP(0.2, Client.idempotent(60_000), Holds.ACKNOWLEDGED_ARE_THERE, run -> {
+        run.cluster.topic.forgetProducersAfter(3_600_000);
+        run.cluster.jumpClocks();
+        run.changingLimits = true;
+    }),
+
+    /** The producer's machine is suspended for so long that brokers forget it. */
+    MACHINE_IS_SUSPENDED(0.2, Client.idempotent(NEVER_MS), Holds.ACKNOWLEDGED_ARE_THERE, run -> {
+        run.cluster.topic.forgetProducersAfter(SimulatedTopic.DAY_MS);
+        run.isSuspended = true;
+        run.cluster.carryOutLate();
+    }),
+
     ONE_IN_FLIGHT(
             0.3, Client.notIdempotent(1, 1_000), Holds.ACKNOWLEDGED_ARE_THERE, run -> run.cluster.topic.failLeaders(0)),
 

@@ -81,7 +81,8 @@ final class TransactionalClient {
                     new StalledBrokers(0),
                     cluster,
                     new NoMetrics(),
-                    cluster::nowMs));
+                    cluster::nowMs,
+                    cluster.clocks::wallMs));
         }
         MetadataRefresh metadata = new MetadataRefresh(contexts.get(0), settings);
         ProducerIds ids = new ProducerIds(contexts.get(0), ready, settings);

@@ -61,6 +61,10 @@ enum WeakenedTwin {
     OVERTAKEN_IS_SENT_AGAIN(withoutCall("io.PartitionState", "onAccepted", "failOvertaken")),
     SEVERAL_IN_FLIGHT_AFTER_A_PAUSE(withoutCall("io.PartitionState", "markInFlight", "onSendingAlone")),
 
+    WALL_CLOCK_IS_IGNORED(call("io.BrokerMemory", "wallMs", "getAsLong", 0)),
+    LOST_METADATA_IS_AWAITED(withoutCall("io.MetadataRefresh$Answer", "onError", "askAgainLater")),
+    THROTTLED_LANE_IS_NOT_REVISITED(call("io.Drainer", "drainLanes", "pollDelayMs", Integer.MAX_VALUE)),
+
     WHAT_IS_IN_FLIGHT_IS_NOT_COUNTED(withoutWrite("io.PartitionState", "markInFlight", "inFlight")),
     LAST_IN_FLIGHT_IS_RETRIED_FIRST(
             otherCall("io.OutstandingBatches", "firstToSendAgain", "iterator", "descendingIterator")),
