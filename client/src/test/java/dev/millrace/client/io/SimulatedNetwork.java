@@ -10,7 +10,7 @@ import org.apache.kafka.common.Node;
 /** Which brokers a producer can send to: for a while it may reach none of them, or one may throttle it. */
 final class SimulatedNetwork {
     private static final int LONGEST_OUTAGE_MS = 5_000;
-    private static final int LONGEST_THROTTLE_MS = 1_000;
+    private static final int LONGEST_THROTTLE_MS = 300;
 
     private final Random random;
     private final BooleanSupplier fault;
