@@ -115,8 +115,7 @@ enum SimulationScenario {
         run.objectToGaps();
     }),
 
-    BROKERS_THROTTLE(
-            0.2, Client.idempotent(NEVER_MS), Holds.ALL_WRITTEN, run -> run.cluster.network.throttle()),
+    BROKERS_THROTTLE(0.2, Client.idempotent(NEVER_MS), Holds.ALL_WRITTEN, run -> run.cluster.network.throttle()),
 
     /** A broker goes on as leader after another was elected; sometimes the producer forgets who it heard of. */
     FORMER_LEADERS_GO_ON(0.25, Client.idempotent(NEVER_MS), Holds.ALL_WRITTEN, run -> {
