@@ -24,7 +24,7 @@ class SimulationOracleTest {
 
                 assertThatThrownBy(new SimulationOracle(run)::assertCertain)
                         .isInstanceOf(AssertionError.class)
-                        .hasMessageContaining(lost + " ");
+                        .hasMessageContaining("a broker has acknowledged " + lost + ",");
                 return;
             }
         }
