@@ -33,7 +33,7 @@ class SlowLinkIT {
     private static final Duration STOP = Duration.ofSeconds(40);
     private static final int PARTITIONS = 64;
     private static final int RECORD_BYTES = 10_000;
-    private static final int MB = 1_000_000;
+    private static final long MB = 1_000_000;
     private static final int THREADS = 8;
     /** Of links in MB/s: {@code -Dmillrace.links=1,3,12} for more than CI has time for. */
     private static final String LINKS = System.getProperty("millrace.links", "");
@@ -84,7 +84,7 @@ class SlowLinkIT {
         for (int rate :
                 Arrays.stream(LINKS.split(",")).mapToInt(Integer::parseInt).toArray()) {
             String topic = "link-" + rate;
-            int records = rate * MB * LINK_SECONDS / RECORD_BYTES;
+            int records = (int) (rate * MB * LINK_SECONDS / RECORD_BYTES);
             fill(topic, records);
             for (int roundTrip : ROUND_TRIPS_MS) {
                 try (SlowLink link = new SlowLink(broker, rate * MB, Duration.ofMillis(roundTrip))) {

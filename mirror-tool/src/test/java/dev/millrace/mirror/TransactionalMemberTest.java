@@ -335,7 +335,7 @@ class TransactionalMemberTest {
         group.when(() -> written(0).size() == 1, () -> deliver(OTHER, 0, 3));
         for (int i = 1; i < 4; i++) {
             int batch = i;
-            group.when(() -> written(0).size() == batch + 1, () -> deliver(TP, 3 * batch, 3));
+            group.when(() -> written(0).size() == batch + 1, () -> deliver(TP, 3L * batch, 3));
         }
         for (int i = 0; i < 5; i++) {
             int batch = i;

@@ -63,7 +63,7 @@ final class SimulatedNetwork {
     /** Until the producer may look again; {@link Long#MAX_VALUE} if that depends on an event. */
     long delayMs(int node) {
         if (!isReachable()) {
-            return 1 + random.nextInt(100); // the backoff before the next attempt to connect
+            return 1L + random.nextInt(100); // the backoff before the next attempt to connect
         }
         return isReady(node) ? Long.MAX_VALUE : throttledUntilMs.get(node) - clocks.monotonicMs();
     }
