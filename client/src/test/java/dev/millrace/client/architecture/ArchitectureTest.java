@@ -283,7 +283,7 @@ class ArchitectureTest {
 
         List<String> violations = path.violations();
 
-        assertThat(violations).anyMatch(line -> line.startsWith("MemoryWaiters.await calls ReentrantLock"));
+        assertThat(violations).anyMatch(line -> line.startsWith("MemoryWaiters.await calls SignalLock"));
         assertThat(violations).anyMatch(line -> line.startsWith("ClusterImages.awaitNews calls ReentrantLock"));
         assertThat(violations).anyMatch(line -> line.startsWith("PartitionQueues.create calls ReentrantLock"));
     }

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.MethodVisitor;
@@ -153,7 +154,8 @@ final class SendPath {
         if (owner.startsWith("java.util.concurrent.locks.")
                 || BLOCKING.contains(owner + "." + method)
                 || BLOCKING.contains(owner + ".*")
-                || isBlockingQueueCall(target)) {
+                || isBlockingQueueCall(target)
+                || target.getOwner().isAssignableTo(AbstractQueuedSynchronizer.class)) { // a lock of our own
             return "calls";
         }
         if (MAPS.contains(owner) && LOCKING_MAP_METHODS.contains(method)) {
