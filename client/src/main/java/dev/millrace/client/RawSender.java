@@ -114,12 +114,17 @@ final class RawSender extends RawProducer {
         return given;
     }
 
+    /** Whether a request, and the memory, may hold so many bytes. */
+    private boolean fits(int size) {
+        return size <= maxRequestSize && size <= totalMemory;
+    }
+
     private void throwIfTooLarge(int size, String what, PartitionQueue queue) {
         if (size == Integer.MAX_VALUE) {
             throw new RecordTooLargeException(
                     what + " for " + queue.partition() + " has " + size + " bytes or more, which no batch can hold");
         }
-        if (size <= maxRequestSize && size <= totalMemory) {
+        if (fits(size)) {
             return;
         }
         boolean isForRequest = size > maxRequestSize;
@@ -149,7 +154,7 @@ final class RawSender extends RawProducer {
         public RawResult append(long timestamp, byte[] source, int offset, int length) {
             Objects.checkFromIndexSize(offset, length, source.length); // nothing may throw once it is claimed
             int upperBound = RecordEncoder.batchSizeUpperBound(length);
-            if ((upperBound > maxRequestSize || upperBound > totalMemory) && upperBound < MAX_ARRAY) {
+            if (!fits(upperBound) && upperBound < MAX_ARRAY) {
                 ByteBuffer alone = queue.compressAlone(timestamp, source, offset, length);
                 throwIfTooLarge(alone.remaining(), "A record", queue);
                 return pass(alone);

@@ -64,45 +64,46 @@ class MirrorGapsIT {
 
         String wentOn = mirrorUntilCommitted(mode, 100, first);
         assertThat(wentOn).containsOnlyOnce(gap).contains("goes on at offset 60");
-        List<String> allButTheGap = new ArrayList<>(Numbered.values("r", 0, 40));
-        allButTheGap.addAll(Numbered.values("r", 60, 100));
-        assertThat(Numbered.read(clusters.target(), first)).isEqualTo(allButTheGap);
+        assertThat(Numbered.read(clusters.target(), first)).isEqualTo(allButTheGap());
         assertThat(Numbered.read(clusters.target(), second)).isEqualTo(Numbered.values("r", 0, 100));
     }
 
     @ParameterizedTest
     @EnumSource(names = {"CONSUMER", "BATCHES"})
     void shouldGoOnAtTheFirstRecordAfterAGapWhenNewPartitionsBeginAtTheEnd(CopyMode mode) throws Exception {
-        String topic = "latest-" + mode;
-        TopicPartition partition = new TopicPartition(topic, 0);
-        clusters.source().createTopic(topic, 1, 1, Map.of());
-        Numbered.write(clusters.source(), partition, Numbered.values("r", 0, 40));
-        mirrorUntilCommitted(mode, 40, partition);
-        Numbered.write(clusters.source(), partition, Numbered.values("r", 40, 100));
-        clusters.deleteBefore(partition, 60);
+        TopicPartition partition = partitionWithAGap("latest-" + mode, mode, 100);
 
         String output = mirrorUntilCommitted(mode, 100, partition, latest());
 
         assertThat(output).contains("the source no longer has offsets 40 to 59, 20 records", "goes on at offset 60");
-        List<String> allButTheGap = new ArrayList<>(Numbered.values("r", 0, 40));
-        allButTheGap.addAll(Numbered.values("r", 60, 100));
-        assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(allButTheGap);
+        assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(allButTheGap());
     }
 
     @ParameterizedTest
     @EnumSource(names = {"CONSUMER", "BATCHES"})
     void shouldCommitWhereItGoesOnAfterAGapWhenThereIsNothingToCopy(CopyMode mode) throws Exception {
-        String topic = "emptied-" + mode;
-        TopicPartition partition = new TopicPartition(topic, 0);
-        clusters.source().createTopic(topic, 1, 1, Map.of());
-        Numbered.write(clusters.source(), partition, Numbered.values("r", 0, 40));
-        mirrorUntilCommitted(mode, 40, partition);
-        Numbered.write(clusters.source(), partition, Numbered.values("r", 40, 60));
-        clusters.deleteBefore(partition, 60);
+        TopicPartition partition = partitionWithAGap("emptied-" + mode, mode, 60);
 
         mirrorUntilCommitted(mode, 60, partition);
 
         assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(Numbered.values("r", 0, 40));
+    }
+
+    /** Of its records, up to {@code end}, 40 are copied; the next 20 are then deleted. */
+    private static TopicPartition partitionWithAGap(String topic, CopyMode mode, int end) throws Exception {
+        TopicPartition partition = new TopicPartition(topic, 0);
+        clusters.source().createTopic(topic, 1, 1, Map.of());
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 0, 40));
+        mirrorUntilCommitted(mode, 40, partition);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 40, end));
+        clusters.deleteBefore(partition, 60);
+        return partition;
+    }
+
+    private static List<String> allButTheGap() {
+        List<String> values = new ArrayList<>(Numbered.values("r", 0, 40));
+        values.addAll(Numbered.values("r", 60, 100));
+        return values;
     }
 
     private String latest() throws IOException {

@@ -34,7 +34,7 @@ final class BrokerMemory {
         this.wallClock = wallClock;
     }
 
-    /** For what brokers count by theirs. */
+    /** Milliseconds of the wall clock, by which brokers count. */
     long wallMs() {
         return wallClock.getAsLong();
     }

@@ -18,7 +18,7 @@ final class GivenUpBatches {
     private final OutstandingBatches outstanding;
     private final Sequences sequences;
 
-    /** Under way. */
+    /** The application waits for the end of these. */
     private final List<Withdrawal> withdrawals = new ArrayList<>(0);
 
     GivenUpBatches(PartitionQueue queue, OutstandingBatches outstanding, Sequences sequences) {

@@ -204,7 +204,7 @@ final class PartitionState {
         if (idempotent) {
             doubts.failOvertaken(batch);
         }
-        if (isFirstUndecided(batch)) {
+        if (outstanding.isFirstUndecided(batch)) {
             leader.onAccepted(batch.sentInTerm(), nowMs);
         }
         if (idempotent && !outstanding.isLaterAccepted(batch)) {
@@ -255,7 +255,7 @@ final class PartitionState {
         if (outstanding.isLaterAccepted(batch)) {
             return AnswerTable.Position.OVERTAKEN;
         }
-        return isFirstUndecided(batch) ? AnswerTable.Position.FIRST : AnswerTable.Position.AFTER_UNDECIDED;
+        return outstanding.isFirstUndecided(batch) ? AnswerTable.Position.FIRST : AnswerTable.Position.AFTER_UNDECIDED;
     }
 
     /**
@@ -270,11 +270,6 @@ final class PartitionState {
             return;
         }
         doubts.onAnswer(told, nowMs);
-    }
-
-    /** Whether every earlier batch has an outcome. */
-    boolean isFirstUndecided(FinishedBatch batch) {
-        return outstanding.isFirstUndecided(batch);
     }
 
     /**

@@ -25,7 +25,7 @@ final class SentBatches {
         this.maxInFlight = maxInFlight;
     }
 
-    /** As {@link SimulatedCluster#objectToGaps}. */
+    /** {@link SimulatedCluster#objectToGaps} was called. */
     void objectToGaps() {
         gapsAreMistakes = true;
     }
