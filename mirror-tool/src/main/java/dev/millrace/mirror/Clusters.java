@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
@@ -19,6 +18,7 @@ import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
@@ -29,6 +29,7 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,14 +39,6 @@ public final class Clusters {
     private static final int ANSWER_TIMEOUT_MS = 7_000;
     private static final int LEADER_TIMEOUT_MS = 2_000;
     private static final int TOPICS_PER_REQUEST = 200;
-    /** How names of internal topics begin: Kafka's, and a mirror's own. */
-    static final List<String> INTERNAL_BEGINNINGS = List.of("__", OffsetMapTopic.PREFIX);
-    /** Names of internal topics, or how they begin: also those of MirrorMaker 2. */
-    private static final String INTERNAL =
-            INTERNAL_BEGINNINGS.stream().map(Pattern::quote).collect(Collectors.joining("|"))
-                    + "|mm2.*\\.internal\\z|.*\\.checkpoints\\.internal\\z";
-
-    private static final Pattern IS_INTERNAL = Pattern.compile(INTERNAL);
 
     private Clusters() {}
 
@@ -238,22 +231,16 @@ public final class Clusters {
                 .toList();
     }
 
-    /**
-     * The pattern, changed so that it does not match internal topics: those whose names start with two underscores, a
-     * mirror's own, and those in which MirrorMaker 2 keeps its state.
-     */
-    public static Pattern withoutInternal(Pattern topics) {
-        return Pattern.compile("(?!" + INTERNAL + ")(?:" + topics.pattern() + ")", topics.flags());
+    /** Opens a consumer without a group for the cluster of this client configuration. */
+    static KafkaConsumer<byte[], byte[]> createReader(Map<String, Object> client) {
+        // A mirror may have skipped aborted records or copied them. It has copied the committed ones in both cases.
+        return createReader(client, "read_committed");
     }
 
-    /** Whether this is the name of a topic in which Kafka or a mirror keeps its state, or how its name begins. */
-    static boolean isInternal(String name) {
-        return IS_INTERNAL.matcher(name).lookingAt();
-    }
-
-    /** The pattern, changed so that it does not match names which the other matches. */
-    public static Pattern without(Pattern topics, Pattern excluded) {
-        return Pattern.compile("(?!(?:" + excluded.pattern() + ")\\z)(?:" + topics.pattern() + ")");
+    /** As the other, with an {@code isolation.level}. */
+    static KafkaConsumer<byte[], byte[]> createReader(Map<String, Object> client, Object isolation) {
+        return new KafkaConsumer<>(
+                DerivedConfigs.reader(client, isolation), new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     /** A topic's settings, including the defaults of its brokers. */

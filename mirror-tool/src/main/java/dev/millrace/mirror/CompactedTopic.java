@@ -93,7 +93,7 @@ final class CompactedTopic implements AutoCloseable {
         }
         List<TopicPartition> partitions =
                 Clusters.partitions(name, description.partitions().size());
-        KafkaConsumer<byte[], byte[]> reader = CopyCheck.createReader(home.client);
+        KafkaConsumer<byte[], byte[]> reader = Clusters.createReader(home.client);
         try {
             return Optional.of(read(reader, partitions, isWanted));
         } finally {

@@ -17,7 +17,6 @@ import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -74,18 +73,6 @@ final class CopyCheck {
         sourceEnds = Clusters.offsets(source, partitions, OffsetSpec.latest());
         sourceStableEnds = Clusters.offsets(source, partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED);
         targetEnds = copies.offsets(copies.existing(partitions), OffsetSpec.latest());
-    }
-
-    /** Opens a consumer without a group for the cluster of this client configuration. */
-    static KafkaConsumer<byte[], byte[]> createReader(Map<String, Object> client) {
-        // A mirror may have skipped aborted records or copied them. It has copied the committed ones in both cases.
-        return createReader(client, "read_committed");
-    }
-
-    /** As the other, with an {@code isolation.level}. */
-    static KafkaConsumer<byte[], byte[]> createReader(Map<String, Object> client, Object isolation) {
-        return new KafkaConsumer<>(
-                DerivedConfigs.reader(client, isolation), new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     /**

@@ -87,8 +87,8 @@ final class InheritedProgress {
         for (CopyCheck.Verdict verdict : CopyCheck.Verdict.values()) {
             verdicts.put(verdict, new HashMap<>());
         }
-        try (KafkaConsumer<byte[], byte[]> sourceReader = CopyCheck.createReader(config.consumer());
-                KafkaConsumer<byte[], byte[]> targetReader = CopyCheck.createReader(config.producer())) {
+        try (KafkaConsumer<byte[], byte[]> sourceReader = Clusters.createReader(config.consumer());
+                KafkaConsumer<byte[], byte[]> targetReader = Clusters.createReader(config.producer())) {
             CopyCheck check = new CopyCheck(source, copies, sourceReader, targetReader, inherited.keySet());
             inherited.forEach((partition, offset) ->
                     verdicts.get(check.check(partition, offset.offset())).put(partition, offset));

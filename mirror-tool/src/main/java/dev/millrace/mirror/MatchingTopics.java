@@ -39,7 +39,7 @@ public record MatchingTopics(Set<String> mirrored, Map<String, String> refused) 
     static MatchingTopics of(Set<String> all, MirrorConfig config) {
         Set<String> mirrored = new TreeSet<>(all);
         mirrored.removeIf(
-                Clusters.withoutInternal(config.topics()).asMatchPredicate().negate());
+                InternalTopics.excludedFrom(config.topics()).asMatchPredicate().negate());
         Map<String, String> refused = new TreeMap<>();
         mirrored.forEach(topic -> config.names().refusalOf(topic).ifPresent(why -> refused.put(topic, why)));
         mirrored.removeAll(refused.keySet());

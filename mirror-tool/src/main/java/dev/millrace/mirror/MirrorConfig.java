@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
  * What a mirror copies, and with which clients.
  *
  * @param topics matches the whole names of the topics to mirror; internal topics ({@link
- *     Clusters#withoutInternal}) are never mirrored
+ *     InternalTopics#excludedFrom}) are never mirrored
  * @param names of their copies
  * @param threads how many threads feed the producer, at least 1; with {@link CopyMode#CONSUMER} each has a consumer
  * @param mode how records get from the source to the producer
@@ -42,6 +42,6 @@ public record MirrorConfig(
 
     /** Matches the whole names of the topics that are mirrored. */
     Pattern mirroredTopics() {
-        return names.withoutRefused(Clusters.withoutInternal(topics));
+        return names.withoutRefused(InternalTopics.excludedFrom(topics));
     }
 }

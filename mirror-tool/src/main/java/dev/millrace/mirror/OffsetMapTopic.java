@@ -23,13 +23,11 @@ import org.slf4j.LoggerFactory;
  * <p><b>Threads:</b> one at a time.
  */
 final class OffsetMapTopic implements AutoCloseable {
-    /** Topics with such names are never mirrored. */
-    static final String PREFIX = "millrace-offsets.";
-
     private static final Logger LOG = LoggerFactory.getLogger(OffsetMapTopic.class);
     private static final String SUFFIX = ".internal";
     /** Of what is between them. */
-    private static final int LONGEST = TopicNames.MAX_LENGTH - PREFIX.length() - SUFFIX.length();
+    private static final int LONGEST =
+            TopicNames.MAX_LENGTH - InternalTopics.OFFSET_MAP_PREFIX.length() - SUFFIX.length();
 
     private static final int PARTITIONS = 4;
     private static final int UUID_BYTES = 16;
@@ -80,9 +78,9 @@ final class OffsetMapTopic implements AutoCloseable {
     static String name(String group) {
         String legal = group.replaceAll("[^a-zA-Z0-9._-]", "_");
         if (legal.equals(group) && legal.length() <= LONGEST) {
-            return PREFIX + group + SUFFIX;
+            return InternalTopics.OFFSET_MAP_PREFIX + group + SUFFIX;
         }
-        return PREFIX + TopicNames.shortened(legal, group, LONGEST) + SUFFIX;
+        return InternalTopics.OFFSET_MAP_PREFIX + TopicNames.shortened(legal, group, LONGEST) + SUFFIX;
     }
 
     /** Reads what is kept of these partitions. Blocks while the target answers. */

@@ -41,8 +41,8 @@ final class RecordComparison implements AutoCloseable {
     static RecordComparison open(MirrorConfig config) {
         Object isolation = config.consumer().getOrDefault(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_uncommitted");
         return new RecordComparison(
-                CopyCheck.createReader(config.consumer(), isolation),
-                CopyCheck.createReader(config.producer(), "read_uncommitted"),
+                Clusters.createReader(config.consumer(), isolation),
+                Clusters.createReader(config.producer(), "read_uncommitted"),
                 config.names(),
                 PATIENCE);
     }

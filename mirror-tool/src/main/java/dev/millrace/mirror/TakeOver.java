@@ -163,8 +163,8 @@ public record TakeOver(String group, List<Position> positions) {
         /** Else the mirror would leave a hole: it goes on in another topic than MirrorMaker 2 has written to, or in a new one. */
         private void requireCopies(Map<TopicPartition, Long> offsets) {
             Set<TopicPartition> without = new TreeSet<>(ORDER);
-            try (KafkaConsumer<byte[], byte[]> sourceReader = CopyCheck.createReader(config.consumer());
-                    KafkaConsumer<byte[], byte[]> targetReader = CopyCheck.createReader(config.producer())) {
+            try (KafkaConsumer<byte[], byte[]> sourceReader = Clusters.createReader(config.consumer());
+                    KafkaConsumer<byte[], byte[]> targetReader = Clusters.createReader(config.producer())) {
                 CopyCheck copies = new CopyCheck(source, copies(), sourceReader, targetReader, offsets.keySet());
                 offsets.forEach((partition, offset) -> {
                     if (copies.check(partition, offset) != CopyCheck.Verdict.PRESENT) {

@@ -55,7 +55,7 @@ public final class TopicNames {
             throw MirrorException.usage("--topic-prefix '" + prefix + "': it begins the names of topics, and may have"
                     + " letters, digits, '.', '_' and '-', such as 'eu.'");
         }
-        if (Clusters.isInternal(prefix)) {
+        if (InternalTopics.isInternal(prefix)) {
             throw MirrorException.usage("--topic-prefix '" + prefix + "': internal topics have such names; choose a"
                     + " prefix such as 'eu.'");
         }
@@ -64,7 +64,7 @@ public final class TopicNames {
             String option = "--topic-name " + topic + "=" + name + ": ";
             requireLegal(option, topic);
             requireLegal(option, name);
-            if (Clusters.isInternal(name)) {
+            if (InternalTopics.isInternal(name)) {
                 throw MirrorException.usage(option + "that is the name of an internal topic; choose another");
             }
             String other = givenTo.put(name, topic);
@@ -192,7 +192,7 @@ public final class TopicNames {
             return Optional.of(would + "which is longer than the " + MAX_LENGTH + " characters that Kafka allows; give"
                     + " it another name with --topic-name " + topic + "=NAME, or leave it out with --exclude-topics");
         }
-        if (Clusters.INTERNAL_BEGINNINGS.stream().anyMatch(name::startsWith)) {
+        if (InternalTopics.BEGINNINGS.stream().anyMatch(name::startsWith)) {
             return Optional.of(would + "which is the name of an internal topic; choose another --topic-prefix");
         }
         return Optional.empty();
@@ -210,7 +210,7 @@ public final class TopicNames {
             }
         }
         refused.add(".{" + (MAX_LENGTH + 1 - prefix.length()) + ",}");
-        for (String beginning : Clusters.INTERNAL_BEGINNINGS) {
+        for (String beginning : InternalTopics.BEGINNINGS) {
             if (beginning.startsWith(prefix)) {
                 refused.add(Pattern.quote(beginning.substring(prefix.length())));
             }

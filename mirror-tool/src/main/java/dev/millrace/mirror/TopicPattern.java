@@ -32,11 +32,16 @@ public final class TopicPattern {
         }
         Pattern pattern = Pattern.compile(topics.strip().replaceAll("\\s*" + SEPARATOR + "\\s*", "|"));
         try {
-            Pattern unused = Clusters.withoutInternal(pattern);
+            Pattern unused = InternalTopics.excludedFrom(pattern);
         } catch (PatternSyntaxException e) {
             throw invalid(option, topics, "a quotation or a comment in it does not end");
         }
         return pattern;
+    }
+
+    /** The pattern, changed so that it does not match names which the other matches. */
+    public static Pattern without(Pattern topics, Pattern excluded) {
+        return Pattern.compile("(?!(?:" + excluded.pattern() + ")\\z)(?:" + topics.pattern() + ")");
     }
 
     private static MirrorException invalid(String option, String topics, String why) {

@@ -38,7 +38,7 @@ class TopicNamesTest {
 
     @Provide
     static Arbitrary<Map<String, String>> given() {
-        Arbitrary<String> names = topics().filter(name -> !Clusters.isInternal(name));
+        Arbitrary<String> names = topics().filter(name -> !InternalTopics.isInternal(name));
         return Arbitraries.maps(topics(), names).uniqueValues(name -> name).ofMaxSize(4);
     }
 

@@ -40,7 +40,7 @@ class TopicPatternTest {
                     a,bc          ; b             ; bc        ; b
                     """)
     void shouldLeaveOutWhatIsExcluded(String topics, String excluded, String matching, String other) {
-        Pattern pattern = Clusters.withoutInternal(Clusters.without(
+        Pattern pattern = InternalTopics.excludedFrom(TopicPattern.without(
                 TopicPattern.parse("--topics", topics), TopicPattern.parse("--exclude-topics", excluded)));
 
         assertThat(matching).matches(pattern);
@@ -50,7 +50,7 @@ class TopicPatternTest {
 
     @Test
     void shouldLeaveOutInternalTopicsOfEveryExpression() {
-        Pattern pattern = Clusters.withoutInternal(TopicPattern.parse("--topics", "a,_.*"));
+        Pattern pattern = InternalTopics.excludedFrom(TopicPattern.parse("--topics", "a,_.*"));
 
         assertThat("_b").matches(pattern);
         assertThat("__b").doesNotMatch(pattern);
@@ -65,7 +65,7 @@ class TopicPatternTest {
                 "old.checkpoints.internal"
             })
     void shouldLeaveOutTopicsOfMirrorMaker2(String internal) {
-        Pattern pattern = Clusters.withoutInternal(TopicPattern.parse("--topics", ".*"));
+        Pattern pattern = InternalTopics.excludedFrom(TopicPattern.parse("--topics", ".*"));
 
         assertThat(internal).doesNotMatch(pattern);
         assertThat(internal + "s").matches(pattern);
@@ -75,7 +75,7 @@ class TopicPatternTest {
     @ParameterizedTest
     @ValueSource(strings = {"heartbeats", "old.heartbeats", "orders.internal", "checkpoints.internal", "mm2"})
     void shouldTakeOthersWithSimilarNames(String topic) {
-        assertThat(topic).matches(Clusters.withoutInternal(TopicPattern.parse("--topics", ".*")));
+        assertThat(topic).matches(InternalTopics.excludedFrom(TopicPattern.parse("--topics", ".*")));
     }
 
     @ParameterizedTest

@@ -1,6 +1,5 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.Clusters;
 import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.DerivedConfigs;
 import dev.millrace.mirror.GapPolicy;
@@ -374,7 +373,7 @@ public final class MirrorOptions {
         Pattern included = TopicPattern.parse("--topics", topics);
         return excludedTopics == null
                 ? included
-                : Clusters.without(included, TopicPattern.parse("--exclude-topics", excludedTopics));
+                : TopicPattern.without(included, TopicPattern.parse("--exclude-topics", excludedTopics));
     }
 
     private RefusalPolicies refusalPolicies(Map<String, Object> producer) {
