@@ -1,6 +1,5 @@
 package dev.millrace.mirror;
 
-import dev.millrace.client.raw.RawPartition;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.GivenUpRecords.GivenUpException;
 import dev.millrace.mirror.control.ControlState;
@@ -11,7 +10,6 @@ import dev.millrace.mirror.fetch.FetchedBatches;
 import dev.millrace.mirror.fetch.Fetcher;
 import dev.millrace.mirror.kafka.SourceFetchers;
 import dev.millrace.mirror.pass.BatchCounters;
-import dev.millrace.mirror.pass.OpenDecision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -26,7 +24,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -60,7 +57,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     private static final long CLOSE_TIMEOUT_MS = 2_000;
 
-    private final Mirror mirror;
+    private final RunningMirror mirror;
     private final Consumer<byte[], byte[]> consumer;
     private final TargetPartitions targets;
     private final InFlightMemory memory;
@@ -91,7 +88,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
      * @param careful what careful copies use; empty if any refused record stops the mirror, else resume is not
      */
     BatchCopier(
-            Mirror mirror,
+            RunningMirror mirror,
             Map<String, Object> consumerConfig,
             Consumer<byte[], byte[]> consumer,
             SourceChanges changes,
@@ -115,7 +112,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     /** @param createFetcher of a sink; it is started here */
     BatchCopier(
-            Mirror mirror,
+            RunningMirror mirror,
             Consumer<byte[], byte[]> consumer,
             SourceChanges changes,
             TargetPartitions targets,
@@ -133,31 +130,15 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         this.observer = mirror.observer();
         this.controls = mirror.controls();
         this.resume = resume;
-        this.starts = new PartitionStarts(consumer, resume, mirror::withMetadata, this::begin);
-        this.careful = new CarefulCopies(consumer, careful, mirror::withMetadata, this::goOn);
+        this.starts = new PartitionStarts(consumer, resume, mirror.commits()::onSource, this::begin);
+        this.careful = new CarefulCopies(consumer, careful, mirror.commits()::onSource, this::goOn);
         this.checksCrc = checksCrc;
         this.target = target;
         this.fetcher = createFetcher.apply(this);
-        for (int i = 0; i < mirror.threads(); i++) {
+        for (int i = 0; i < mirror.config().threads(); i++) {
             workers.add(new CopyWorker("mirror-copy-" + i, mirror::fail, observer));
         }
         fetcher.start();
-    }
-
-    /** @param open opens a partition of the target by its topic's name and its number */
-    static PartitionCopy.Target target(
-            CopyMode mode, MirrorMembers.Shared shared, BiFunction<String, Integer, RawPartition> open) {
-        return partition -> {
-            try {
-                String to = shared.copies().names().onTarget(partition.topic());
-                return new PartitionCopy.OpenTarget(
-                        open.apply(to, partition.partition()),
-                        new OpenDecision(mode.passMode(), shared.limits().of(to)));
-            } catch (RetriableException e) {
-                shared.partitions().onMissing(partition);
-                return null;
-            }
-        };
     }
 
     // ---- the fetch thread ----
@@ -451,7 +432,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
                 of.copy()
                         .takeAcked((acked, numbers) -> positions.put(
                                 partition,
-                                mirror.withMetadata(partition, acked, of.start().topicId(), numbers)));
+                                mirror.commits()
+                                        .onSource(partition, acked, of.start().topicId(), numbers)));
             }
         }
         return positions;
@@ -464,7 +446,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             OffsetAndMetadata sent = of.copy().sentOrNull();
             if (sent != null) {
                 positions.put(
-                        partition, mirror.onTarget(partition, sent, of.start().topicId()));
+                        partition,
+                        mirror.commits().onTarget(partition, sent, of.start().topicId()));
             }
         });
         return positions;

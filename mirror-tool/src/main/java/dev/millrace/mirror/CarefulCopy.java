@@ -4,6 +4,7 @@ import dev.millrace.client.raw.RawProducer;
 import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.GivenUpRecords.GivenUpException;
+import dev.millrace.mirror.pass.CopiedRecord;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -297,7 +298,7 @@ final class CarefulCopy implements Runnable {
                 throw new StopException();
             }
             for (int i = 0; i < records.size() && !attempt.isRefusedAtOnce(); i++) {
-                context.producer().send(RecordCopier.copyOf(records.get(i), to), attempt.add());
+                context.producer().send(CopiedRecord.of(records.get(i), to), attempt.add());
             }
         } finally {
             sending = false;

@@ -15,6 +15,15 @@ import java.util.function.Supplier;
 abstract class GuardedPartition implements RawPartition {
     private final RawPartition raw;
 
+    /** The same can be written later, when something is acknowledged. */
+    static final class NoMemoryException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        NoMemoryException() {
+            super("The producer has no memory", null, false, false);
+        }
+    }
+
     GuardedPartition(RawPartition raw) {
         this.raw = raw;
     }

@@ -1,5 +1,6 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.control.Lifecycle;
 import dev.millrace.mirror.control.TopicControls;
 import dev.millrace.mirror.fetch.FetchSettings;
 import java.time.Duration;
@@ -8,19 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
-import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.IsolationLevel;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
@@ -30,7 +24,6 @@ import org.apache.kafka.common.errors.InterruptException;
  * throws it: a mirror that continued with fewer threads would look healthy.
  *
  * <p><b>Threads:</b> one thread calls {@link #run}, once; any thread may call the rest.
- * <p><b>Ordering:</b> the first failure is written by a compare-and-set before the latch opens, and read after it.
  */
 public final class Mirror {
     private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(1);
@@ -43,18 +36,9 @@ public final class Mirror {
 
     private final MirrorConfig config;
     private final MirrorObserver observer;
-    private final CountDownLatch stopping = new CountDownLatch(1);
-    private final AtomicReference<Throwable> failure = new AtomicReference<>();
-    private final CountDownLatch threadsToCommit;
+    private final Lifecycle lifecycle;
     /** Written before the consumer threads start. */
     private String targetId = "";
-
-    private CopiedOffsets copiedOffsets = CopiedOffsets.NONE;
-    /** The ids of topics that were not there when they were assigned. */
-    private Function<String, Uuid> idsOfMissing = topic -> Uuid.ZERO_UUID;
-
-    /** Written once, when all exist. */
-    private volatile List<Member> members = List.of();
 
     private final SourceGaps gaps;
     private final RefusedRecords refused;
@@ -66,11 +50,11 @@ public final class Mirror {
     public Mirror(MirrorConfig config, MirrorObserver observer) {
         this.config = config;
         this.observer = observer;
-        this.threadsToCommit = new CountDownLatch(memberCount());
+        this.lifecycle = new Lifecycle(memberCount());
         this.gaps = new SourceGaps(config.policies().onGap());
         this.refused = new RefusedRecords(config.policies().onRefused());
         this.refusedTopics = new RefusedTopics(config);
-        this.monitor = new Monitor(this, config, gaps, refused, refusedTopics);
+        this.monitor = new Monitor(lifecycle, controls, config, gaps, refused, refusedTopics);
     }
 
     /**
@@ -81,7 +65,7 @@ public final class Mirror {
      */
     public void run() {
         StartWait start =
-                new StartWait(config.policies().waitAtStart(), stopping, System::nanoTime, monitor::onWaiting);
+                new StartWait(config.policies().waitAtStart(), lifecycle, System::nanoTime, monitor::onWaiting);
         Admin source = start.repeat(() -> Clusters.connect("source", DerivedConfigs.admin(config.consumer())));
         if (source != null) {
             try {
@@ -90,7 +74,7 @@ public final class Mirror {
                 source.close(ADMIN_CLOSE_TIMEOUT);
             }
         }
-        throwIfFailed(failure());
+        throwIfFailed(lifecycle.failureOrNull());
     }
 
     private void run(Admin source, StartWait start) {
@@ -130,19 +114,18 @@ public final class Mirror {
             }
             refusedTopics.tellOfNamesWithoutTopic(topics);
             observer.onStarted(topics);
-            opposite.watch(this::fail);
+            opposite.watch(lifecycle::fail);
             try (JmxBeans jmx = new JmxBeans(
                             consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
                     refused;
                     TopicIdentities identities = new TopicIdentities(names -> Clusters.topicIdsInTime(source, names))) {
                 jmx.show("SourceGaps", gaps);
                 jmx.show("RefusedRecords", refused);
-                jmx.show("Mirror", new MirrorBean(this::status));
+                jmx.show("Mirror", new MirrorBean(monitor::status));
                 identities.watch();
-                idsOfMissing = identities::ofMissing;
                 PartitionSizes sizes = new LogSizes("source", source);
                 Groups groups = new Groups(
-                        DerivedConfigs.withSizes(consumer, isExactlyOnce() ? sizes.ofCopies(names()) : sizes),
+                        DerivedConfigs.withSizes(consumer, isExactlyOnce() ? sizes.ofCopies(config.names()) : sizes),
                         groupOnTarget);
                 runWithTarget(groups, new SourceChanges(gaps, identities), topics, source, target);
             }
@@ -170,14 +153,14 @@ public final class Mirror {
                     source.describeConsumerGroups(List.of(group))
                             .describedGroups()
                             .get(group));
-            formerProgress(groupOnTarget, true).check(target);
+            new FormerProgress(config, targetId, groupOnTarget, true).check(target);
         } else {
             ProgressConflict.requireNoProgress(
                     groupOnTarget,
                     target.listConsumerGroupOffsets(groupOnTarget).partitionsToOffsetAndMetadata(),
-                    mark());
-            formerProgress(consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString(), false)
-                    .check(source);
+                    MirrorGroup.mark(targetId));
+            String group = consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
+            new FormerProgress(config, targetId, group, false).check(source);
         }
         return consumer;
     }
@@ -192,29 +175,29 @@ public final class Mirror {
     }
 
     private void runWithTarget(Groups groups, SourceChanges changes, Set<String> matching, Admin source, Admin target) {
-        CopiesOnTarget copies = new CopiesOnTarget(target, names());
+        CopiesOnTarget copies = new CopiesOnTarget(target, config.names());
         TargetTopics topics =
                 new TargetTopics(source, copies, config.policies().sync().excludedSettings());
         ScheduledExecutorService preparing = Timers.daemon("mirror-target");
         ScheduledExecutorService watching = Timers.daemon("mirror-watch");
         try {
-            TargetPartitions partitions = new TargetPartitions(topics, this::fail, refusedTopics, preparing);
+            TargetPartitions partitions = new TargetPartitions(topics, lifecycle::fail, refusedTopics, preparing);
             TargetWatch watch = new TargetWatch(
                     new TargetDiagnosis(copies, partitions)::findCause,
                     refusedTopics::isRefusedByTarget,
                     config.policies().waitForTarget(),
-                    this::fail);
+                    lifecycle::fail);
             // All together, before members ask for theirs; what fails is tried again, and told, when a member has it.
             preparing.execute(() -> topics.prepare(matching));
-            Timers.repeat(preparing, partitions::prepareWanted, this::fail);
-            Timers.repeat(watching, () -> watch.look(System.nanoTime()), this::fail);
-            Timers.repeat(watching, () -> monitor.look(System.nanoTime()), this::fail);
-            Timers.repeat(preparing, () -> refusedTopics.lookIfDue(source, System.nanoTime()), this::fail);
+            Timers.repeat(preparing, partitions::prepareWanted, lifecycle::fail);
+            Timers.repeat(watching, () -> watch.look(System.nanoTime()), lifecycle::fail);
+            Timers.repeat(watching, () -> monitor.look(System.nanoTime()), lifecycle::fail);
+            Timers.repeat(preparing, () -> refusedTopics.lookIfDue(source, System.nanoTime()), lifecycle::fail);
             IsolationLevel isolation = FetchSettings.isolation(new ConsumerConfig(config.consumer()));
             Timers.repeat(
                     watching,
-                    () -> pausedEnds.ask(source, isolation, pausedPartitions(), System.nanoTime()),
-                    this::fail);
+                    () -> pausedEnds.ask(source, isolation, monitor.pausedPartitions(), System.nanoTime()),
+                    lifecycle::fail);
             MirrorMembers.Shared shared =
                     new MirrorMembers.Shared(changes, partitions, watch, topicLimits(target), source, copies);
             String ownGroup = isExactlyOnce()
@@ -223,26 +206,31 @@ public final class Mirror {
             try (GroupSync sync = GroupSync.startOrNull(config, ownGroup, source, target);
                     ClusterSync ofClusters = new ClusterSync(config, source, copies)) {
                 ofClusters.start();
-                if (sync != null) {
-                    copiedOffsets = sync.offsets();
-                }
+                RunningMirror running = new RunningMirror(
+                        config,
+                        lifecycle,
+                        new CommitForm(config, targetId, changes.identities()::ofMissing),
+                        observer,
+                        controls,
+                        pausedEnds,
+                        sync == null ? CopiedOffsets.NONE : sync.offsets());
                 if (isExactlyOnce()) {
                     SubscribedTopics subscribed = new SubscribedTopics(
                             () -> Clusters.partitionCounts(
                                     source, MatchingTopics.ask(source, config).mirrored()),
                             topics,
-                            this::fail,
+                            lifecycle::fail,
                             topicInterval());
-                    Timers.repeat(preparing, () -> subscribed.refreshIfDue(System.nanoTime()), this::fail);
+                    Timers.repeat(preparing, () -> subscribed.refreshIfDue(System.nanoTime()), lifecycle::fail);
                     runThreads(
-                            new TargetGroupMembers(this, config, groups.consumer, groups.onTarget, subscribed, shared),
+                            new TargetGroupMembers(running, groups.consumer, groups.onTarget, subscribed, shared),
                             ownGroup,
                             shared);
                 } else {
-                    Timers.repeat(watching, () -> refused.reportEachMinute(System.nanoTime()), this::fail);
+                    Timers.repeat(watching, () -> refused.reportEachMinute(System.nanoTime()), lifecycle::fail);
                     try (DeadLetters letters = new DeadLetters(config.policies().onRefused(), source, target, config)) {
                         runThreads(
-                                new SourceGroupMembers(this, config, groups.consumer, shared, refused, letters),
+                                new SourceGroupMembers(running, groups.consumer, shared, refused, letters),
                                 ownGroup,
                                 shared);
                     }
@@ -261,36 +249,36 @@ public final class Mirror {
             for (int i = 0; i < memberCount(); i++) {
                 created.add(group.create(i));
             }
-            members = List.copyOf(created);
-            monitor.onCopying(parts(group, name, shared));
-            for (Member member : members) {
+            monitor.onCopying(parts(List.copyOf(created), group, name, shared));
+            for (Member member : created) {
                 Thread thread = new Thread(member, "mirror-" + threads.size());
                 threads.add(thread);
                 thread.start();
             }
-            while (!stopping.await(PROGRESS_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
-                observer.onProgress(totals(), monitor.catchUpSeconds());
+            while (!lifecycle.awaitStop(PROGRESS_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
+                observer.onProgress(monitor.totals(), monitor.catchUpSeconds());
             }
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         } finally {
-            stop();
+            lifecycle.stop();
             boolean ended = join(threads, STOP_TIMEOUT);
             monitor.tellBytes();
             group.closeProducer(PRODUCER_CLOSE_TIMEOUT); // Wakes threads that still wait in send.
             if (!ended && !join(threads, PRODUCER_CLOSE_TIMEOUT)) {
-                fail(MirrorException.failed(
+                lifecycle.fail(MirrorException.failed(
                         "Some threads have not stopped in time; their last records are not committed"
                                 + " and will be mirrored again"));
             }
-            observer.onFinished(totals(created));
+            observer.onFinished(Monitor.totals(created));
         }
     }
 
-    private Monitor.Parts parts(MirrorMembers group, String name, MirrorMembers.Shared shared) {
+    private Monitor.Parts parts(List<Member> members, MirrorMembers group, String name, MirrorMembers.Shared shared) {
         long now = System.nanoTime();
         int maxPollMs = new ConsumerConfig(config.consumer()).getInt(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG);
         return new Monitor.Parts(
+                members,
                 name,
                 group,
                 shared.watch(),
@@ -322,12 +310,12 @@ public final class Mirror {
 
     /** Tells the mirror to stop: to wait for the records it has sent, commit, and end. Does not wait for that. */
     public void stop() {
-        stopping.countDown();
+        lifecycle.stop();
     }
 
     /** What would be left if the process ended now, for its user. Does not block. */
     public String describeLeft() {
-        MirrorTotals totals = totals();
+        MirrorTotals totals = monitor.totals();
         String next = switch (config.policies().resume()) {
             case EXACT -> "the next start mirrors them, and leaves out those that the target has";
             case EXACTLY_ONCE -> "the next start mirrors them, and all that was written since the last commit";
@@ -338,36 +326,6 @@ public final class Mirror {
                 + " sent to the target are not known to be written; " + next;
     }
 
-    /** Stops the mirror because of a failure. Later failures are ignored, as they may be consequences. */
-    void fail(Throwable cause) {
-        failure.compareAndSet(null, cause);
-        stop();
-    }
-
-    /** Runs a step of a member's end; if it throws, the mirror fails, and the next steps run nevertheless. */
-    void attempt(Runnable step) {
-        try {
-            step.run();
-        } catch (Throwable cause) {
-            fail(cause);
-        }
-    }
-
-    /** What stopped the mirror, or null. */
-    Throwable failure() {
-        return failure.get();
-    }
-
-    /** Called by each thread once it has committed all it could. */
-    void onThreadCommitted() {
-        threadsToCommit.countDown();
-    }
-
-    /** Whether all threads have committed all they could. */
-    boolean haveAllCommitted() {
-        return threadsToCommit.getCount() == 0;
-    }
-
     /** What it does at the moment. Does not block. */
     public MirrorStatus status() {
         return monitor.status();
@@ -376,104 +334,6 @@ public final class Mirror {
     /** Pauses, resumes and throttles topics; also before it runs. */
     public TopicControls controls() {
         return controls;
-    }
-
-    /** Those of this process. */
-    private List<TopicPartition> pausedPartitions() {
-        return members.stream()
-                .flatMap(member -> member.counters().partitions().stream())
-                .filter(PartitionCounters::isOwned)
-                .map(PartitionCounters::partition)
-                .filter(partition -> controls.of(partition.topic()).isPaused())
-                .distinct()
-                .toList();
-    }
-
-    /** Where the source's paused partitions end. */
-    PausedEnds pausedEnds() {
-        return pausedEnds;
-    }
-
-    /** Empty until they start. */
-    List<Member> members() {
-        return members;
-    }
-
-    /** What its members have done so far. */
-    MirrorTotals totals() {
-        return totals(members);
-    }
-
-    MirrorObserver observer() {
-        return observer;
-    }
-
-    /** Is told where records are at the target. */
-    CopiedOffsets copiedOffsets() {
-        return copiedOffsets;
-    }
-
-    CopyMode mode() {
-        return config.mode();
-    }
-
-    /** How many threads feed the producer. */
-    int threads() {
-        return config.threads();
-    }
-
-    boolean isRunning() {
-        return stopping.getCount() > 0;
-    }
-
-    /** @param isOnTarget whether the group is one of the target */
-    FormerProgress formerProgress(String group, boolean isOnTarget) {
-        return new FormerProgress(config, targetId, group, isOnTarget);
-    }
-
-    private String mark() {
-        return MirrorGroup.mark(targetId);
-    }
-
-    /**
-     * The position as it is to be committed, with this mirror's mark.
-     *
-     * @param partition of the source
-     * @param topicId of the source topic that the position belongs to; zero if unknown
-     */
-    OffsetAndMetadata withMetadata(
-            TopicPartition partition,
-            OffsetAndMetadata position,
-            Uuid topicId,
-            Optional<CommitMetadata.ResumePoint> resume) {
-        return new CommitMetadata(mark(), known(topicId, partition), resume)
-                .withNames(partition.topic(), names().onTarget(partition.topic()))
-                .addTo(position);
-    }
-
-    /** As the other, for a group of the target. */
-    OffsetAndMetadata onTarget(TopicPartition partition, OffsetAndMetadata position, Uuid topicId) {
-        return new CommitMetadata(mark(), known(topicId, partition), Optional.empty())
-                .withNames(names().onTarget(partition.topic()), partition.topic())
-                .addToOnTarget(position);
-    }
-
-    private Uuid known(Uuid topicId, TopicPartition partition) {
-        return topicId.equals(Uuid.ZERO_UUID) ? idsOfMissing.apply(partition.topic()) : topicId;
-    }
-
-    /** Matches the whole names of the topics that are mirrored. */
-    Pattern topics() {
-        return config.mirroredTopics();
-    }
-
-    /** Of the copies. */
-    TopicNames names() {
-        return config.names();
-    }
-
-    private static MirrorTotals totals(List<Member> members) {
-        return members.stream().map(Member::totals).reduce(MirrorTotals.NONE, MirrorTotals::plus);
     }
 
     /** Returns whether all threads have ended in time. */

@@ -1,10 +1,14 @@
 package dev.millrace.mirror;
 
+import dev.millrace.client.raw.RawPartition;
+import dev.millrace.mirror.pass.OpenDecision;
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.BiFunction;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.errors.RetriableException;
 
 /**
  * Makes the members of the mirror's group in this process, and has their producer.
@@ -25,7 +29,21 @@ interface MirrorMembers {
             TargetWatch watch,
             TopicLimits limits,
             Admin source,
-            CopiesOnTarget copies) {}
+            CopiesOnTarget copies) {
+        /** @param open opens a partition of the target by its topic's name and its number */
+        PartitionCopy.Target target(CopyMode mode, BiFunction<String, Integer, RawPartition> open) {
+            return partition -> {
+                try {
+                    String to = copies.names().onTarget(partition.topic());
+                    return new PartitionCopy.OpenTarget(
+                            open.apply(to, partition.partition()), new OpenDecision(mode.passMode(), limits.of(to)));
+                } catch (RetriableException e) {
+                    partitions.onMissing(partition);
+                    return null;
+                }
+            };
+        }
+    }
 
     /** A member, which is not started yet; they are numbered from 0. */
     Member create(int number);

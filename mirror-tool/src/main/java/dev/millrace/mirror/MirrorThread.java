@@ -65,7 +65,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     private static final long DRAIN_AND_COMMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
 
-    private final Mirror mirror;
+    private final RunningMirror mirror;
     private final Consumer<byte[], byte[]> consumer;
     private final SourcePositions positions;
     private final TargetPartitions target;
@@ -81,7 +81,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     private long lastCommitNanos = System.nanoTime();
 
     MirrorThread(
-            Mirror mirror,
+            RunningMirror mirror,
             Consumer<byte[], byte[]> consumer,
             SourcePositions positions,
             TargetPartitions target,
@@ -103,7 +103,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     @Override
     public void run() {
         try {
-            consumer.subscribe(mirror.topics(), this);
+            consumer.subscribe(mirror.config().mirroredTopics(), this);
             while (mirror.isRunning()) {
                 forwardNext();
                 copier.advance();
@@ -316,7 +316,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
         watch.report(this, Map.of()); // It says itself what it waits for.
         mirror.attempt(() -> commitAll(start + drainNanos, start + DRAIN_AND_COMMIT_NANOS));
         copier.clear(); // Closing revokes all partitions; by now they are committed or reported.
-        mirror.onThreadCommitted();
+        mirror.lifecycle().onMemberCommitted();
         mirror.attempt(() -> awaitOthers(start + DRAIN_AND_COMMIT_NANOS));
     }
 
@@ -349,7 +349,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     }
 
     private void awaitOthers(long deadline) {
-        while (!mirror.haveAllCommitted() && System.nanoTime() < deadline) {
+        while (!mirror.lifecycle().haveAllCommitted() && System.nanoTime() < deadline) {
             pollPaused();
         }
     }

@@ -4,6 +4,8 @@ import dev.millrace.mirror.MirrorStatus.Bytes;
 import dev.millrace.mirror.MirrorStatus.Condition;
 import dev.millrace.mirror.MirrorStatus.Events;
 import dev.millrace.mirror.MirrorStatus.ProducerMemory;
+import dev.millrace.mirror.control.Lifecycle;
+import dev.millrace.mirror.control.TopicControls;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -31,7 +33,8 @@ import org.slf4j.LoggerFactory;
 final class Monitor {
     private static final Logger LOG = LoggerFactory.getLogger(Monitor.class);
 
-    private final Mirror mirror;
+    private final Lifecycle lifecycle;
+    private final TopicControls controls;
     private final MirrorConfig config;
     private final SourceGaps gaps;
     private final RefusedRecords refused;
@@ -45,24 +48,33 @@ final class Monitor {
     /**
      * What there is to read once the mirror copies.
      *
-     * @param members their producer, not them
+     * @param members of this process
+     * @param group has their producer
      * @param maxSilentNanos a member that has not polled for longer hangs
      */
     record Parts(
-            String group,
-            MirrorMembers members,
+            List<Member> members,
+            String groupName,
+            MirrorMembers group,
             TargetWatch watch,
             TopicIdentities identities,
             ClusterProbe source,
             ClusterProbe target,
             long maxSilentNanos) {}
 
-    Monitor(Mirror mirror, MirrorConfig config, SourceGaps gaps, RefusedRecords refused, RefusedTopics refusedTopics) {
-        this.refusedTopics = refusedTopics;
-        this.mirror = mirror;
+    Monitor(
+            Lifecycle lifecycle,
+            TopicControls controls,
+            MirrorConfig config,
+            SourceGaps gaps,
+            RefusedRecords refused,
+            RefusedTopics refusedTopics) {
+        this.lifecycle = lifecycle;
+        this.controls = controls;
         this.config = config;
         this.gaps = gaps;
         this.refused = refused;
+        this.refusedTopics = refusedTopics;
     }
 
     /** The mirror cannot copy yet. */
@@ -84,7 +96,7 @@ final class Monitor {
         parts.target.askIfDue(nowNanos);
         Set<TopicPartition> silent = parts.watch.problem().partitions();
         stalls.add(
-                mirror.members().stream()
+                members().stream()
                         .flatMap(member -> member.counters().partitions().stream())
                         .map(partition -> partition.stallOrNull(silent))
                         .filter(Objects::nonNull)
@@ -95,16 +107,41 @@ final class Monitor {
 
     /** Of the partitions that are not paused: the others would never be copied. */
     private void estimateCatchUp(long nowNanos) {
-        Map<Boolean, List<PartitionCounters>> byPaused = mirror.members().stream()
+        Map<Boolean, List<PartitionCounters>> byPaused = members().stream()
                 .flatMap(member -> member.counters().partitions().stream())
                 .filter(PartitionCounters::isOwned)
-                .collect(Collectors.partitioningBy(counters ->
-                        mirror.controls().of(counters.partition().topic()).isPaused()));
+                .collect(Collectors.partitioningBy(
+                        counters -> controls.of(counters.partition().topic()).isPaused()));
         long pausedLag = byPaused.get(true).stream()
                 .mapToLong(counters -> Math.max(0, counters.lag()))
                 .sum();
-        catchUp.add(
-                mirror.totals().withoutUnpolled(pausedLag), byPaused.get(false).size(), nowNanos);
+        catchUp.add(totals().withoutUnpolled(pausedLag), byPaused.get(false).size(), nowNanos);
+    }
+
+    /** Those of this process. */
+    List<TopicPartition> pausedPartitions() {
+        return members().stream()
+                .flatMap(member -> member.counters().partitions().stream())
+                .filter(PartitionCounters::isOwned)
+                .map(PartitionCounters::partition)
+                .filter(partition -> controls.of(partition.topic()).isPaused())
+                .distinct()
+                .toList();
+    }
+
+    /** What the members have done so far. */
+    MirrorTotals totals() {
+        return totals(members());
+    }
+
+    static MirrorTotals totals(List<Member> members) {
+        return members.stream().map(Member::totals).reduce(MirrorTotals.NONE, MirrorTotals::plus);
+    }
+
+    /** Empty until they start. */
+    private List<Member> members() {
+        Parts parts = partsOrNull;
+        return parts == null ? List.of() : parts.members;
     }
 
     /** As {@link MirrorStatus#catchUpSeconds}. Does not block. */
@@ -116,7 +153,7 @@ final class Monitor {
         long nowNanos = System.nanoTime();
         Parts parts = partsOrNull;
         List<MemberStatus> members = new ArrayList<>();
-        for (Member member : mirror.members()) {
+        for (Member member : members()) {
             members.add(member.counters().member("mirror-" + members.size(), nowNanos));
         }
         return new MirrorStatus(
@@ -129,15 +166,15 @@ final class Monitor {
                                 .get(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG)
                                 .toString(),
                         config.names(),
-                        parts == null ? "" : parts.group,
+                        parts == null ? "" : parts.groupName,
                         config.mode(),
                         config.policies().resume(),
                         config.threads()),
-                mirror.totals(),
+                totals(),
                 catchUp.seconds(),
                 partitions(parts == null ? Set.of() : parts.watch.problem().partitions()),
                 members,
-                parts == null ? new ProducerMemory(0, 0, 0) : memory(parts.members.producerMetrics()),
+                parts == null ? new ProducerMemory(0, 0, 0) : memory(parts.group.producerMetrics()),
                 bytes(),
                 new Events(
                         gaps,
@@ -145,7 +182,7 @@ final class Monitor {
                         refused,
                         refusedTopics.count(),
                         stalls.seconds()),
-                mirror.controls().state());
+                controls.state());
     }
 
     private Condition condition(Parts parts, List<MemberStatus> members, long nowNanos) {
@@ -154,7 +191,7 @@ final class Monitor {
         String failure = failure(parts, members);
         String obstacle = failure;
         if (obstacle.isEmpty()) {
-            obstacle = !mirror.isRunning()
+            obstacle = !lifecycle.isRunning()
                     ? "The mirror stops"
                     : parts == null
                             ? waiting
@@ -170,18 +207,18 @@ final class Monitor {
     }
 
     private MirrorState state(Parts parts) {
-        if (mirror.failure() != null) {
+        if (lifecycle.failureOrNull() != null) {
             return MirrorState.FAILED;
         }
-        if (!mirror.isRunning()) {
+        if (!lifecycle.isRunning()) {
             return MirrorState.STOPPING;
         }
         return parts == null ? MirrorState.STARTING : MirrorState.RUNNING;
     }
 
     private String failure(Parts parts, List<MemberStatus> members) {
-        if (mirror.failure() != null) {
-            return MirrorException.stopped(mirror.failure()).getMessage();
+        if (lifecycle.failureOrNull() != null) {
+            return MirrorException.stopped(lifecycle.failureOrNull()).getMessage();
         }
         return members.stream()
                 .filter(member ->
@@ -196,7 +233,7 @@ final class Monitor {
     private static String outsider(Parts parts, List<MemberStatus> members) {
         return members.stream()
                 .filter(member -> !member.isMember())
-                .map(member -> member.name() + " is not a member of group " + parts.group + " yet, or no longer")
+                .map(member -> member.name() + " is not a member of group " + parts.groupName + " yet, or no longer")
                 .findFirst()
                 .orElse("");
     }
@@ -213,7 +250,7 @@ final class Monitor {
     private List<PartitionStatus> partitions(Set<TopicPartition> silent) {
         long nowMs = System.currentTimeMillis();
         Map<TopicPartition, PartitionStatus> all = new HashMap<>();
-        for (Member member : mirror.members()) {
+        for (Member member : members()) {
             for (PartitionCounters counters : member.counters().partitions()) {
                 PartitionStatus status = counters.status(silent, nowMs);
                 all.merge(new TopicPartition(status.topic(), status.partition()), status, PartitionStatus::plus);
@@ -228,10 +265,10 @@ final class Monitor {
         Parts parts = partsOrNull;
         double written = parts == null
                 ? 0
-                : values(parts.members.producerMetrics(), "producer-topic-metrics", "byte-total")
+                : values(parts.group.producerMetrics(), "producer-topic-metrics", "byte-total")
                         .sum();
         return new Bytes(
-                mirror.members().stream()
+                members().stream()
                         .mapToLong(member -> member.counters().fetchedBytes())
                         .sum(),
                 (long) written);

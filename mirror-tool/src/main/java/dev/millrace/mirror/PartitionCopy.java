@@ -5,7 +5,7 @@ import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.GivenUpRecords.GivenUpException;
-import dev.millrace.mirror.TransactionalPartition.NoMemoryException;
+import dev.millrace.mirror.GuardedPartition.NoMemoryException;
 import dev.millrace.mirror.fetch.AbortedTxn;
 import dev.millrace.mirror.fetch.FetchedBatches;
 import dev.millrace.mirror.pass.AbortedFilter;
@@ -14,7 +14,6 @@ import dev.millrace.mirror.pass.AckedBatches;
 import dev.millrace.mirror.pass.AckedRuns;
 import dev.millrace.mirror.pass.OpenDecision;
 import dev.millrace.mirror.pass.OpenReason;
-import dev.millrace.mirror.pass.Outcome;
 import dev.millrace.mirror.pass.RecordCursor;
 import dev.millrace.mirror.pass.SourceBatch;
 import java.nio.ByteBuffer;
@@ -58,8 +57,6 @@ final class PartitionCopy {
 
     // The worker's.
     private OpenTarget open;
-    private RawResult lastResult;
-    private Outcome lastOutcome;
     /** Of what is copied, the rest is still to come. */
     private boolean isBegun;
     /** The batches before this offset have been counted, if not written. */
@@ -303,12 +300,8 @@ final class PartitionCopy {
 
     /** The records follow one another without a gap. */
     private void add(RawResult result, long nextOffset, SourceBatch batch, int records, long bytes) {
-        if (result != lastResult) {
-            lastResult = result;
-            lastOutcome = new RawOutcome(result);
-        }
         synchronized (acked) {
-            acked.add(lastOutcome, nextOffset, batch.leaderEpoch(), records, bytes, batch.maxTimestamp());
+            acked.add(result, nextOffset, batch.leaderEpoch(), records, bytes, batch.maxTimestamp());
         }
     }
 
@@ -330,33 +323,6 @@ final class PartitionCopy {
         countedTo = offset;
         synchronized (acked) {
             acked.resetTo(offset);
-        }
-    }
-
-    private record RawOutcome(RawResult result) implements Outcome {
-        @Override
-        public boolean isDone() {
-            return result.isDone();
-        }
-
-        @Override
-        public Throwable failureOrNull() {
-            return result.failureOrNull();
-        }
-
-        @Override
-        public int acknowledgedBeforeFailure() {
-            return result.acknowledgedBeforeFailure();
-        }
-
-        @Override
-        public long doneAtMs() {
-            return result.doneAtMs();
-        }
-
-        @Override
-        public long offsetOf(int record) {
-            return result.offsetOf(record);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import dev.millrace.mirror.control.TopicControls;
 import dev.millrace.mirror.control.Turn;
+import dev.millrace.mirror.pass.CopiedRecord;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,7 +22,6 @@ import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.producer.Callback;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 
@@ -40,7 +40,7 @@ final class RecordCopier implements PartitionCopier {
     /** Short while acknowledgements are awaited, so that the counters and the positions to commit stay current. */
     private static final Duration BUSY_POLL = Duration.ofMillis(5);
 
-    private final Mirror mirror;
+    private final RunningMirror mirror;
     private final Consumer<byte[], byte[]> consumer;
     private final ConsumerPositions positions;
     private final TargetPartitions target;
@@ -68,7 +68,7 @@ final class RecordCopier implements PartitionCopier {
      * @param context of careful copies; empty if any refused record stops the mirror
      */
     RecordCopier(
-            Mirror mirror,
+            RunningMirror mirror,
             Consumer<byte[], byte[]> consumer,
             ConsumerPositions positions,
             TargetPartitions target,
@@ -81,7 +81,7 @@ final class RecordCopier implements PartitionCopier {
                 consumer,
                 context,
                 (partition, position, topicId, unused) ->
-                        mirror.withMetadata(partition, position, topicId, Optional.empty()),
+                        mirror.commits().onSource(partition, position, topicId, Optional.empty()),
                 this::goOn);
         this.mirror = mirror;
         this.consumer = consumer;
@@ -93,7 +93,7 @@ final class RecordCopier implements PartitionCopier {
         this.sender = sender;
         long now = System.nanoTime();
         this.counters = new ThreadCounters(now);
-        this.prefixes = new AckedPrefixes(mirror::fail, mirror::withMetadata, counters, observer);
+        this.prefixes = new AckedPrefixes(mirror::fail, mirror.commits()::onSource, counters, observer);
         this.lag = new SourceLag(consumer, now);
     }
 
@@ -233,7 +233,7 @@ final class RecordCopier implements PartitionCopier {
     private boolean send(ConsumerRecord<byte[], byte[]> record, String to, AckedPrefix.Page page) {
         Callback callback = page.add(record.offset());
         try {
-            sender.send(copyOf(record, to), callback);
+            sender.send(CopiedRecord.of(record, to), callback);
         } catch (RuntimeException | Error e) {
             throw page.onRefused(e);
         }
@@ -298,13 +298,6 @@ final class RecordCopier implements PartitionCopier {
                 from.topicId(),
                 goesBack,
                 mirror.copiedOffsets().begin(partition, from.topicId(), from.offset()));
-    }
-
-    /** The record as it is to be in this topic of the target. */
-    static ProducerRecord<byte[], byte[]> copyOf(ConsumerRecord<byte[], byte[]> record, String to) {
-        // Records of the oldest format have no timestamp; the target gives them one.
-        Long timestamp = record.timestamp() < 0 ? null : record.timestamp();
-        return new ProducerRecord<>(to, record.partition(), timestamp, record.key(), record.value(), record.headers());
     }
 
     @Override

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 final class SourceGroupMembers implements MirrorMembers {
     private static final Logger LOG = LoggerFactory.getLogger(SourceGroupMembers.class);
 
-    private final Mirror mirror;
+    private final RunningMirror mirror;
     private final MirrorConfig config;
     private final Map<String, Object> consumer;
     private final Shared shared;
@@ -33,14 +33,13 @@ final class SourceGroupMembers implements MirrorMembers {
 
     /** @param consumer configuration with the group */
     SourceGroupMembers(
-            Mirror mirror,
-            MirrorConfig config,
+            RunningMirror mirror,
             Map<String, Object> consumer,
             Shared shared,
             RefusedRecords refused,
             DeadLetters letters) {
         this.mirror = mirror;
-        this.config = config;
+        this.config = mirror.config();
         this.consumer = consumer;
         this.shared = shared;
         this.producer = config.producerKind().create(config.producer());
@@ -89,7 +88,9 @@ final class SourceGroupMembers implements MirrorMembers {
         SourceChanges changes = shared.changes();
         TargetPartitions targets = shared.partitions();
         SourceProgress progress = new SourceProgress(
-                mirror, member, without -> existing.onWithoutPosition(policy.isEarliest() ? without : Set.of()));
+                mirror.commits(),
+                member,
+                without -> existing.onWithoutPosition(policy.isEarliest() ? without : Set.of()));
         SourcePositions positions = new SourcePositions(member, progress, policy, changes.identities());
         PartitionCopier copier;
         if (isFetching) {
@@ -100,7 +101,7 @@ final class SourceGroupMembers implements MirrorMembers {
                     changes,
                     targets,
                     memory,
-                    BatchCopier.target(config.mode(), shared, RawProducer.of(producer)::partition),
+                    shared.target(config.mode(), RawProducer.of(producer)::partition),
                     resume(RawProducer.of(producer)),
                     careful);
         } else {

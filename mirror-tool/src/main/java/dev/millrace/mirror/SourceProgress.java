@@ -18,7 +18,7 @@ import org.apache.kafka.common.TopicPartition;
  * @param member of the group
  * @param onNone told of partitions of which the group has no position
  */
-record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.Consumer<Set<TopicPartition>> onNone)
+record SourceProgress(CommitForm form, Consumer<?, ?> member, java.util.function.Consumer<Set<TopicPartition>> onNone)
         implements SourcePositions.Committed {
     /** A member that asks does not poll. */
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
@@ -26,7 +26,7 @@ record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.C
     /** @throws MirrorException if the group has made its progress as a mirror to another target, or under other names */
     @Override
     public Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions) {
-        Map<TopicPartition, OffsetAndMetadata> committed = mirror.formerProgress(
+        Map<TopicPartition, OffsetAndMetadata> committed = form.formerProgress(
                         member.groupMetadata().groupId(), false)
                 .requireSame(member.committed(partitions, ANSWER_TIMEOUT));
         Set<TopicPartition> without = new HashSet<>(partitions);
@@ -40,8 +40,7 @@ record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.C
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
                 partition,
-                mirror.withMetadata(
-                        partition, new OffsetAndMetadata(start.offset()), start.topicId(), Optional.empty())));
+                form.onSource(partition, new OffsetAndMetadata(start.offset()), start.topicId(), Optional.empty())));
         return CommitParts.commit(positions, part -> member.commitSync(part, ANSWER_TIMEOUT));
     }
 }

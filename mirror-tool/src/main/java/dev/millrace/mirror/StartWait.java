@@ -1,7 +1,7 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.control.Lifecycle;
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -22,19 +22,18 @@ final class StartWait {
     private static final long PAUSE_MS = 1_000;
 
     private final Duration limit;
-    private final CountDownLatch stopping;
+    private final Lifecycle lifecycle;
     private final LongSupplier nanoTime;
     private final Consumer<String> onWaiting;
     private final long startNanos;
 
     /**
      * @param limit zero to try each step once
-     * @param stopping opens when the mirror is to stop
      * @param onWaiting is told what it waits for, at each attempt
      */
-    StartWait(Duration limit, CountDownLatch stopping, LongSupplier nanoTime, Consumer<String> onWaiting) {
+    StartWait(Duration limit, Lifecycle lifecycle, LongSupplier nanoTime, Consumer<String> onWaiting) {
         this.limit = limit;
-        this.stopping = stopping;
+        this.lifecycle = lifecycle;
         this.nanoTime = nanoTime;
         this.onWaiting = onWaiting;
         this.startNanos = nanoTime.getAsLong();
@@ -79,7 +78,7 @@ final class StartWait {
 
     private boolean isStopping() {
         try {
-            return stopping.await(PAUSE_MS, TimeUnit.MILLISECONDS);
+            return lifecycle.awaitStop(PAUSE_MS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         }

@@ -19,7 +19,7 @@ import org.apache.kafka.common.errors.RetriableException;
 
 /** The {@link TransactionalMember} of this process: of a group on the target, for exactly once. */
 final class TargetGroupMembers implements MirrorMembers {
-    private final Mirror mirror;
+    private final RunningMirror mirror;
     private final MirrorConfig config;
     private final Map<String, Object> consumer;
     private final SubscribedTopics topics;
@@ -32,14 +32,9 @@ final class TargetGroupMembers implements MirrorMembers {
      * @param group on the target
      */
     TargetGroupMembers(
-            Mirror mirror,
-            MirrorConfig config,
-            Map<String, Object> consumer,
-            String group,
-            SubscribedTopics topics,
-            Shared shared) {
+            RunningMirror mirror, Map<String, Object> consumer, String group, SubscribedTopics topics, Shared shared) {
         this.mirror = mirror;
-        this.config = config;
+        this.config = mirror.config();
         this.consumer = DerivedConfigs.numbered(consumer, 0);
         this.group = group;
         this.topics = topics;
@@ -50,8 +45,7 @@ final class TargetGroupMembers implements MirrorMembers {
         this.transactions = new TargetTransactions(
                 transactionalId(),
                 id -> config.producerKind().create(DerivedConfigs.transactional(config.producer(), id)),
-                producer ->
-                        BatchCopier.target(config.mode(), shared, RawProducer.of(producer)::partitionWithoutWaiting),
+                producer -> shared.target(config.mode(), RawProducer.of(producer)::partitionWithoutWaiting),
                 System::nanoTime);
     }
 
@@ -69,7 +63,7 @@ final class TargetGroupMembers implements MirrorMembers {
         SourceChanges changes = shared.changes();
         ResetPolicy policy = ResetPolicy.of(
                 consumer.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
-        TargetProgress progress = new TargetProgress(mirror, member, source, policy, this::endsOnTarget);
+        TargetProgress progress = new TargetProgress(mirror.commits(), member, source, policy, this::endsOnTarget);
         BatchCopier copier = new BatchCopier(
                 mirror,
                 consumer,

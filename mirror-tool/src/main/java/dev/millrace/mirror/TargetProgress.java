@@ -29,7 +29,7 @@ final class TargetProgress implements SourcePositions.Committed {
      */
     private static final Duration ANSWER_TIMEOUT = Duration.ofMillis(500);
 
-    private final Mirror mirror;
+    private final CommitForm form;
     private final Consumer<?, ?> target;
     private final Consumer<?, ?> source;
     private final ResetPolicy policy;
@@ -43,12 +43,12 @@ final class TargetProgress implements SourcePositions.Committed {
      * @param targetEnds tells where copies end, of those whose leader answers
      */
     TargetProgress(
-            Mirror mirror,
+            CommitForm form,
             Consumer<?, ?> target,
             Consumer<?, ?> source,
             ResetPolicy policy,
             Function<Set<TopicPartition>, Map<TopicPartition, Long>> targetEnds) {
-        this.mirror = mirror;
+        this.form = form;
         this.target = target;
         this.source = source;
         this.policy = policy;
@@ -64,7 +64,7 @@ final class TargetProgress implements SourcePositions.Committed {
     public Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions) {
         isWaiting = true;
         Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
-        TopicNames names = mirror.names();
+        TopicNames names = form.names();
         Map<TopicPartition, OffsetAndMetadata> found = target.committed(names.onTarget(partitions), ANSWER_TIMEOUT);
         names.onSource(formerOf(target, true).requireSame(found)).forEach((partition, position) -> {
             if (position != null) {
@@ -84,9 +84,9 @@ final class TargetProgress implements SourcePositions.Committed {
     public Set<TopicPartition> commit(Map<TopicPartition, SourcePositions.Start> starts) {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
-                partition, mirror.onTarget(partition, new OffsetAndMetadata(start.offset()), start.topicId())));
+                partition, form.onTarget(partition, new OffsetAndMetadata(start.offset()), start.topicId())));
         return CommitParts.commit(
-                positions, part -> target.commitSync(mirror.names().onTarget(part), ANSWER_TIMEOUT));
+                positions, part -> target.commitSync(form.names().onTarget(part), ANSWER_TIMEOUT));
     }
 
     private void addFromSource(Set<TopicPartition> without, Map<TopicPartition, OffsetAndMetadata> committed) {
@@ -128,7 +128,7 @@ final class TargetProgress implements SourcePositions.Committed {
     }
 
     private FormerProgress formerOf(Consumer<?, ?> member, boolean isOnTarget) {
-        return mirror.formerProgress(member.groupMetadata().groupId(), isOnTarget);
+        return form.formerProgress(member.groupMetadata().groupId(), isOnTarget);
     }
 
     /** Whether the target has not answered the last question. */

@@ -56,7 +56,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
     private static final long NEVER_COMMITTED = -1;
 
-    private final Mirror mirror;
+    private final RunningMirror mirror;
     private final Consumers consumers;
     private final SubscribedTopics topics;
     private final TargetProgress progress;
@@ -101,7 +101,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     record Target(SubscribedTopics topics, TargetPartitions partitions, TargetWatch watch) {}
 
     TransactionalMember(
-            Mirror mirror,
+            RunningMirror mirror,
             Consumers consumers,
             Target target,
             TargetProgress progress,
@@ -153,7 +153,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
             watch.report(this, Map.of());
             mirror.attempt(this::commitLast);
             copier.clear(); // Closing revokes all partitions; by now they are committed or reported.
-            mirror.onThreadCommitted();
+            mirror.lifecycle().onMemberCommitted();
             mirror.attempt(transactions::end);
             mirror.attempt(copier::close);
             mirror.attempt(() -> consumers.group.close(CloseOptions.timeout(CLOSE_TIMEOUT)));

@@ -17,15 +17,6 @@ import org.apache.kafka.clients.producer.BufferExhaustedException;
 final class TransactionalPartition extends GuardedPartition {
     private final Consumer<RuntimeException> onOver;
 
-    /** The same can be written later, when something is acknowledged. */
-    static final class NoMemoryException extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
-        private NoMemoryException() {
-            super("The producer has no memory", null, false, false);
-        }
-    }
-
     /** @param onOver told why the transaction is over */
     TransactionalPartition(RawPartition raw, Consumer<RuntimeException> onOver) {
         super(raw);

@@ -46,14 +46,17 @@ class BatchCopierTest {
     private final FakePartition target = new FakePartition();
     private final FakePartition otherTarget = new FakePartition();
     private final FakeSourceConsumer consumer = new FakeSourceConsumer(new AtomicBoolean(), "orders");
-    private final Mirror mirror = new Mirror(
+    private final RunningMirror mirror = RunningMirrors.of(
             new MirrorConfig(Pattern.compile("orders"), 3, CopyMode.BATCHES, ProducerKind.MILLRACE, Map.of(), Map.of()),
-            new MirrorObserver() {});
+            1);
     private final TargetPartitions targets = Targets.prepared(partition -> true, mirror::fail);
     private final Map<String, Uuid> sourceIds = new ConcurrentHashMap<>(Map.of("orders", ID));
     private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(sourceIds));
     private final SourcePositions positions = new SourcePositions(
-            consumer, new SourceProgress(mirror, consumer, without -> {}), ResetPolicy.of("earliest"), identities);
+            consumer,
+            new SourceProgress(mirror.commits(), consumer, without -> {}),
+            ResetPolicy.of("earliest"),
+            identities);
     private Fetcher fetcher;
     private final BatchCopier copier = copier(Optional.empty());
 
@@ -186,7 +189,7 @@ class BatchCopierTest {
 
     @Test
     void shouldCopyNothingThatIsAssignedWhileTheMirrorStops() {
-        mirror.stop();
+        mirror.lifecycle().stop();
 
         add(TP);
         deliver(TP, 0, 1);
@@ -237,7 +240,7 @@ class BatchCopierTest {
         OffsetAndMetadata position = copier.positions(Set.of(TP)).get(TP);
         assertThat(position.offset()).isEqualTo(2);
         assertThat(CommitMetadata.of(position).topicId()).isEqualTo(OTHER_ID);
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -270,7 +273,7 @@ class BatchCopierTest {
 
         copier.onFailure(TP, new TopicAuthorizationException("not allowed"));
 
-        assertThat(mirror.failure()).hasMessageContaining("Could not read orders-0");
+        assertThat(mirror.lifecycle().failureOrNull()).hasMessageContaining("Could not read orders-0");
     }
 
     @Test
@@ -284,7 +287,8 @@ class BatchCopierTest {
 
         copier.advance();
 
-        assertThat(mirror.failure()).hasMessageContaining("orders partition 0 offset 3 or a later one");
+        assertThat(mirror.lifecycle().failureOrNull())
+                .hasMessageContaining("orders partition 0 offset 3 or a later one");
         assertThat(copier.positions(Set.of(TP)).get(TP).offset()).isEqualTo(3);
     }
 
@@ -302,7 +306,7 @@ class BatchCopierTest {
             return copier.totals().inFlight() == 0;
         });
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(copier.totals().acked()).isZero();
     }
 
@@ -351,7 +355,7 @@ class BatchCopierTest {
         exact.advance();
         deliver(exact, TP, 4, 1);
         awaitWritten(target, "77:3:500", "0-2", "3-4", "77:3:504", "4-4");
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         exact.close();
     }
 

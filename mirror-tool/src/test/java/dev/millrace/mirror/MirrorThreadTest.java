@@ -45,7 +45,7 @@ class MirrorThreadTest {
     private final List<TopicPartition> ensured = new ArrayList<>();
     private final SourceGaps gaps = new SourceGaps(GapPolicy.GO_ON);
     private TargetPartitions target;
-    private final Mirror mirror = mirror(1);
+    private final RunningMirror mirror = mirror(1);
     private final MirrorThread thread = thread(mirror, consumer);
 
     @Test
@@ -61,7 +61,7 @@ class MirrorThreadTest {
             consumer.rebalance(List.of(SECOND));
             committedAtRevocation.putAll(committed);
             sent.get(SECOND).forEach(MirrorThreadTest::acknowledge);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread.run();
@@ -82,12 +82,12 @@ class MirrorThreadTest {
         });
         consumer.schedulePollTask(() -> {
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(5);
     }
 
@@ -112,12 +112,12 @@ class MirrorThreadTest {
         });
         consumer.schedulePollTask(() -> {
             sent.values().forEach(callbacks -> callbacks.forEach(MirrorThreadTest::acknowledge));
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(sent.get(SECOND)).hasSize(1);
         assertThat(committed.get(SECOND).offset()).isEqualTo(2);
     }
@@ -143,12 +143,12 @@ class MirrorThreadTest {
         consumer.schedulePollTask(() -> {
             assertThat(sent.get(DELETED)).hasSize(2);
             sent.values().forEach(callbacks -> callbacks.forEach(MirrorThreadTest::acknowledge));
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(DELETED).offset()).isEqualTo(2);
     }
 
@@ -170,7 +170,7 @@ class MirrorThreadTest {
             assertThat(sent.get(FIRST)).hasSize(3);
             assertThat(consumer.paused()).isEmpty();
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread.run();
@@ -186,7 +186,7 @@ class MirrorThreadTest {
         });
         consumer.schedulePollTask(() -> {
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread.run();
@@ -208,19 +208,19 @@ class MirrorThreadTest {
         consumer.schedulePollTask(() -> assertThat(sent.get(FIRST)).hasSize(1));
         consumer.schedulePollTask(() -> {
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(7);
         assertThat(committed.get(SECOND).offset()).isEqualTo(12);
     }
 
     @Test
     void shouldHelpARebalanceToItsEndThatKeepsAnotherThreadFromCommitting() throws Exception {
-        Mirror both = mirror(2);
+        RunningMirror both = mirror(2);
         MockConsumer<byte[], byte[]> idle = new MockConsumer<>("earliest") {
             @Override
             public synchronized ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
@@ -236,14 +236,14 @@ class MirrorThreadTest {
         consumer.schedulePollTask(() -> {
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
             rebalancing.set(true);
-            both.stop();
+            both.lifecycle().stop();
             other.start();
         });
 
         thread(both, consumer).run();
         other.join();
 
-        assertThat(both.failure()).isNull();
+        assertThat(both.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(5);
     }
 
@@ -256,13 +256,13 @@ class MirrorThreadTest {
         consumer.schedulePollTask(() -> {
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
             rebalancing.set(true);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
         consumer.schedulePollTask(() -> thread.onPartitionsLost(List.of(FIRST)));
 
         thread.run();
 
-        assertThat(mirror.failure()).hasMessageContaining("Lost [orders-0]");
+        assertThat(mirror.lifecycle().failureOrNull()).hasMessageContaining("Lost [orders-0]");
         assertThat(committed).isEmpty();
     }
 
@@ -333,7 +333,7 @@ class MirrorThreadTest {
         assertThat(inTheEnd).containsOnlyKeys(FIRST, SECOND);
         assertThat(inTheEnd.get(FIRST).offset()).isEqualTo(2);
         assertThat(inTheEnd.get(SECOND).offset()).isEqualTo(1);
-        assertThat(mirror.failure()).hasMessageContaining("orders partition 0 offset 2");
+        assertThat(mirror.lifecycle().failureOrNull()).hasMessageContaining("orders partition 0 offset 2");
     }
 
     @Test
@@ -360,13 +360,13 @@ class MirrorThreadTest {
         consumer.schedulePollTask(() -> {
             assertThat(consumer.paused()).isEmpty();
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
         MirrorThread thread = thread(mirror, consumer, ensured::add, sender);
 
         thread.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(sent.get(FIRST)).hasSize(5);
         assertThat(committed.get(FIRST).offset()).isEqualTo(5);
         assertThat(thread.totals().inFlight()).isZero();
@@ -404,12 +404,12 @@ class MirrorThreadTest {
         consumer.schedulePollTask(() -> {
             sent.values().forEach(callbacks -> callbacks.forEach(MirrorThreadTest::acknowledge));
             consumer.delete(DELETED.topic());
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed).containsOnlyKeys(FIRST);
         assertThat(committed.get(FIRST).offset()).isEqualTo(3);
         assertThat(thread.totals().inFlight()).isZero();
@@ -433,14 +433,14 @@ class MirrorThreadTest {
         });
         consumer.schedulePollTask(() -> {
             inFlight.add(thread.totals().inFlight());
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread.run();
 
         assertThat(inFlight).containsExactly(5L, 0L);
         assertThat(thread.totals().acked()).isEqualTo(4);
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed).containsOnlyKeys(FIRST);
     }
 
@@ -454,12 +454,12 @@ class MirrorThreadTest {
         });
         consumer.schedulePollTask(() -> {
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread(mirror, consumer, ensure, this::send).run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(3);
     }
 
@@ -487,12 +487,12 @@ class MirrorThreadTest {
         });
         consumer.schedulePollTask(() -> {
             sent.get(DELETED).forEach(MirrorThreadTest::acknowledge);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread(mirror, consumer, ensure, this::send).run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(sentBefore).containsExactly(0);
         assertThat(committed.get(DELETED).offset()).isEqualTo(3);
     }
@@ -507,11 +507,11 @@ class MirrorThreadTest {
             thread.onPartitionsLost(List.of(FIRST));
             acknowledge(sent.get(FIRST).get(0));
         });
-        consumer.schedulePollTask(mirror::stop);
+        consumer.schedulePollTask(mirror.lifecycle()::stop);
 
         thread.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(thread.totals().acked()).isEqualTo(1);
         assertThat(thread.totals().inFlight()).isZero();
         assertThat(committed).isEmpty();
@@ -527,12 +527,12 @@ class MirrorThreadTest {
         consumer.onCommit(
                 () -> { // After the commit in the background.
                     consumer.goDown();
-                    mirror.stop();
+                    mirror.lifecycle().stop();
                 });
 
         thread.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(5);
     }
 
@@ -544,13 +544,13 @@ class MirrorThreadTest {
         });
         consumer.schedulePollTask(() -> sent.get(FIRST).forEach(MirrorThreadTest::acknowledge));
         consumer.onCommit(() -> {
-            mirror.stop();
+            mirror.lifecycle().stop();
             thread.onPartitionsLost(List.of(FIRST));
         });
 
         thread.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -562,7 +562,7 @@ class MirrorThreadTest {
         consumer.schedulePollTask(() -> {
             sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
             rebalancing.set(true);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
         consumer.schedulePollTask(() -> {
             rebalancing.set(false);
@@ -571,7 +571,7 @@ class MirrorThreadTest {
 
         thread.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(5);
     }
 
@@ -588,12 +588,12 @@ class MirrorThreadTest {
         });
         consumer.schedulePollTask(() -> {
             assertThat(consumer.position(FIRST)).isEqualTo(3);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(3);
         assertThat(gaps.getTruncations()).isEqualTo(1);
     }
@@ -614,26 +614,26 @@ class MirrorThreadTest {
         consumer.schedulePollTask(() -> {
             assertThat(consumer.paused()).containsExactly(FIRST);
             sent.get(SECOND).forEach(MirrorThreadTest::acknowledge);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         thread(mirror, consumer, ensured::add, this::send, strict, "earliest").run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed.get(FIRST).offset()).isEqualTo(2);
         assertThat(committed.get(SECOND).offset()).isEqualTo(2);
         assertThat(strict.getPartitionsStopped()).isEqualTo(1);
     }
 
-    private static Mirror mirror(int threads) {
-        return new Mirror(
+    private static RunningMirror mirror(int threads) {
+        return RunningMirrors.of(
                 new MirrorConfig(
                         Pattern.compile("orders"), threads, CopyMode.CONSUMER, ProducerKind.STOCK, Map.of(), Map.of()),
-                null);
+                threads);
     }
 
     private MirrorThread thread(
-            Mirror mirror,
+            RunningMirror mirror,
             MockConsumer<byte[], byte[]> consumer,
             Predicate<TopicPartition> ensure,
             MirrorObserver.Sender sender) {
@@ -641,7 +641,7 @@ class MirrorThreadTest {
     }
 
     private MirrorThread thread(
-            Mirror mirror,
+            RunningMirror mirror,
             MockConsumer<byte[], byte[]> consumer,
             Predicate<TopicPartition> ensure,
             MirrorObserver.Sender sender,
@@ -651,7 +651,7 @@ class MirrorThreadTest {
         InFlightMemory memory = new InFlightMemory(1 << 20);
         SourcePositions positions = new SourcePositions(
                 consumer,
-                new SourceProgress(mirror, consumer, without -> {}),
+                new SourceProgress(mirror.commits(), consumer, without -> {}),
                 ResetPolicy.of(reset),
                 new TopicIdentities(names -> Map.of()));
         PartitionCopier copier = new RecordCopier(
@@ -668,7 +668,7 @@ class MirrorThreadTest {
         return new MirrorThread(mirror, consumer, positions, target, watch, copier, givenUp);
     }
 
-    private MirrorThread thread(Mirror mirror, MockConsumer<byte[], byte[]> consumer) {
+    private MirrorThread thread(RunningMirror mirror, MockConsumer<byte[], byte[]> consumer) {
         return thread(mirror, consumer, ensured::add, this::send);
     }
 

@@ -30,14 +30,17 @@ class RecordCopierTest {
     private static final int DIVIDED = 1_000;
 
     private final FakeSourceConsumer consumer = new FakeSourceConsumer(new AtomicBoolean(), "orders");
-    private final Mirror mirror = new Mirror(
+    private final RunningMirror mirror = RunningMirrors.of(
             new MirrorConfig(
                     Pattern.compile("orders"), 1, CopyMode.CONSUMER, ProducerKind.MILLRACE, Map.of(), Map.of()),
-            new MirrorObserver() {});
+            1);
     private final TargetPartitions targets = Targets.prepared(partition -> true, mirror::fail);
     private final TopicIdentities identities = new TopicIdentities(names -> Map.of());
     private final SourcePositions positions = new SourcePositions(
-            consumer, new SourceProgress(mirror, consumer, without -> {}), ResetPolicy.of("earliest"), identities);
+            consumer,
+            new SourceProgress(mirror.commits(), consumer, without -> {}),
+            ResetPolicy.of("earliest"),
+            identities);
     /** Partition and source offset of what was sent. */
     private final List<String> sent = new ArrayList<>();
 

@@ -3,8 +3,8 @@ package dev.millrace.mirror;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.mirror.control.Lifecycle;
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** The clock is the test's; each step of a test that fails lets three seconds pass. */
 class StartWaitTest {
     private final AtomicLong nanos = new AtomicLong(7);
-    private final CountDownLatch stopping = new CountDownLatch(1);
+    private final Lifecycle lifecycle = new Lifecycle(1);
     private int attempts;
 
     @Test
@@ -68,7 +68,7 @@ class StartWaitTest {
         StartWait wait = wait(MirrorPolicies.FOREVER);
 
         String result = wait.repeat(() -> {
-            stopping.countDown();
+            lifecycle.stop();
             return failInTime();
         });
 
@@ -77,7 +77,7 @@ class StartWaitTest {
     }
 
     private StartWait wait(Duration limit) {
-        return new StartWait(limit, stopping, nanos::get, why -> {});
+        return new StartWait(limit, lifecycle, nanos::get, why -> {});
     }
 
     private String failInTime() {

@@ -67,7 +67,7 @@ class TransactionalMemberTest {
     private final Map<Producer<?, ?>, FakePartition> written = new ConcurrentHashMap<>();
     private final FakeFetch fetch = new FakeFetch();
     private Fetcher fetcher;
-    private final Mirror mirror = new Mirror(CONFIG, new MirrorObserver() {});
+    private final RunningMirror mirror = RunningMirrors.of(CONFIG, 1);
     private final ScriptedGroup group = new ScriptedGroup();
     private final FakeSourceConsumer source = new FakeSourceConsumer(new AtomicBoolean(), "orders");
     private final TargetPartitions targets = Targets.prepared(partition -> true, mirror::fail);
@@ -99,11 +99,11 @@ class TransactionalMemberTest {
         committed.put(onTarget(TP), new OffsetAndMetadata(70));
         group.then(() -> group.rebalance(List.of(onTarget(TP))));
         group.when(() -> isAt(TP, 70), () -> deliver(TP, 70, 3));
-        group.when(() -> isCommitted(TP, 73), mirror::stop);
+        group.when(() -> isCommitted(TP, 73), mirror.lifecycle()::stop);
 
         member.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(written(0)).containsExactly("70-72");
         assertThat(producers).hasSize(1);
         assertThat(member.totals().acked()).isEqualTo(3);
@@ -116,11 +116,11 @@ class TransactionalMemberTest {
         source.commitSync(Map.of(TP, new OffsetAndMetadata(40)));
         committed.put(onTarget(OTHER), new OffsetAndMetadata(7));
         group.then(() -> group.rebalance(List.of(onTarget(TP), onTarget(OTHER))));
-        group.when(() -> isAt(TP, 40) && isAt(OTHER, 7), mirror::stop);
+        group.when(() -> isAt(TP, 40) && isAt(OTHER, 7), mirror.lifecycle()::stop);
 
         member.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -134,11 +134,11 @@ class TransactionalMemberTest {
             assertThat(fetcher.position(OTHER)).isEmpty();
             source.setLed(OTHER, true);
         });
-        group.when(() -> isAt(OTHER, 50), mirror::stop);
+        group.when(() -> isAt(OTHER, 50), mirror.lifecycle()::stop);
 
         member("latest").run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -150,11 +150,11 @@ class TransactionalMemberTest {
             committed.put(onTarget(TP), new OffsetAndMetadata(9)); // by the former owner
             group.isUndecided = false;
         });
-        group.when(() -> isAt(TP, 9), mirror::stop);
+        group.when(() -> isAt(TP, 9), mirror.lifecycle()::stop);
 
         member.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -164,14 +164,14 @@ class TransactionalMemberTest {
         group.when(() -> written(0).contains("0-2"), () -> {
             group.rebalance(List.of(onTarget(OTHER)));
             atRevocation.putAll(committed);
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         member.run();
 
         assertThat(atRevocation).containsOnlyKeys(onTarget(TP));
         assertThat(atRevocation.get(onTarget(TP)).offset()).isEqualTo(3);
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -186,13 +186,13 @@ class TransactionalMemberTest {
         group.when(() -> written(0).contains("0-2"), () -> {
             group.rebalance(List.of(onTarget(OTHER)));
             assertThat(isCommitted(TP, 3)).isTrue();
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         member.run();
 
         assertThat(attempts).hasValue(3);
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -203,14 +203,14 @@ class TransactionalMemberTest {
             group.rebalance(List.of(onTarget(OTHER)));
             assertThat(copier.partitions()).isEmpty();
         });
-        group.when(() -> isAt(OTHER, 0), mirror::stop);
+        group.when(() -> isAt(OTHER, 0), mirror.lifecycle()::stop);
 
         member.run();
 
         assertThat(producers).hasSize(2);
         assertThat(committed).isEmpty();
         assertThat(fetcher.position(TP)).isEmpty();
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -218,7 +218,7 @@ class TransactionalMemberTest {
         beginBothAndWriteOf(TP);
         group.when(() -> written(0).contains("0-2"), () -> {
             member.onPartitionsLost(List.of(TP, OTHER));
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         member.run();
@@ -227,7 +227,7 @@ class TransactionalMemberTest {
         assertThat(producers.get(0).commitCount()).isZero();
         assertThat(committed).isEmpty();
         assertThat(copier.partitions()).isEmpty();
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -237,13 +237,13 @@ class TransactionalMemberTest {
         });
         beginBothAndWriteOf(TP);
         group.when(() -> producers.size() == 2 && isAt(TP, 0), () -> deliver(TP, 0, 3));
-        group.when(() -> isCommitted(TP, 3), mirror::stop);
+        group.when(() -> isCommitted(TP, 3), mirror.lifecycle()::stop);
 
         member.run();
 
         assertThat(producers.get(0).closed()).isTrue();
         assertThat(written(1)).containsExactly("0-2");
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -252,12 +252,12 @@ class TransactionalMemberTest {
             throw new InvalidProducerEpochException("who knows");
         });
         beginBothAndWriteOf(TP);
-        group.when(() -> producers.size() == 2 && isAt(TP, 3), mirror::stop);
+        group.when(() -> producers.size() == 2 && isAt(TP, 3), mirror.lifecycle()::stop);
 
         member.run();
 
         assertThat(written(1)).isEmpty();
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -266,13 +266,13 @@ class TransactionalMemberTest {
         beginBothAndWriteOf(TP);
         group.when(() -> producers.size() == 2, () -> group.generation = 5);
         group.when(() -> isAt(TP, 0), () -> deliver(TP, 0, 3));
-        group.when(() -> isCommitted(TP, 3), mirror::stop);
+        group.when(() -> isCommitted(TP, 3), mirror.lifecycle()::stop);
 
         member.run();
 
         assertThat(producers.get(0).commitCount()).isZero();
         assertThat(producers.get(0).sentOffsets()).isFalse();
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -284,19 +284,20 @@ class TransactionalMemberTest {
 
         member.run();
 
-        assertThat(mirror.failure()).hasMessage("The target refuses a transaction of the mirror: not allowed");
+        assertThat(mirror.lifecycle().failureOrNull())
+                .hasMessage("The target refuses a transaction of the mirror: not allowed");
         assertThat(committed).isEmpty();
     }
 
     @Test
     void shouldCommitAtItsEndWhatItHasWritten() {
         beginBothAndWriteOf(TP);
-        group.when(() -> written(0).contains("0-2"), mirror::stop);
+        group.when(() -> written(0).contains("0-2"), mirror.lifecycle()::stop);
 
         member.run();
 
         assertThat(isCommitted(TP, 3)).isTrue();
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(group.closed()).isTrue();
     }
 
@@ -305,13 +306,13 @@ class TransactionalMemberTest {
         beginBothAndWriteOf(TP);
         group.when(() -> written(0).contains("0-2"), () -> {
             producers.get(0).sendOffsetsToTransactionException = new CommitFailedException("another generation");
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         member.run();
 
         assertThat(committed).isEmpty();
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -319,13 +320,13 @@ class TransactionalMemberTest {
         beginBothAndWriteOf(TP);
         group.when(() -> written(0).contains("0-2"), () -> {
             producers.get(0).fenceProducer();
-            mirror.stop();
+            mirror.lifecycle().stop();
         });
 
         member.run();
 
         assertThat(committed).isEmpty();
-        assertThat(mirror.failure()).hasMessageStartingWith("The last transaction is aborted");
+        assertThat(mirror.lifecycle().failureOrNull()).hasMessageStartingWith("The last transaction is aborted");
     }
 
     @Test
@@ -344,11 +345,11 @@ class TransactionalMemberTest {
                 written.get(producers.get(0)).result(batch).acknowledge();
             });
         }
-        group.when(() -> isCommitted(TP, 12) && isCommitted(OTHER, 3), mirror::stop);
+        group.when(() -> isCommitted(TP, 12) && isCommitted(OTHER, 3), mirror.lifecycle()::stop);
 
         member.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(producers).as("one transaction, not aborted").hasSize(1);
     }
 
@@ -366,11 +367,11 @@ class TransactionalMemberTest {
             assertThat(fetcher.position(TP)).isEmpty();
             deliver(OTHER, 0, 3);
         });
-        group.when(() -> isCommitted(OTHER, 3), mirror::stop);
+        group.when(() -> isCommitted(OTHER, 3), mirror.lifecycle()::stop);
 
         member.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(committed).containsOnlyKeys(onTarget(OTHER));
     }
 
@@ -392,11 +393,11 @@ class TransactionalMemberTest {
                 () -> copier.onFetched(
                         fetch.fetched(TP, 1, new BatchMaker(0).records(5).make())));
         group.when(() -> isCommitted(TP, 3), () -> isFull.set(false));
-        group.when(() -> isCommitted(TP, 5), mirror::stop);
+        group.when(() -> isCommitted(TP, 5), mirror.lifecycle()::stop);
 
         member.run();
 
-        assertThat(mirror.failure()).isNull();
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
         assertThat(written(0)).containsExactly("key-1", "key-2", "key-3", "key-4");
         assertThat(producers).hasSize(1);
     }
@@ -437,7 +438,7 @@ class TransactionalMemberTest {
                 () -> Map.of("orders", 2), new ReadyTarget(), mirror::fail, Duration.ofSeconds(30));
         topics.refreshIfDue(0);
         TargetProgress progress =
-                new TargetProgress(mirror, group, source, ResetPolicy.of(reset), partitions -> Map.of());
+                new TargetProgress(mirror.commits(), group, source, ResetPolicy.of(reset), partitions -> Map.of());
         TargetWatch watch = new TargetWatch(unused -> "", topic -> false, MirrorPolicies.FOREVER, mirror::fail);
         return new TransactionalMember(
                 mirror,

@@ -1,5 +1,6 @@
 package dev.millrace.mirror.pass;
 
+import dev.millrace.client.raw.RawResult;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Optional;
@@ -16,7 +17,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
  *
  * <p><b>Threads:</b> the worker that owns the partition calls all methods; any thread may read the position.
  * <p><b>Ordering:</b> the position is a volatile reference to an immutable object. Whether a batch is acknowledged is
- * read from its {@link Outcome}, which orders that.
+ * read from its {@link RawResult}, which orders that.
  */
 public final class AckedBatches {
     private final ArrayDeque<Entry> entries = new ArrayDeque<>();
@@ -25,7 +26,7 @@ public final class AckedBatches {
     private long lastNextOffset = Long.MIN_VALUE;
 
     /** The batch that was passed last, and how many records it has so far: further ones may be told only now. */
-    private Outcome passedOutcome;
+    private RawResult passedResult;
 
     private int passedRecords;
     private long sent;
@@ -46,7 +47,7 @@ public final class AckedBatches {
      * begins.
      */
     private static final class Entry {
-        private final Outcome outcome;
+        private final RawResult result;
         private final long from;
         /** How many records of its batch were passed with an entry before this. */
         private final int before;
@@ -62,8 +63,8 @@ public final class AckedBatches {
         private int stretchEnd;
         private long recordsEnd = Long.MIN_VALUE;
 
-        Entry(Outcome outcome, long from, int before, long timestamp) {
-            this.outcome = outcome;
+        Entry(RawResult result, long from, int before, long timestamp) {
+            this.result = result;
             this.from = from;
             this.before = before;
             this.timestamp = timestamp;
@@ -83,7 +84,7 @@ public final class AckedBatches {
 
         /** The target offset after its last record, or -1. */
         long targetEnd() {
-            long last = outcome.offsetOf(before + records - 1);
+            long last = result.offsetOf(before + records - 1);
             return last < 0 ? -1 : last + 1;
         }
 
@@ -96,13 +97,13 @@ public final class AckedBatches {
         }
 
         private void tell(AckedRuns runs, long source, int first, int count) {
-            long target = outcome.offsetOf(first);
-            if (count == 1 || outcome.offsetOf(first + count - 1) == target + count - 1) {
+            long target = result.offsetOf(first);
+            if (count == 1 || result.offsetOf(first + count - 1) == target + count - 1) {
                 runs.onAcknowledged(source, target, count);
                 return;
             }
             for (int i = 0; i < count; i++) { // it was split, and others have written in between
-                runs.onAcknowledged(source + i, outcome.offsetOf(first + i), 1);
+                runs.onAcknowledged(source + i, result.offsetOf(first + i), 1);
             }
         }
     }
@@ -115,19 +116,19 @@ public final class AckedBatches {
     /**
      * Adds records that were handed to the producer, whose offsets have no gap.
      *
-     * @param outcome of the batch at the target that has them; the same object for all records of one batch
+     * @param result of the batch at the target that has them; the same object for all records of one batch
      * @param nextOffset the source position after them
      * @param leaderEpoch the leader epoch of their source batch, or -1
      * @param timestamp the latest of their source batch, or -1
      * @throws IllegalArgumentException if the position does not move forward
      */
-    public void add(Outcome outcome, long nextOffset, int leaderEpoch, int records, long bytes, long timestamp) {
+    public void add(RawResult result, long nextOffset, int leaderEpoch, int records, long bytes, long timestamp) {
         if (nextOffset <= lastNextOffset) {
             throw backwards(nextOffset);
         }
         Entry last = entries.peekLast();
-        if (last == null || last.outcome != outcome) {
-            last = new Entry(outcome, lastNextOffset, outcome == passedOutcome ? passedRecords : 0, timestamp);
+        if (last == null || last.result != result) {
+            last = new Entry(result, lastNextOffset, result == passedResult ? passedRecords : 0, timestamp);
             entries.add(last);
         }
         last.addRecords(nextOffset - records, records);
@@ -191,15 +192,15 @@ public final class AckedBatches {
         long before = acked;
         Entry passed = null;
         Entry next = entries.peek();
-        while (failure == null && next != null && next.outcome.isDone()) {
-            failure = next.outcome.failureOrNull();
+        while (failure == null && next != null && next.result.isDone()) {
+            failure = next.result.failureOrNull();
             if (failure == null) {
                 passed = entries.remove();
                 acked += passed.records;
                 outstandingBytes -= passed.bytes;
-                passedOutcome = passed.outcome;
+                passedResult = passed.result;
                 passedRecords = passed.before + passed.records;
-                listener.onAcked(passed.records, passed.bytes, passed.timestamp, passed.outcome.doneAtMs());
+                listener.onAcked(passed.records, passed.bytes, passed.timestamp, passed.result.doneAtMs());
                 if (runs != AckedRuns.IGNORED) {
                     passed.tell(runs);
                 }
@@ -237,9 +238,9 @@ public final class AckedBatches {
         return targetEnd;
     }
 
-    /** Whether each batch has an outcome, be it a failure. */
+    /** Whether each batch has a result, be it a failure. */
     public boolean isSettled() {
-        return entries.stream().allMatch(entry -> entry.outcome.isDone());
+        return entries.stream().allMatch(entry -> entry.result.isDone());
     }
 
     /** The number of records sent that the last {@link #advance} did not pass. */
@@ -278,7 +279,7 @@ public final class AckedBatches {
 
     /** While there is a {@link #failureOrNull}: how many of these the target has nevertheless, the first of them. */
     public int writtenOfFailed() {
-        return entries.element().outcome.acknowledgedBeforeFailure();
+        return entries.element().result.acknowledgedBeforeFailure();
     }
 
     /** Whether batches are outstanding that the position may still pass. */

@@ -3,6 +3,7 @@ package dev.millrace.mirror.pass;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.raw.RawResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -16,9 +17,9 @@ class AckedBatchesTest {
     private final AckedBatches batches = new AckedBatches(-1);
 
     /** A batch at the target whose outcome the test decides. */
-    private static final class TargetBatch implements Outcome {
+    private static final class TargetBatch implements RawResult {
         private boolean done;
-        private Throwable failure;
+        private RuntimeException failure;
         private long doneAtMs;
         private int asked;
         private long base;
@@ -28,7 +29,7 @@ class AckedBatchesTest {
             done = true;
         }
 
-        void fail(Throwable cause) {
+        void fail(RuntimeException cause) {
             failure = cause;
             done = true;
         }
@@ -40,7 +41,7 @@ class AckedBatchesTest {
         }
 
         @Override
-        public Throwable failureOrNull() {
+        public RuntimeException failureOrNull() {
             assertThat(done).as("is asked for its failure after it is done").isTrue();
             return failure;
         }
@@ -225,7 +226,7 @@ class AckedBatchesTest {
         batches.add(first, 10, 3, 10, 0, -1);
         batches.add(failed, 20, 3, 10, 0, -1);
         batches.add(third, 30, 3, 10, 0, -1);
-        Throwable cause = new IllegalStateException("refused");
+        RuntimeException cause = new IllegalStateException("refused");
         failed.fail(cause);
         third.acknowledge();
         batches.advance(IGNORED);

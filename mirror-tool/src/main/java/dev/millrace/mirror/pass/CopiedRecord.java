@@ -1,0 +1,17 @@
+package dev.millrace.mirror.pass;
+
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/** Makes of a record of the source what is sent to the target, where batches are not passed. */
+public final class CopiedRecord {
+    private CopiedRecord() {}
+
+    /** @param topic of the target */
+    public static ProducerRecord<byte[], byte[]> of(ConsumerRecord<byte[], byte[]> record, String topic) {
+        // Records of the oldest format have no timestamp; the target gives them one.
+        Long timestamp = record.timestamp() < 0 ? null : record.timestamp();
+        return new ProducerRecord<>(
+                topic, record.partition(), timestamp, record.key(), record.value(), record.headers());
+    }
+}
