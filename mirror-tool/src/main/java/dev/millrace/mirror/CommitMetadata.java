@@ -9,8 +9,8 @@ import org.apache.kafka.common.Uuid;
 
 /**
  * What a mirror commits with each offset, as the offset's metadata: {@code mark;topic id;producer id:epoch:next
- * sequence@source offset;leader epoch;other name;target offset}. Mirrors of earlier versions wrote the mark alone, and
- * later ones may append parts; a part that is missing or cannot be read counts as unknown.
+ * sequence@source offset;leader epoch;other name;target offset}. A part that is missing or
+ * cannot be read counts as unknown; later versions may append parts.
  *
  * @param mark names the mirror's target ({@link MirrorGroup#mark}); empty if another program committed
  * @param topicId of the source topic to which the offset belongs; zero if unknown

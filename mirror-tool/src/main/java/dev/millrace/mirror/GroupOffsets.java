@@ -51,8 +51,7 @@ final class GroupOffsets {
                         .all())
                 .stream()
                 .map(GroupListing::groupId)
-                .filter(name ->
-                        isWanted.test(name) && !name.equals(own) && !name.startsWith(MirrorGroup.OF_EARLIER_VERSIONS))
+                .filter(name -> isWanted.test(name) && !name.equals(own) && !name.startsWith(MirrorGroup.PREFIX))
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 

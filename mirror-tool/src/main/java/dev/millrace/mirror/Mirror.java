@@ -145,7 +145,7 @@ public final class Mirror {
     }
 
     private Map<String, Object> prepareGroup(Admin source, Admin target, String groupOnTarget) {
-        Map<String, Object> consumer = prepareSourceGroup(source, target);
+        Map<String, Object> consumer = withSourceGroup();
         if (isExactlyOnce()) {
             String group = consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
             ProgressConflict.requireNoMembers(
@@ -165,13 +165,10 @@ public final class Mirror {
         return consumer;
     }
 
-    private Map<String, Object> prepareSourceGroup(Admin source, Admin target) {
-        if (config.consumer().containsKey(ConsumerConfig.GROUP_ID_CONFIG)) {
-            return config.consumer();
-        }
-        String group = MirrorGroup.defaultName(targetId);
-        new InheritedProgress(source, target, targetId, config).takeOver(group);
-        return MirrorGroup.withGroup(config.consumer(), group);
+    private Map<String, Object> withSourceGroup() {
+        return config.consumer().containsKey(ConsumerConfig.GROUP_ID_CONFIG)
+                ? config.consumer()
+                : MirrorGroup.withGroup(config.consumer(), MirrorGroup.defaultName(targetId));
     }
 
     private void runWithTarget(Groups groups, SourceChanges changes, Set<String> matching, Admin source, Admin target) {

@@ -10,21 +10,21 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
  * target's cluster id, which stays the same when addresses change.
  */
 final class MirrorGroup {
-    /** The default group in earlier versions, the same for every target. */
-    static final String OF_EARLIER_VERSIONS = "millrace-mirror";
+    /** How the names of all default groups begin. */
+    static final String PREFIX = "millrace-mirror";
 
-    private static final String MARK = "millrace-mirror to ";
+    private static final String MARK = PREFIX + " to ";
 
     private MirrorGroup() {}
 
     /** The name of the default group, on the source, of a mirror to this target. */
     static String defaultName(String targetId) {
-        return OF_EARLIER_VERSIONS + "-" + targetId;
+        return PREFIX + "-" + targetId;
     }
 
     /** The name of the default group, on the target, of a mirror that writes each record exactly once. */
     static String defaultNameOnTarget(String sourceId) {
-        return OF_EARLIER_VERSIONS + "-from-" + sourceId;
+        return PREFIX + "-from-" + sourceId;
     }
 
     /** The group in which a mirror with this configuration keeps its progress. */

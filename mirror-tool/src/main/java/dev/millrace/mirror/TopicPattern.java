@@ -11,8 +11,8 @@ public final class TopicPattern {
     private TopicPattern() {}
 
     /**
-     * Returns a pattern for the names of topics or groups, from one regular expression or from several separated by commas, which
-     * older mirrors accept as well.
+     * Returns a pattern for the names of topics or groups, from one regular expression or from several separated by commas, as
+     * MirrorMaker 1 takes them.
      *
      * @param option for messages
      * @throws MirrorException quoting the value, when an expression is wrong

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.mirror.support.HangingInterceptor;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
-import dev.millrace.mirror.support.StockProducers;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;
@@ -20,9 +19,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.GroupState;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
@@ -35,7 +31,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class MirrorGroupsIT {
     private static final Duration STOP = Duration.ofSeconds(40);
-    private static final String OLD_GROUP = "--group=millrace-mirror";
     private static final int PARTITIONS = 3;
     private static final int RECORDS = 1_000;
 
@@ -57,97 +52,21 @@ class MirrorGroupsIT {
     }
 
     @Test
-    void shouldCallItsGroupAfterTheTargetAndGoOnWhereTheOldGroupHasStopped() throws Exception {
-        String topic = topic("inherited");
-        clusters.fill(topic, PARTITIONS, RECORDS, seed);
-        try (MirrorProcess old = mirror(topic, OLD_GROUP)) {
-            await("all is committed", () -> committed("millrace-mirror", topic) >= RECORDS, old);
-            assertThat(old.terminate().awaitExit(STOP)).as(old.output()).isZero();
-        }
-        clusters.fill(topic, PARTITIONS, RECORDS, seed + 1);
-
-        try (MirrorProcess mirror = mirror(topic)) {
-            await("the rest too", () -> committed(groupTo(clusters.target()), topic) >= 2 * RECORDS, mirror);
-            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
-            assertThat(mirror.output()).contains("continues where group millrace-mirror of an earlier version stopped");
-        }
-
-        assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
-    }
-
-    @Test
-    void shouldMirrorEverythingToASecondTargetWhateverTheOldGroupHasReached() throws Exception {
+    void shouldMirrorEverythingToEachOfTwoTargets() throws Exception {
         String topic = topic("fanned");
         clusters.fill(topic, PARTITIONS, RECORDS, seed);
         try (KafkaCluster second = KafkaCluster.builder().start();
-                MirrorProcess old = mirror(topic, OLD_GROUP)) {
-            await("the old group is at work", () -> committed("millrace-mirror", topic) >= RECORDS, old);
-            try (MirrorProcess mirror = mirror(clusters.source(), second, topic)) {
-                await("all is committed", () -> committed(groupTo(second), topic) >= RECORDS, old, mirror);
-                assertThat(mirror.terminate().awaitExit(STOP))
-                        .as(mirror.output())
-                        .isZero();
-                assertThat(mirror.output()).contains("of which this target has nothing");
-            }
+                MirrorProcess toFirst = mirror(topic);
+                MirrorProcess toSecond = mirror(clusters.source(), second, topic)) {
+            await("all is committed", () -> committed(groupTo(second), topic) >= RECORDS, toFirst, toSecond);
+            await("of the first too", () -> committed(groupTo(clusters.target()), topic) >= RECORDS, toFirst, toSecond);
+            leave(toSecond);
+            leave(toFirst);
             Comparison comparison = TopicDigest.read(clusters.source().clientConfig(), topic)
                     .compare(TopicDigest.read(second.clientConfig(), topic));
             assertThat(comparison).as("seed %d", seed).matches(Comparison::isExact);
-            leave(old);
         }
-    }
-
-    @Test
-    void shouldNotGuessWhoseProgressItIsWhenTheTargetHasOtherRecords() throws Exception {
-        String topic = topic("ambiguous");
-        clusters.fill(topic, PARTITIONS, RECORDS, seed);
-        clusters.commit("millrace-mirror", Map.of(new TopicPartition(topic, 1), new OffsetAndMetadata(100)));
-        clusters.target().createTopic(topic, PARTITIONS, 1, Map.of());
-        try (KafkaProducer<byte[], byte[]> producer =
-                StockProducers.create(clusters.target().clientConfig())) {
-            MirrorFixture.get(producer.send(new ProducerRecord<>(topic, 1, null, new byte[1])));
-        }
-
-        try (MirrorProcess mirror = mirror(topic)) {
-            assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
-            assertThat(mirror.output())
-                    .contains(topic, "--group millrace-mirror;", "--group " + groupTo(clusters.target()));
-        }
-    }
-
-    @Test
-    void shouldNotRunBesideAMirrorOfTheOldGroupToTheSameTarget() throws Exception {
-        String topic = topic("relieved");
-        clusters.fill(topic, PARTITIONS, RECORDS, seed);
-        try (MirrorProcess old = mirror(topic, OLD_GROUP)) {
-            await("all is committed", () -> committed("millrace-mirror", topic) >= RECORDS, old);
-
-            try (MirrorProcess mirror = mirror(topic)) {
-                assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
-                assertThat(mirror.output()).contains("still runs in group millrace-mirror");
-            }
-            leave(old);
-        }
-    }
-
-    @Test
-    void shouldNotTakeOverFromTheOldGroupWhileItsOwnHasMembers() throws Exception {
-        String early = topic("early");
-        String late = topic("late");
-        clusters.fill(early, PARTITIONS, RECORDS, seed);
-        clusters.fill(late, PARTITIONS, RECORDS, seed);
-        try (MirrorProcess member = mirror(early)) {
-            await("it is a member", () -> members(groupTo(clusters.target())) == 1, member);
-            try (MirrorProcess old = mirror(late, OLD_GROUP)) {
-                await("all is committed", () -> committed("millrace-mirror", late) >= RECORDS, old, member);
-                leave(old);
-            }
-
-            try (MirrorProcess mirror = mirror(late)) {
-                assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
-                assertThat(mirror.output()).contains("[late]", "but it already has members; stop them");
-            }
-            leave(member);
-        }
+        assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
     }
 
     @Test
@@ -317,7 +236,7 @@ class MirrorGroupsIT {
                                 member -> member.assignment().topicPartitions()));
     }
 
-    /** A mirror that is killed stays a member for its session, and the next test's mirror would not take over beside it. */
+    /** A mirror that is killed stays a member of its group for its session. */
     private static void leave(MirrorProcess mirror) throws InterruptedException {
         assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
     }

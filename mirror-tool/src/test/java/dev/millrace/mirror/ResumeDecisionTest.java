@@ -43,7 +43,7 @@ class ResumeDecisionTest {
         "100, 40, 40, 0",
         "100, 40, 190, 150",
         "100, 40, 39, UNKNOWN", // lost, or created anew
-        "0, -1, 0, UNKNOWN", // of an earlier version
+        "0, -1, 0, UNKNOWN", // the broker had not told it
         "100, -1, 40, UNKNOWN",
     })
     void shouldCountWhatIsAfterTheCommittedTargetOffsetWhenTheTargetHasForgottenTheProducerId(

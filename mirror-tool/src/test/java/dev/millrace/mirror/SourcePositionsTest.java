@@ -64,7 +64,7 @@ class SourcePositionsTest {
     @Test
     void shouldBeginWhereTheSameTopicWasCommitted() {
         commit(TP, new OffsetAndMetadata(70, Optional.of(5), metadata(ID)));
-        commit(OTHER, new OffsetAndMetadata(9, metadata(Uuid.ZERO_UUID))); // by an earlier version
+        commit(OTHER, new OffsetAndMetadata(9, metadata(Uuid.ZERO_UUID))); // by another program
 
         assertThat(find("earliest"))
                 .containsEntry(TP, new Start(70, Optional.of(5), ID, false))
