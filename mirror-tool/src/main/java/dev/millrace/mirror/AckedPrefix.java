@@ -107,14 +107,6 @@ final class AckedPrefix {
         return outstandingBytes;
     }
 
-    /**
-     * Whether the last {@link #advance} reached a record that could not be written. All records before it are
-     * acknowledged, and the prefix will never pass it.
-     */
-    boolean isAtFailure() {
-        return atFailure;
-    }
-
     /** Whether records are outstanding that the prefix may still pass. */
     boolean isAwaited() {
         return outstanding() > 0 && !atFailure;

@@ -140,7 +140,7 @@ class AckedPrefixTest {
 
         prefix.advance(IGNORED);
 
-        assertThat(prefix.isAtFailure()).isTrue();
+        assertThat(prefix.isAwaited()).isFalse();
         assertThat(prefix.position().offset()).isEqualTo(11);
         assertThat(failures)
                 .singleElement()
@@ -164,7 +164,6 @@ class AckedPrefixTest {
         acknowledge(first);
         prefix.advance(IGNORED);
         assertThat(prefix.isAwaited()).isFalse();
-        assertThat(prefix.isAtFailure()).isTrue();
         assertThat(prefix.position().offset()).isEqualTo(12);
     }
 
@@ -177,7 +176,7 @@ class AckedPrefixTest {
         prefix.advance(IGNORED);
 
         assertThat(failures).isEmpty();
-        assertThat(prefix.isAtFailure()).isTrue();
+        assertThat(prefix.isAwaited()).isFalse();
         assertThat(prefix.position()).isNull();
     }
 

@@ -1,6 +1,7 @@
 package dev.millrace.client.accumulator;
 
 import dev.millrace.client.memory.BufferPool;
+import dev.millrace.client.raw.BatchLayout;
 import java.util.Arrays;
 
 /**
@@ -38,12 +39,12 @@ final class BatchBytes {
 
     /** Whether the records have the checksum that they must have. For those that were encoded here they do. */
     boolean isPayloadIntact() {
-        return Crc32c.of(buffer, BatchHeader.SIZE, size) == payloadChecksum;
+        return Crc32c.of(buffer, BatchLayout.HEADER_SIZE, size) == payloadChecksum;
     }
 
     /** Compresses the records up to {@code end} and writes the header, except producer id, sequence and checksum. */
     void encode(BatchCodec codec, int end, int records, long baseTimestamp, long newestTimestamp) {
-        int compressedEnd = codec.compress(buffer, BatchHeader.SIZE, end);
+        int compressedEnd = codec.compress(buffer, BatchLayout.HEADER_SIZE, end);
         boolean gained = compressedEnd != BatchCodec.NO_GAIN;
         int finalEnd = gained ? compressedEnd : end;
         int codecId = gained ? codec.id() : BatchCodec.NONE.id();
@@ -51,7 +52,7 @@ final class BatchBytes {
         maxTimestamp = newestTimestamp;
         uncompressedSize = end;
         size = finalEnd;
-        payloadChecksum = Crc32c.of(buffer, BatchHeader.SIZE, finalEnd);
+        payloadChecksum = Crc32c.of(buffer, BatchLayout.HEADER_SIZE, finalEnd);
     }
 
     /** Gives back memory that the batch turned out not to need. */
@@ -67,7 +68,7 @@ final class BatchBytes {
     void stamp(long producerId, short producerEpoch, int baseSequence) {
         sequence = baseSequence;
         BatchHeader.writeProducer(buffer, producerId, producerEpoch, baseSequence);
-        BatchHeader.writeChecksum(buffer, payloadChecksum, size - BatchHeader.SIZE);
+        BatchHeader.writeChecksum(buffer, payloadChecksum, size - BatchLayout.HEADER_SIZE);
     }
 
     byte[] buffer() {
@@ -79,7 +80,7 @@ final class BatchBytes {
     }
 
     double compressionRatio() {
-        return (double) (size - BatchHeader.SIZE) / (uncompressedSize - BatchHeader.SIZE);
+        return (double) (size - BatchLayout.HEADER_SIZE) / (uncompressedSize - BatchLayout.HEADER_SIZE);
     }
 
     int sequence() {

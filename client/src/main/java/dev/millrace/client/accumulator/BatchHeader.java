@@ -1,5 +1,7 @@
 package dev.millrace.client.accumulator;
 
+import static dev.millrace.client.raw.BatchLayout.*;
+
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
@@ -9,27 +11,6 @@ import java.nio.ByteOrder;
  * depend on its records; the I/O thread writes producer, sequence and checksum when it drains the batch.
  */
 final class BatchHeader {
-    static final int SIZE = 61;
-
-    private static final int LENGTH_AT = 8;
-    private static final int LEADER_EPOCH_AT = 12;
-    private static final int MAGIC_AT = 16;
-    private static final int CRC_AT = 17;
-    private static final int ATTRIBUTES_AT = 21;
-    private static final int LAST_OFFSET_DELTA_AT = 23;
-    private static final int BASE_TIMESTAMP_AT = 27;
-    private static final int MAX_TIMESTAMP_AT = 35;
-    private static final int PRODUCER_ID_AT = 43;
-    private static final int PRODUCER_EPOCH_AT = 51;
-    private static final int BASE_SEQUENCE_AT = 53;
-    private static final int COUNT_AT = 57;
-
-    private static final byte MAGIC_V2 = 2;
-    private static final int CODEC_MASK = 7;
-    private static final int LOG_APPEND_TIME = 1 << 3;
-    private static final int TRANSACTIONAL = 1 << 4;
-    private static final int CONTROL = 1 << 5;
-    private static final int DELETE_HORIZON = 1 << 6;
     private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.BIG_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
@@ -58,10 +39,10 @@ final class BatchHeader {
             String found = size <= MAGIC_AT ? "only " + size + " bytes" : "format " + batch[MAGIC_AT];
             throw notPassable("a batch of format " + MAGIC_V2 + " is needed, not " + found);
         }
-        if (size < SIZE || (int) INT.get(batch, LENGTH_AT) != size - LEADER_EPOCH_AT) {
+        if (size < HEADER_SIZE || (int) INT.get(batch, LENGTH_AT) != size - LEADER_EPOCH_AT) {
             long length = (long) (int) INT.get(batch, LENGTH_AT) + LEADER_EPOCH_AT;
-            throw notPassable("it has " + length + " bytes by its header, at least " + SIZE + " are needed, and " + size
-                    + " were given");
+            throw notPassable("it has " + length + " bytes by its header, at least " + HEADER_SIZE + " are needed, and "
+                    + size + " were given");
         }
         int count = count(batch);
         int lastOffsetDelta = (int) INT.get(batch, LAST_OFFSET_DELTA_AT);
@@ -99,8 +80,8 @@ final class BatchHeader {
      *     the batch's new checksum will be wrong too
      */
     static int adopt(byte[] batch, int size) {
-        int header = Crc32c.of(batch, ATTRIBUTES_AT, SIZE);
-        int records = Crc32c.second(header, (int) INT.get(batch, CRC_AT), size - SIZE);
+        int header = Crc32c.of(batch, ATTRIBUTES_AT, HEADER_SIZE);
+        int records = Crc32c.second(header, (int) INT.get(batch, CRC_AT), size - HEADER_SIZE);
         LONG.set(batch, 0, 0L); // base offset: set by the broker
         INT.set(batch, LEADER_EPOCH_AT, -1);
         SHORT.set(batch, ATTRIBUTES_AT, (short) codecId(batch));
@@ -135,7 +116,7 @@ final class BatchHeader {
 
     /** The checksum covers everything after itself. */
     static void writeChecksum(byte[] batch, int payloadChecksum, int payloadLength) {
-        int header = Crc32c.of(batch, ATTRIBUTES_AT, SIZE);
+        int header = Crc32c.of(batch, ATTRIBUTES_AT, HEADER_SIZE);
         INT.set(batch, CRC_AT, Crc32c.join(header, payloadChecksum, payloadLength));
     }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.raw.BatchLayout;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -32,10 +33,10 @@ final class BatchSplitter {
         baseTimestamp = BatchHeader.baseTimestamp(batch);
         if (BatchHeader.codecId(batch) == BatchCodec.NONE.id()) {
             records = batch;
-            at = BatchHeader.SIZE;
+            at = BatchLayout.HEADER_SIZE;
             end = whole.size();
         } else {
-            records = codec.decompress(batch, BatchHeader.SIZE, whole.size());
+            records = codec.decompress(batch, BatchLayout.HEADER_SIZE, whole.size());
             end = records.length;
         }
         targetSize = (end - at) / Math.max(2, whole.size() / batchSize);
@@ -58,8 +59,8 @@ final class BatchSplitter {
 
     private FinishedBatch nextPart(int firstRecord) {
         int partEnd = nextPartEnd();
-        byte[] batch = new byte[BatchHeader.SIZE + partEnd - at];
-        int position = BatchHeader.SIZE;
+        byte[] batch = new byte[BatchLayout.HEADER_SIZE + partEnd - at];
+        int position = BatchLayout.HEADER_SIZE;
         int count = 0;
         long maxTimestamp = Long.MIN_VALUE;
         while (at < partEnd) {

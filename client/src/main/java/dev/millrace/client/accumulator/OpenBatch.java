@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.raw.BatchLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.apache.kafka.clients.producer.Callback;
@@ -58,7 +59,7 @@ final class OpenBatch {
     /** Set by a writer that could not write its claimed record; all records of the batch then fail. */
     private volatile Throwable writeFailure;
 
-    private volatile long tail = BatchTail.of(0, BatchHeader.SIZE);
+    private volatile long tail = BatchTail.of(0, BatchLayout.HEADER_SIZE);
     private volatile int committed;
     private volatile long maxTimestamp;
     private volatile int maxRecordSize;
@@ -126,7 +127,7 @@ final class OpenBatch {
         this.createdMs = passed.passedMs();
         this.lingerUntilMs = Long.MAX_VALUE; // sealed from the start, so nobody waits for this
         this.baseTimestamp = 0;
-        this.tail = BatchTail.seal(BatchTail.of(0, BatchHeader.SIZE));
+        this.tail = BatchTail.seal(BatchTail.of(0, BatchLayout.HEADER_SIZE));
         this.finished = new FinishedBatch(queue, result, passed);
     }
 
@@ -351,7 +352,7 @@ final class OpenBatch {
 
     /** Bytes claimed so far, without the header. */
     int recordBytes() {
-        return BatchTail.position(tail) - BatchHeader.SIZE;
+        return BatchTail.position(tail) - BatchLayout.HEADER_SIZE;
     }
 
     boolean isSealed() {

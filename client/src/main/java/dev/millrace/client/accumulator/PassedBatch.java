@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.raw.BatchLayout;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -17,7 +18,7 @@ record PassedBatch(BatchBytes bytes, int count, BatchCodec codec, long passedMs)
     static ByteBuffer ofRecord(BatchCodec codec, long timestamp, byte[] source, int offset, int length) {
         byte[] buffer = new byte[RecordEncoder.batchSizeUpperBound(length)];
         int bodySize = (int) RecordEncoder.sizeWithoutOffsetDelta(0, length) + Varint.sizeOf(0);
-        int content = RecordEncoder.writeStart(buffer, BatchHeader.SIZE, bodySize, 0, 0);
+        int content = RecordEncoder.writeStart(buffer, BatchLayout.HEADER_SIZE, bodySize, 0, 0);
         System.arraycopy(source, offset, buffer, content, length);
         BatchBytes bytes = new BatchBytes(buffer, 0);
         bytes.encode(codec, content + length, 1, timestamp, timestamp);

@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.raw.BatchLayout;
 import java.nio.charset.StandardCharsets;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.header.Header;
@@ -32,7 +33,7 @@ public final class RecordEncoder {
 
     /** As the other, for a record whose encoded key, value and headers take so many bytes. */
     public static int batchSizeUpperBound(long contentSize) {
-        return (int) Math.min(BatchHeader.SIZE + MAX_RECORD_OVERHEAD + contentSize, Integer.MAX_VALUE);
+        return (int) Math.min(BatchLayout.HEADER_SIZE + MAX_RECORD_OVERHEAD + contentSize, Integer.MAX_VALUE);
     }
 
     /**
@@ -40,7 +41,7 @@ public final class RecordEncoder {
      */
     public static boolean isSmallerThan(EncodableRecord record, long size) {
         long content = (long) lengthOf(record.key()) + lengthOf(record.value()) + record.headers().length;
-        return content + BatchHeader.SIZE + MAX_RECORD_OVERHEAD + MAX_LENGTHS < size;
+        return content + BatchLayout.HEADER_SIZE + MAX_RECORD_OVERHEAD + MAX_LENGTHS < size;
     }
 
     private static int lengthOf(byte[] bytes) {

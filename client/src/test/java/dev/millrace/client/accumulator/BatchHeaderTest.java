@@ -3,6 +3,7 @@ package dev.millrace.client.accumulator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.raw.BatchLayout;
 import dev.millrace.kafka.common.compress.Compression;
 import dev.millrace.kafka.common.record.internal.DefaultRecordBatch;
 import dev.millrace.kafka.common.record.internal.MemoryRecords;
@@ -26,7 +27,7 @@ class BatchHeaderTest {
 
     @Test
     void shouldHaveTheSizeThatKafkaGivesABatchHeader() {
-        assertThat(BatchHeader.SIZE).isEqualTo(DefaultRecordBatch.RECORD_BATCH_OVERHEAD);
+        assertThat(BatchLayout.HEADER_SIZE).isEqualTo(DefaultRecordBatch.RECORD_BATCH_OVERHEAD);
     }
 
     @Test

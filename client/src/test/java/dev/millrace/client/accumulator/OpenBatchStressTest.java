@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.millrace.client.accumulator.TwinBatch.Weakness;
+import dev.millrace.client.raw.BatchLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -88,7 +89,7 @@ class OpenBatchStressTest {
         Round(Random random, IntFunction<Subject> subjects) {
             seeds = new Random(random.nextLong());
             for (int i = 0; i < BATCHES; i++) {
-                batches.add(subjects.apply(BatchHeader.SIZE + 50 + random.nextInt(800)));
+                batches.add(subjects.apply(BatchLayout.HEADER_SIZE + 50 + random.nextInt(800)));
                 called.add(new ArrayList<>());
                 appended.add(Collections.synchronizedList(new ArrayList<>()));
             }

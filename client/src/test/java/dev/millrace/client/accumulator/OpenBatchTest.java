@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.raw.BatchLayout;
 import dev.millrace.kafka.common.record.internal.CompressionType;
 import dev.millrace.kafka.common.record.internal.MutableRecordBatch;
 import dev.millrace.kafka.common.record.internal.Record;
@@ -65,21 +66,21 @@ class OpenBatchTest {
     void shouldTakeTheRecordWhenItFitsToTheLastByte() {
         EncodableRecord record = TestRecord.ofSize(100).encodable();
         int size = RecordEncoder.write(new byte[200], 0, 0, 0, record);
-        OpenBatch batch = parts.openBatch(BatchHeader.SIZE + size, 1_000);
+        OpenBatch batch = parts.openBatch(BatchLayout.HEADER_SIZE + size, 1_000);
 
         RecordFuture future = batch.tryAppend(record, null);
 
         assertThat(future).isNotNull();
         assertThat(batch.isSealed()).isFalse();
         assertThat(batch.tryAppend(TestRecord.ofSize(0).encodable(), null)).isNull();
-        assertThat(finishedAndStamped(batch).size()).isEqualTo(BatchHeader.SIZE + size);
+        assertThat(finishedAndStamped(batch).size()).isEqualTo(BatchLayout.HEADER_SIZE + size);
     }
 
     @Test
     void shouldSealItselfWhenTheRecordIsOneByteTooLong() {
         EncodableRecord record = TestRecord.ofSize(100).encodable();
         int size = RecordEncoder.write(new byte[200], 0, 0, 0, record);
-        OpenBatch batch = parts.openBatch(BatchHeader.SIZE + size - 1, 1_000);
+        OpenBatch batch = parts.openBatch(BatchLayout.HEADER_SIZE + size - 1, 1_000);
 
         RecordFuture future = batch.tryAppend(record, null);
 

@@ -3,6 +3,7 @@ package dev.millrace.client.accumulator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.millrace.client.raw.BatchLayout;
 import dev.millrace.kafka.common.record.internal.AbstractRecords;
 import dev.millrace.kafka.common.record.internal.CompressionType;
 import dev.millrace.kafka.common.record.internal.DefaultRecord;
@@ -77,7 +78,8 @@ class RecordEncoderTest {
         EncodableRecord encodable = record.encodable();
         byte[] target = new byte[RecordEncoder.batchSizeUpperBound(encodable)];
 
-        int end = RecordEncoder.write(target, BatchHeader.SIZE, BatchTail.MAX_RECORDS, Long.MIN_VALUE, encodable);
+        int end =
+                RecordEncoder.write(target, BatchLayout.HEADER_SIZE, BatchTail.MAX_RECORDS, Long.MIN_VALUE, encodable);
 
         assertThat(end).isLessThanOrEqualTo(target.length);
     }

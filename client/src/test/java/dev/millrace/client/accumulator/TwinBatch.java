@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.raw.BatchLayout;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,7 +29,7 @@ final class TwinBatch implements OpenBatchStressTest.Subject {
 
     private final Weakness weakness;
     private final byte[] buffer;
-    private final AtomicLong tail = new AtomicLong(BatchTail.of(0, BatchHeader.SIZE));
+    private final AtomicLong tail = new AtomicLong(BatchTail.of(0, BatchLayout.HEADER_SIZE));
     private final AtomicInteger committed = new AtomicInteger();
     private final AtomicBoolean finishing = new AtomicBoolean();
     private final AtomicInteger finishes = new AtomicInteger();

@@ -23,8 +23,7 @@ final class ImageResults {
     static final String MAP = "copied-map";
 
     /** The libraries' maps; the first is what the paper's persistent version is made of. */
-    static final List<String> LIBRARIES =
-            List.of(LibraryMap.PCOLLECTIONS, LibraryMap.SCALA, LibraryMap.PAGURO, LibraryMap.VAVR, LibraryMap.BIFURCAN);
+    static final List<String> LIBRARIES = List.of(LibraryMap.PCOLLECTIONS, LibraryMap.SCALA, LibraryMap.PAGURO);
 
     static final String COLD = "cold";
     static final String HEAP = "heap";

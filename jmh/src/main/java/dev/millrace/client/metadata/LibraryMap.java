@@ -1,7 +1,6 @@
 package dev.millrace.client.metadata;
 
 import dev.millrace.client.metadata.SampleCluster.Topic;
-import io.lacuna.bifurcan.Map;
 import java.util.List;
 import java.util.function.BinaryOperator;
 import org.organicdesign.fp.collections.PersistentHashMap;
@@ -17,8 +16,6 @@ abstract class LibraryMap<M> implements MetadataSide {
     static final String PCOLLECTIONS = "pcollections";
     static final String SCALA = "scala";
     static final String PAGURO = "paguro";
-    static final String VAVR = "vavr";
-    static final String BIFURCAN = "bifurcan";
 
     /** Null if there is none of this name. */
     static LibraryMap<?> ofNameOrNull(String library) {
@@ -26,8 +23,6 @@ abstract class LibraryMap<M> implements MetadataSide {
             case PCOLLECTIONS -> new PCollections();
             case SCALA -> new Scala();
             case PAGURO -> new Paguro();
-            case VAVR -> new Vavr();
-            case BIFURCAN -> new Bifurcan();
             default -> null;
         };
     }
@@ -146,49 +141,6 @@ abstract class LibraryMap<M> implements MetadataSide {
         @Override
         TopicImage get(PersistentHashMap<String, TopicImage> map, String name) {
             return map.get(name);
-        }
-    }
-
-    private static final class Vavr extends LibraryMap<io.vavr.collection.HashMap<String, TopicImage>> {
-        @Override
-        io.vavr.collection.HashMap<String, TopicImage> loaded(List<TopicImage> topics) {
-            return io.vavr.collection.HashMap.ofAll(topics.stream(), topic -> topic.name, topic -> topic);
-        }
-
-        @Override
-        io.vavr.collection.HashMap<String, TopicImage> merged(
-                io.vavr.collection.HashMap<String, TopicImage> map, List<TopicImage> answers) {
-            io.vavr.collection.HashMap<String, TopicImage> next = map;
-            for (TopicImage answer : answers) {
-                next = next.put(answer.name, answer, TopicImage::withAnswer);
-            }
-            return next;
-        }
-
-        @Override
-        TopicImage get(io.vavr.collection.HashMap<String, TopicImage> map, String name) {
-            return map.getOrElse(name, null);
-        }
-    }
-
-    private static final class Bifurcan extends LibraryMap<Map<String, TopicImage>> {
-        @Override
-        Map<String, TopicImage> loaded(List<TopicImage> topics) {
-            return merged(new Map<>(), topics);
-        }
-
-        @Override
-        Map<String, TopicImage> merged(Map<String, TopicImage> map, List<TopicImage> answers) {
-            Map<String, TopicImage> next = map.linear();
-            for (TopicImage answer : answers) {
-                next = next.put(answer.name, answer, TopicImage::withAnswer);
-            }
-            return next.forked();
-        }
-
-        @Override
-        TopicImage get(Map<String, TopicImage> map, String name) {
-            return map.get(name, null);
         }
     }
 }

@@ -1,5 +1,7 @@
 package dev.millrace.mirror.fetch;
 
+import static dev.millrace.client.raw.BatchLayout.*;
+
 import java.nio.ByteBuffer;
 import org.apache.kafka.common.errors.CorruptRecordException;
 
@@ -10,15 +12,8 @@ import org.apache.kafka.common.errors.CorruptRecordException;
  * <p><b>Threads:</b> the fetch thread.
  */
 final class BatchWalk {
-    private static final int LENGTH_AT = 8;
-    private static final int OVERHEAD = 12;
-    private static final int LEADER_EPOCH_AT = 12;
-    private static final int MAGIC_AT = 16;
-    private static final int LAST_OFFSET_DELTA_AT = 23;
-    private static final int RECORD_COUNT_AT = 57;
     private static final int MIN_LENGTH_OLD = 14;
     private static final int MIN_LENGTH = 49;
-    private static final int MAGIC_V2 = 2;
 
     private int wholeBytes;
     private long nextOffset;
@@ -40,11 +35,11 @@ final class BatchWalk {
             int length = bytes.getInt(at + LENGTH_AT);
             byte magic = bytes.get(at + MAGIC_AT);
             checkHeader(length, magic, bytes.getLong(at));
-            if (length > bytes.limit() - at - OVERHEAD) {
+            if (length > bytes.limit() - at - LENGTH_END) {
                 break;
             }
             addBatch(bytes, at, magic);
-            at += OVERHEAD + length;
+            at += LENGTH_END + length;
         }
         wholeBytes = at - start;
     }
@@ -61,7 +56,7 @@ final class BatchWalk {
         if (magic == MAGIC_V2) {
             nextOffset = baseOffset + bytes.getInt(at + LAST_OFFSET_DELTA_AT) + 1;
             leaderEpoch = bytes.getInt(at + LEADER_EPOCH_AT);
-            records += bytes.getInt(at + RECORD_COUNT_AT);
+            records += bytes.getInt(at + COUNT_AT);
         } else { // the offset of a compressed set is that of its last message
             nextOffset = baseOffset + 1;
             leaderEpoch = -1;

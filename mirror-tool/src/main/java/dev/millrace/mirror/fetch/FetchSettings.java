@@ -84,12 +84,4 @@ public record FetchSettings(
         return IsolationLevel.valueOf(
                 config.getString(ConsumerConfig.ISOLATION_LEVEL_CONFIG).toUpperCase(Locale.ROOT));
     }
-
-    public FetchSettings withMemory(long bytes) {
-        return new FetchSettings(request, cold, metadata, resetPolicy, retryBackoff, bytes);
-    }
-
-    public FetchSettings withCold(Cold other) {
-        return new FetchSettings(request, other, metadata, resetPolicy, retryBackoff, memoryBytes);
-    }
 }

@@ -1,5 +1,6 @@
 package dev.millrace.mirror.pass;
 
+import dev.millrace.client.raw.BatchLayout;
 import dev.millrace.mirror.kafka.Decompressor;
 import dev.millrace.mirror.kafka.OldFormatBatch;
 import java.io.IOException;
@@ -86,7 +87,7 @@ public final class RecordCursor implements AutoCloseable {
         logAppendTime = batch.maxTimestamp();
         if (batch.count() > 0) {
             ByteBuffer records = batch.bytes().duplicate();
-            records.position(records.position() + SourceBatch.HEADER_SIZE);
+            records.position(records.position() + BatchLayout.HEADER_SIZE);
             openRecords(batch.codecId(), records);
         }
         unread = batch.count();

@@ -1,5 +1,7 @@
 package dev.millrace.mirror.pass;
 
+import static dev.millrace.client.raw.BatchLayout.*;
+
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 import org.apache.kafka.common.errors.CorruptRecordException;
@@ -15,31 +17,11 @@ import org.apache.kafka.common.errors.CorruptRecordException;
  * <p><b>Threads:</b> one.
  */
 public final class SourceBatch {
-    /** A batch of format v2 has its records from here on. */
-    static final int HEADER_SIZE = 61;
-
-    private static final int LENGTH_AT = 8;
-    private static final int LENGTH_END = 12;
-    private static final int LEADER_EPOCH_AT = 12;
-    private static final int MAGIC_AT = 16;
-    private static final int CRC_AT = 17;
     private static final int OLD_ATTRIBUTES_AT = 17;
-    private static final int ATTRIBUTES_AT = 21;
-    private static final int LAST_OFFSET_DELTA_AT = 23;
-    private static final int BASE_TIMESTAMP_AT = 27;
-    private static final int MAX_TIMESTAMP_AT = 35;
-    private static final int PRODUCER_ID_AT = 43;
-    private static final int COUNT_AT = 57;
 
     /** Offset, size, checksum, magic, attributes, and the lengths of a key and a value that are null. */
     private static final int OLD_FORMAT_MIN_SIZE = 26;
 
-    private static final byte V2 = 2;
-    private static final int CODEC_MASK = 7;
-    private static final int LOG_APPEND_TIME = 1 << 3;
-    private static final int TRANSACTIONAL = 1 << 4;
-    private static final int CONTROL = 1 << 5;
-    private static final int DELETE_HORIZON = 1 << 6;
     private static final int UNKNOWN = -1 << 7;
     private static final int LAST_CODEC = 4;
 
@@ -87,10 +69,10 @@ public final class SourceBatch {
         bytes.limit(allEnd);
         long size = LENGTH_END + (long) bytes.getInt(end + LENGTH_AT);
         magic = bytes.get(end + MAGIC_AT);
-        if (magic < 0 || magic > V2) {
+        if (magic < 0 || magic > MAGIC_V2) {
             throw corruptNext("has magic " + magic + "; known are 0, 1 and 2");
         }
-        if (size < (magic == V2 ? HEADER_SIZE : OLD_FORMAT_MIN_SIZE) || size > left) {
+        if (size < (magic == MAGIC_V2 ? HEADER_SIZE : OLD_FORMAT_MIN_SIZE) || size > left) {
             throw corruptNext("says that it has " + size + " bytes, where " + left + " were fetched");
         }
         start = end;
@@ -101,7 +83,7 @@ public final class SourceBatch {
     }
 
     private void readHeader() {
-        if (magic < V2) {
+        if (magic < MAGIC_V2) {
             attributes = bytes.get(start + OLD_ATTRIBUTES_AT) & CODEC_MASK;
             count = -1;
             lastOffset = baseOffset();
@@ -148,7 +130,7 @@ public final class SourceBatch {
 
     /** Whether this is format v0 or v1. What follows is about v2; of that an older batch has a codec only. */
     public boolean isOldFormat() {
-        return magic < V2;
+        return magic < MAGIC_V2;
     }
 
     /** The first offset of the batch as it was written; of an older format the last, as no other is in the header. */

@@ -135,7 +135,13 @@ class FetcherIT {
         collected = new CollectedBatches(slow::equals);
         start(
                 Map.of("max.partition.fetch.bytes", 256 << 10, "auto.offset.reset", "none"),
-                settings -> settings.withMemory(memory));
+                settings -> new FetchSettings(
+                        settings.request(),
+                        settings.cold(),
+                        settings.metadata(),
+                        settings.resetPolicy(),
+                        settings.retryBackoff(),
+                        memory));
 
         assign(partitions, 0);
 
@@ -157,7 +163,13 @@ class FetcherIT {
         List<TopicPartition> partitions = create("cold", 40, 1, Map.of());
         start(
                 Map.of("auto.offset.reset", "none"),
-                settings -> settings.withCold(new FetchSettings.Cold(200, 4, 5_000)));
+                settings -> new FetchSettings(
+                        settings.request(),
+                        new FetchSettings.Cold(200, 4, 5_000),
+                        settings.metadata(),
+                        settings.resetPolicy(),
+                        settings.retryBackoff(),
+                        settings.memoryBytes()));
         assign(partitions, 0);
         TopicPartition hot = partitions.get(7);
         for (int i = 0; i < 40; i++) { // each takes some milliseconds, so the others become cold meanwhile

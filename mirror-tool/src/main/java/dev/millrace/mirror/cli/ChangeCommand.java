@@ -15,13 +15,20 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
-/** What {@code mirror pause}, {@code resume} and {@code throttle} share: whom they ask, and for which topics. */
-final class ChangeOptions {
+/** What {@code mirror pause}, {@code resume} and {@code throttle} share: which processes they ask, and for which topics. */
+@Command(
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:done", "1:a mirror does not answer, or refuses", "2:the command line is wrong"})
+abstract class ChangeCommand implements Callable<Integer> {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final String TOPICS = "--topics";
 
@@ -45,9 +52,24 @@ final class ChangeOptions {
     @Mixin
     private TokenOption token;
 
-    /** Asks each process, prints its answers, and returns the exit code. */
-    int post(String path, Map<String, String> values, PrintWriter out, PrintWriter err) throws InterruptedException {
-        Map<String, String> form = new TreeMap<>(values);
+    @Mixin
+    @SuppressWarnings("unused") // Its annotation is what counts.
+    private StandardOptions standard;
+
+    @Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    /** What is asked for beside the topics. */
+    Map<String, String> values() {
+        return Map.of();
+    }
+
+    /** Asks each process under the command's name, prints its answers, and returns the exit code. */
+    @Override
+    public final Integer call() throws InterruptedException {
+        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter err = spec.commandLine().getErr();
+        Map<String, String> form = new TreeMap<>(values());
         if (topics != null) {
             form.put("topics", TopicPattern.parse(TOPICS, topics).pattern());
         }
@@ -55,7 +77,7 @@ final class ChangeOptions {
         boolean isDone = true;
         for (InetSocketAddress address : addresses) {
             String server = StatusServer.describe(address);
-            HttpResponse<String> answer = post(URI.create("http://" + server + path), form, header);
+            HttpResponse<String> answer = post(URI.create("http://" + server + "/" + spec.name()), form, header);
             boolean isTaken = answer.statusCode() == 200;
             (isTaken ? out : err).println(server + ": " + answer.body().strip());
             isDone &= isTaken;
