@@ -105,7 +105,8 @@ class DesignPagesTest {
     @ValueSource(strings = {CLIENT, MIRROR})
     void shouldNameClassesThatExistInTheFileMap(String page) {
         List<String> named = quotedIn(section(read(page), "## File map", "## Walks")).stream()
-                .filter(name -> CLASS.matcher(name).matches() && !TEST.matcher(name).matches())
+                .filter(name ->
+                        CLASS.matcher(name).matches() && !TEST.matcher(name).matches())
                 .toList();
 
         assertThat(named).hasSizeGreaterThan(20);
@@ -138,7 +139,10 @@ class DesignPagesTest {
                 files.add(steps.group(1));
             }
             assertThat(files).as(title).hasSizeBetween(3, FILES_OF_A_WALK).doesNotHaveDuplicates();
-            assertThat(files).as(title).filteredOn(name -> !CLASSES.containsKey(name)).isEmpty();
+            assertThat(files)
+                    .as(title)
+                    .filteredOn(name -> !CLASSES.containsKey(name))
+                    .isEmpty();
         }
     }
 
@@ -224,9 +228,7 @@ class DesignPagesTest {
     private static final class MemberScanner extends TreeScanner<Void, String> {
         @Override
         public Void visitClass(ClassTree type, String around) {
-            String name = around.isEmpty()
-                    ? type.getSimpleName().toString()
-                    : around + "." + type.getSimpleName();
+            String name = around.isEmpty() ? type.getSimpleName().toString() : around + "." + type.getSimpleName();
             Members members = CLASSES.computeIfAbsent(name, unused -> new Members(new TreeSet<>(), new TreeSet<>()));
             type.getMembers().forEach(member -> {
                 if (member instanceof VariableTree field) {

@@ -44,7 +44,8 @@ class PageLinksTest {
         Files.writeString(folder.resolve("other.md"), "# Other\n\n## What a `send` does: all\n");
         Path page = folder.resolve("page.md");
         Files.writeString(
-                page, "## Here\n[a](#here) [b](#there) [c](other.md#what-a-send-does-all) [d](other.md#x) [e](gone.md)");
+                page,
+                "## Here\n[a](#here) [b](#there) [c](other.md#what-a-send-does-all) [d](other.md#x) [e](gone.md)");
 
         assertThat(brokenLinks(page)).containsExactly("page.md: #there", "page.md: other.md#x", "page.md: gone.md#");
     }
