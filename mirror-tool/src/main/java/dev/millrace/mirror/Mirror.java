@@ -215,6 +215,7 @@ public final class Mirror {
                     watching,
                     () -> pausedEnds.ask(source, isolation, pausedPartitions(), System.nanoTime()),
                     this::fail);
+            MirrorConfig sized = LargestRecord.of(config, target).addTo(config);
             MirrorMembers.Shared shared =
                     new MirrorMembers.Shared(changes, partitions, watch, topicLimits(target), source, copies);
             String ownGroup = isExactlyOnce()
@@ -235,14 +236,14 @@ public final class Mirror {
                             topicInterval());
                     Timers.repeat(preparing, () -> subscribed.refreshIfDue(System.nanoTime()), this::fail);
                     runThreads(
-                            new TargetGroupMembers(this, config, groups.consumer, groups.onTarget, subscribed, shared),
+                            new TargetGroupMembers(this, sized, groups.consumer, groups.onTarget, subscribed, shared),
                             ownGroup,
                             shared);
                 } else {
                     Timers.repeat(watching, () -> refused.reportEachMinute(System.nanoTime()), this::fail);
                     try (DeadLetters letters = new DeadLetters(config.policies().onRefused(), source, target, config)) {
                         runThreads(
-                                new SourceGroupMembers(this, config, groups.consumer, shared, refused, letters),
+                                new SourceGroupMembers(this, sized, groups.consumer, shared, refused, letters),
                                 ownGroup,
                                 shared);
                     }

@@ -6,10 +6,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.InvalidConfigurationException;
 import org.apache.kafka.common.errors.PolicyViolationException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
@@ -143,14 +141,10 @@ final class TopicCreator {
     }
 
     private short readDefaultReplication() throws ExecutionException {
-        String broker = Clusters.await(target.describeCluster().nodes())
-                .iterator()
-                .next()
-                .idString();
-        ConfigResource resource = new ConfigResource(ConfigResource.Type.BROKER, broker);
-        Config settings = Clusters.await(
-                target.describeConfigs(List.of(resource)).values().get(resource));
-        return Short.parseShort(settings.get(DEFAULT_REPLICATION).value());
+        return Clusters.setting(Clusters.brokerConfig(target), DEFAULT_REPLICATION)
+                .map(Short::parseShort)
+                .orElseThrow(() -> MirrorException.failed("The target does not tell its " + DEFAULT_REPLICATION
+                        + ", which the mirror needs to create topics; create them there as you want them"));
     }
 
     private void request(String topic, int partitions, Map<String, String> settings, boolean onlyValidate)
