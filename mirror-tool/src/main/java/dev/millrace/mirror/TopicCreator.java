@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.errors.InvalidConfigurationException;
@@ -76,6 +77,22 @@ final class TopicCreator {
             }
         }
         return findAccepted(topic, partitions, settings);
+    }
+
+    /**
+     * All settings that the topic would have, with the defaults of the target's brokers; empty if the target does not tell
+     * them. Creates nothing.
+     */
+    Optional<Config> findSettings(String topic, int partitions, Map<String, String> settings) {
+        NewTopic wanted = new NewTopic(topic, Optional.of(partitions), replication).configs(settings);
+        try {
+            return Optional.of(
+                    Clusters.await(target.createTopics(List.of(wanted), new CreateTopicsOptions().validateOnly(true))
+                            .config(topic)));
+        } catch (ExecutionException e) {
+            LOG.debug("The target does not tell the settings that topic {} would have", topic, e);
+            return Optional.empty();
+        }
     }
 
     /** Validates the topic with one more setting at a time, and returns those that the target accepts. */
