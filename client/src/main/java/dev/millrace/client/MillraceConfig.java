@@ -68,6 +68,14 @@ public final class MillraceConfig extends AbstractConfig {
      */
     public static final String ALLOW_AUTO_CREATE_TOPICS_CONFIG = "millrace.allow.auto.create.topics";
 
+    /**
+     * How many bytes a record may have that is larger than {@code max.request.size}; by default 0: none is. Such a
+     * record is sent in a request of its own, while requests of many small batches stay as small as {@code
+     * max.request.size} says. It must fit into {@code buffer.memory}, and brokers take no request larger than their
+     * {@code socket.request.max.bytes}.
+     */
+    public static final String MAX_RECORD_SIZE_CONFIG = "millrace.max.record.size";
+
     private static final String PREFIX = "millrace.";
 
     private static final ConfigDef KEYS = new ConfigDef()
@@ -96,7 +104,14 @@ public final class MillraceConfig extends AbstractConfig {
                     ConfigDef.Type.BOOLEAN,
                     true,
                     ConfigDef.Importance.LOW,
-                    "Whether asking for a topic lets brokers create it, if auto.create.topics.enable is set there.");
+                    "Whether asking for a topic lets brokers create it, if auto.create.topics.enable is set there.")
+            .define(
+                    MAX_RECORD_SIZE_CONFIG,
+                    ConfigDef.Type.INT,
+                    0,
+                    ConfigDef.Range.atLeast(0),
+                    ConfigDef.Importance.LOW,
+                    "Bytes of a record, if more than max.request.size; it is sent in a request of its own.");
 
     /** Text that can be the path of a folder. */
     private static final class FolderName implements ConfigDef.Validator {
@@ -159,6 +174,11 @@ public final class MillraceConfig extends AbstractConfig {
 
     boolean mayCreateTopics() {
         return getBoolean(ALLOW_AUTO_CREATE_TOPICS_CONFIG);
+    }
+
+    /** In bytes; 0 if {@code max.request.size} counts. */
+    int maxRecordSize() {
+        return getInt(MAX_RECORD_SIZE_CONFIG);
     }
 
     /** Empty if no file is kept. */

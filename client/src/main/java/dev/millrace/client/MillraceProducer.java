@@ -59,6 +59,7 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
 
     private final ProducerConfig config;
     private final RecordSender<K, V> sender;
+    private final RecordSizeLimit limit;
     private final KafkaBridge kafka;
     private final ClusterImages images;
     private final TopicLookup topics;
@@ -119,11 +120,12 @@ public final class MillraceProducer<K, V> implements Producer<K, V> {
         io = parts.io;
         transactionApi = parts.transactions;
         sender = parts.sender;
+        limit = parts.limit;
         closeFailure = parts::closeFailure;
     }
 
     private RawProducer raw() {
-        return new RawSender(config, kafka, topics, accumulator, io, transactionApi);
+        return new RawSender(config, kafka, topics, accumulator, io, transactionApi, limit);
     }
 
     private static Map<String, Object> toMap(Properties properties) {

@@ -43,6 +43,7 @@ final class ProducerParts<K, V> {
     final IoThreads io;
     final TransactionApi transactions;
     final RecordSender<K, V> sender;
+    final RecordSizeLimit limit;
 
     /** Empty without {@code millrace.metadata.cache}. */
     private final Optional<TopicCache> cache;
@@ -87,7 +88,8 @@ final class ProducerParts<K, V> {
                     io,
                     kafka.sensors(),
                     state.orElse(null));
-            sender = new RecordSender<>(config, context, own.isMetadataBlocking());
+            limit = RecordSizeLimit.of(config, own);
+            sender = new RecordSender<>(config, context, limit, own.isMetadataBlocking());
             cache = own.metadataCache()
                     .map(folder -> new TopicCache(
                             folder,

@@ -41,8 +41,7 @@ final class RawSender extends RawProducer {
     private final ProducerSensors sensors;
     private final List<BatchCodec> codecs;
     private final long maxBlockMs;
-    private final int maxRequestSize;
-    private final long totalMemory;
+    private final RecordSizeLimit limit;
     private final boolean idempotent;
     private final TransactionApi transactions;
     private final boolean isTransactional;
@@ -53,7 +52,8 @@ final class RawSender extends RawProducer {
             TopicLookup topics,
             Accumulator accumulator,
             IoThreads io,
-            TransactionApi transactions) {
+            TransactionApi transactions,
+            RecordSizeLimit limit) {
         this.transactions = transactions;
         this.isTransactional = config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG) != null;
         this.topics = topics;
@@ -62,8 +62,7 @@ final class RawSender extends RawProducer {
         this.sensors = kafka.sensors();
         this.codecs = kafka.allCodecs();
         this.maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
-        this.maxRequestSize = config.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
-        this.totalMemory = config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
+        this.limit = limit;
         this.idempotent = config.getBoolean(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG);
     }
 
@@ -114,23 +113,18 @@ final class RawSender extends RawProducer {
         return given;
     }
 
-    /** Whether a request, and the memory, may hold so many bytes. */
-    private boolean fits(int size) {
-        return size <= maxRequestSize && size <= totalMemory;
-    }
-
     private void throwIfTooLarge(int size, String what, PartitionQueue queue) {
         if (size == Integer.MAX_VALUE) {
             throw new RecordTooLargeException(
                     what + " for " + queue.partition() + " has " + size + " bytes or more, which no batch can hold");
         }
-        if (fits(size)) {
+        if (limit.fits(size)) {
             return;
         }
-        boolean isForRequest = size > maxRequestSize;
+        boolean isForRequest = size > limit.bytes();
         throw new RecordTooLargeException(what + " for " + queue.partition() + " has " + size + " bytes; "
-                + (isForRequest ? ProducerConfig.MAX_REQUEST_SIZE_CONFIG : ProducerConfig.BUFFER_MEMORY_CONFIG)
-                + " allows " + (isForRequest ? maxRequestSize : totalMemory));
+                + (isForRequest ? limit.setting() : ProducerConfig.BUFFER_MEMORY_CONFIG)
+                + " allows " + (isForRequest ? limit.bytes() : limit.memory()));
     }
 
     private final class Partition implements RawPartition {
@@ -154,7 +148,7 @@ final class RawSender extends RawProducer {
         public RawResult append(long timestamp, byte[] source, int offset, int length) {
             Objects.checkFromIndexSize(offset, length, source.length); // nothing may throw once it is claimed
             int upperBound = RecordEncoder.batchSizeUpperBound(length);
-            if (!fits(upperBound) && upperBound < MAX_ARRAY) {
+            if (!limit.fits(upperBound) && upperBound < MAX_ARRAY) {
                 ByteBuffer alone = queue.compressAlone(timestamp, source, offset, length);
                 throwIfTooLarge(alone.remaining(), "A record", queue);
                 return pass(alone);

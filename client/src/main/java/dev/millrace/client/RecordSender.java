@@ -57,14 +57,13 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
 
     private volatile boolean closing;
     private final long maxBlockMs;
-    private final int maxRequestSize;
-    private final long totalMemory;
+    private final RecordSizeLimit limit;
 
-    /** The smaller of the two limits above: a smaller record needs no exact check. */
-    private final long sizeLimit;
+    /** A smaller record needs no exact check. */
+    private final long smallestLimit;
 
     /** If {@code mayBlock}, the caller of {@code send} waits until the topic is known; else the record does. */
-    RecordSender(ProducerConfig config, SendContext<K, V> context, boolean mayBlock) {
+    RecordSender(ProducerConfig config, SendContext<K, V> context, RecordSizeLimit limit, boolean mayBlock) {
         this.interceptors = context.interceptors();
         this.serializer = context.serializer();
         this.partitions = context.partitions();
@@ -74,13 +73,12 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
         this.sensors = context.sensors();
         this.transactions = context.transactions();
         this.maxBlockMs = config.getLong(ProducerConfig.MAX_BLOCK_MS_CONFIG);
-        this.maxRequestSize = config.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG);
+        this.limit = limit;
+        this.smallestLimit = limit.smallest();
         this.waiting = mayBlock ? null : new WaitingRecords<>(accumulator, topics, this, maxBlockMs);
         if (waiting != null) {
             io.add(waiting);
         }
-        this.totalMemory = config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
-        this.sizeLimit = Math.min(maxRequestSize, totalMemory);
     }
 
     /** As {@link MillraceProducer#send(ProducerRecord, Callback)}. */
@@ -146,7 +144,8 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     /**
      * The record as it is to be encoded, with a timestamp. From here on its headers are read-only.
      *
-     * @throws RecordTooLargeException it exceeds {@code max.request.size} or {@code buffer.memory}
+     * @throws RecordTooLargeException it exceeds {@code max.request.size}, {@code millrace.max.record.size} or {@code
+     *     buffer.memory}
      */
     private EncodableRecord toEncodable(ProducerRecord<K, V> record, byte[] key, byte[] value, byte[] headers) {
         ReadOnlyHeaders.markReadOnly(record.headers());
@@ -281,26 +280,26 @@ final class RecordSender<K, V> implements WaitingRecords.Sink<K, V> {
     }
 
     private void throwIfTooLarge(EncodableRecord record) {
-        if (RecordEncoder.isSmallerThan(record, sizeLimit)) {
+        if (RecordEncoder.isSmallerThan(record, smallestLimit)) {
             return;
         }
-        requireAllowed(RecordEncoder.batchSizeUpperBound(record), maxRequestSize, totalMemory);
+        requireAllowed(RecordEncoder.batchSizeUpperBound(record), limit);
     }
 
     /** @param size of a batch with the record alone; {@code Integer.MAX_VALUE} stands for everything above it, too */
-    static void requireAllowed(int size, int maxRequestSize, long totalMemory) {
+    static void requireAllowed(int size, RecordSizeLimit limit) {
         if (size == Integer.MAX_VALUE) {
             throw new RecordTooLargeException(
                     "The message is " + size + " bytes or more when serialized, which no batch can hold.");
         }
-        if (size > maxRequestSize) {
+        if (size > limit.bytes()) {
             throw new RecordTooLargeException("The message is " + size
-                    + " bytes when serialized which is larger than " + maxRequestSize
-                    + ", which is the value of the max.request.size configuration.");
+                    + " bytes when serialized which is larger than " + limit.bytes()
+                    + ", which is the value of the " + limit.setting() + " configuration.");
         }
-        if (size > totalMemory) {
+        if (size > limit.memory()) {
             throw new RecordTooLargeException("The message is " + size
-                    + " bytes when serialized which is larger than the total memory buffer of " + totalMemory
+                    + " bytes when serialized which is larger than the total memory buffer of " + limit.memory()
                     + " bytes, the value of the buffer.memory configuration.");
         }
     }

@@ -95,7 +95,8 @@ class RecordSenderTest {
                 kafka.sensors(),
                 kafka::nowMs,
                 kafka::nowMs);
-        SenderSettings settings = ProducerSettings.senderSettings(config, MillraceConfig.parse(Map.of()));
+        MillraceConfig own = MillraceConfig.parse(Map.of());
+        SenderSettings settings = ProducerSettings.senderSettings(config, own);
         IoThreads neverStarted = new IoThreads(List.of(context), ready, settings, Optional.empty());
         PartitionLoad load = new PartitionLoad(accumulator, new StalledBrokers[] {context.stalled()}, false);
         Plugins<byte[], byte[]> plugins = kafka.createPlugins(new ByteArraySerializer(), new PoisonedSerializer());
@@ -108,7 +109,7 @@ class RecordSenderTest {
                 neverStarted,
                 kafka.sensors(),
                 null);
-        return new RecordSender<>(config, sending, mayBlock);
+        return new RecordSender<>(config, sending, RecordSizeLimit.of(config, own), mayBlock);
     }
 
     @AfterEach
@@ -122,7 +123,8 @@ class RecordSenderTest {
         long content = 3L << 30;
         int size = RecordEncoder.batchSizeUpperBound(content);
 
-        assertThatThrownBy(() -> RecordSender.requireAllowed(size, Integer.MAX_VALUE, Long.MAX_VALUE))
+        assertThatThrownBy(() -> RecordSender.requireAllowed(
+                        size, new RecordSizeLimit(Integer.MAX_VALUE, "max.request.size", Long.MAX_VALUE)))
                 .isInstanceOf(RecordTooLargeException.class)
                 .hasMessage("The message is 2147483647 bytes or more when serialized, which no batch can hold.");
     }

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Collectors;
@@ -13,6 +14,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
@@ -260,6 +262,19 @@ public final class Clusters {
                     .forEach((resource, config) -> configs.put(resource.name(), config));
         }
         return configs;
+    }
+
+    /** The settings of any of the brokers. */
+    static Config brokerConfig(Admin cluster) throws ExecutionException {
+        String broker =
+                await(cluster.describeCluster().nodes()).iterator().next().idString();
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.BROKER, broker);
+        return await(cluster.describeConfigs(List.of(resource)).values().get(resource));
+    }
+
+    /** The value of a setting; empty if the cluster does not tell it, as clusters that are only compatible with Kafka may. */
+    static Optional<String> setting(Config config, String name) {
+        return Optional.ofNullable(config.get(name)).map(ConfigEntry::value);
     }
 
     /** Waits for a cluster's answer. For callers that go on when the cluster refuses; the cause says why. */

@@ -195,6 +195,7 @@ public final class Mirror {
                     watching,
                     () -> pausedEnds.ask(source, isolation, monitor.pausedPartitions(), System.nanoTime()),
                     lifecycle::fail);
+            MirrorConfig sized = LargestRecord.of(config, target).addTo(config);
             MirrorMembers.Shared shared =
                     new MirrorMembers.Shared(changes, partitions, watch, topicLimits(target), source, copies);
             String ownGroup = isExactlyOnce()
@@ -204,7 +205,7 @@ public final class Mirror {
                     ClusterSync ofClusters = new ClusterSync(config, source, copies)) {
                 ofClusters.start();
                 RunningMirror running = new RunningMirror(
-                        config,
+                        sized,
                         lifecycle,
                         new CommitForm(config, targetId, changes.identities()::ofMissing),
                         observer,

@@ -40,6 +40,11 @@ public record MirrorConfig(
         this(topics, TopicNames.KEPT, threads, mode, producerKind, consumer, producer, MirrorPolicies.DEFAULT);
     }
 
+    /** The same with another producer. */
+    MirrorConfig withProducer(Map<String, Object> other) {
+        return new MirrorConfig(topics, names, threads, mode, producerKind, consumer, other, policies);
+    }
+
     /** Matches the whole names of the topics that are mirrored. */
     Pattern mirroredTopics() {
         return names.withoutRefused(InternalTopics.excludedFrom(topics));

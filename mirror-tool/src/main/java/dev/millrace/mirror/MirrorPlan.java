@@ -1,8 +1,10 @@
 package dev.millrace.mirror;
 
+import dev.millrace.mirror.ExpectedRefusals.Stretch;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,6 +30,7 @@ import org.apache.kafka.common.Uuid;
  * @param group where the mirror keeps its progress
  * @param isGroupOnTarget whether that is a group of the target
  * @param obstacle what would keep the mirror from starting: a mirror in the opposite direction, or other names than before
+ * @param warnings what an operator should think about before the start, each a sentence or more
  * @param topics in order of their names
  */
 public record MirrorPlan(
@@ -36,6 +39,7 @@ public record MirrorPlan(
         String group,
         boolean isGroupOnTarget,
         Optional<String> obstacle,
+        List<String> warnings,
         List<TopicPlan> topics) {
     /** Whether a mirror could do all of it. */
     public boolean isPossible() {
@@ -67,6 +71,8 @@ public record MirrorPlan(
         private final PartitionSizes sizesThere;
         private final String sourceId;
         private final String targetId;
+        private final DirectionCheck direction;
+        private final ExpectedRefusals refusals;
 
         Inquiry(MirrorConfig config, Admin source, Admin target) {
             this.config = config;
@@ -79,6 +85,8 @@ public record MirrorPlan(
             sizesThere = partitions -> names.onSource(ofTarget.of(names.onTarget(partitions)));
             sourceId = Clusters.clusterId(source, config.consumer());
             targetId = Clusters.clusterId(target, config.producer());
+            direction = new DirectionCheck(source, target, config);
+            refusals = new ExpectedRefusals(source, LargestRecord.of(config, target), System.currentTimeMillis());
         }
 
         MirrorPlan plan() {
@@ -89,24 +97,43 @@ public record MirrorPlan(
                     .forEach(topic -> onTarget.put(asInMetrics(topic), topic));
             MirrorPositions positions = MirrorPositions.read(config, source, target, sourceId, targetId);
             List<TopicPlan> plans = new ArrayList<>();
+            long recordsThere = 0;
             MatchingTopics matching = MatchingTopics.ask(source, config);
             matching.refused().forEach((topic, why) -> plans.add(TopicPlan.refused(topic, why)));
             for (List<String> batch : Clusters.batches(matching.mirrored())) {
                 Map<String, TopicDescription> here = new TreeMap<>(Clusters.describe(source, batch));
                 Map<String, TopicDescription> there = copies.describe(here.keySet());
                 Map<TopicPartition, Long> counts = new HashMap<>();
-                Map<TopicPartition, Long> left = new HashMap<>();
-                count(here.values(), positions, counts, left);
+                Map<TopicPartition, Stretch> stretches = new HashMap<>();
+                count(here.values(), positions, counts, stretches);
+                Map<TopicPartition, Long> countsThere = countThere(stretches.keySet(), there);
+                recordsThere +=
+                        countsThere.values().stream().mapToLong(Long::longValue).sum();
                 Map<TopicPartition, Long> bytes = sizesHere.of(counts.keySet());
                 Map<TopicPartition, Long> bytesThere = sizesThere.of(counts.keySet());
                 Map<String, KafkaFuture<Config>> settings = Clusters.topicConfigs(source, here.keySet());
                 Map<String, KafkaFuture<Config>> settingsThere = copies.configs(there.keySet());
+                Map<String, List<String>> allNotes = new HashMap<>();
+                Map<String, Config> expected = new HashMap<>();
+                Set<String> possible = new HashSet<>();
                 here.forEach((topic, description) -> {
                     List<String> notes = new ArrayList<>();
+                    allNotes.put(topic, notes);
                     boolean isPossible = there.containsKey(topic)
-                            ? compare(settings.get(topic), settingsThere.get(topic), notes)
+                            ? compare(topic, settings.get(topic), settingsThere.get(topic), expected, notes)
                             : hasFreeName(names.onTarget(topic), onTarget, notes)
-                                    && validate(description, settings.get(topic), notes);
+                                    && validate(description, settings.get(topic), expected, notes);
+                    if (isPossible) {
+                        possible.add(topic);
+                    }
+                });
+                refusals.ofTimestamps(expected, stretches)
+                        .forEach((topic, refused) -> allNotes.get(topic).addAll(refused));
+                here.forEach((topic, description) -> {
+                    List<String> notes = allNotes.get(topic);
+                    if (there.containsKey(topic)) {
+                        compare(description, there.get(topic), positions, countsThere, notes);
+                    }
                     notes.add(Words.bytes(sum(topic, bytes)) + " at the source, " + Words.bytes(sum(topic, bytesThere))
                             + " at the target");
                     plans.add(new TopicPlan(
@@ -116,9 +143,12 @@ public record MirrorPlan(
                                     ? there.get(topic).partitions().size()
                                     : 0,
                             sum(topic, counts),
-                            sum(topic, left),
+                            stretches.entrySet().stream()
+                                    .filter(stretch -> stretch.getKey().topic().equals(topic))
+                                    .mapToLong(stretch -> stretch.getValue().length())
+                                    .sum(),
                             List.copyOf(notes),
-                            isPossible));
+                            possible.contains(topic)));
                 });
             }
             return new MirrorPlan(
@@ -127,15 +157,42 @@ public record MirrorPlan(
                     positions.group(),
                     positions.isGroupOnTarget(),
                     findObstacle(new FormerProgress(config, targetId, positions.group(), positions.isGroupOnTarget())),
+                    warnings(positions, plans, recordsThere),
                     List.copyOf(plans));
         }
 
-        /** Counts offsets of each partition: all that the source holds, and those after the mirror's position. */
+        private List<String> warnings(MirrorPositions positions, List<TopicPlan> plans, long recordsThere) {
+            List<String> warnings = new ArrayList<>(direction.ofGroups(sourceId, targetId));
+            if (positions.committed().isEmpty() && plans.stream().allMatch(topic -> topic.onTarget() > 0)) {
+                warnings.addAll(DirectionCheck.ofRecords(
+                        plans.stream().mapToLong(TopicPlan::records).sum(), recordsThere));
+            }
+            return List.copyOf(warnings);
+        }
+
+        /** Counts what the target holds of those of the partitions that it has, and of which a leader answers. */
+        private Map<TopicPartition, Long> countThere(
+                Set<TopicPartition> partitions, Map<String, TopicDescription> there) {
+            List<TopicPartition> existing = partitions.stream()
+                    .filter(partition -> there.containsKey(partition.topic())
+                            && there.get(partition.topic()).partitions().size() > partition.partition())
+                    .toList();
+            Map<TopicPartition, Long> counts = new HashMap<>();
+            Map<TopicPartition, Long> starts = copies.offsetsOfLed(existing, OffsetSpec.earliest());
+            copies.offsetsOfLed(existing, OffsetSpec.latest()).forEach((partition, end) -> {
+                if (starts.containsKey(partition)) {
+                    counts.put(partition, end - starts.get(partition));
+                }
+            });
+            return counts;
+        }
+
+        /** Counts offsets that the source holds of each partition, and finds those after the mirror's position. */
         private void count(
                 Collection<TopicDescription> topics,
                 MirrorPositions positions,
                 Map<TopicPartition, Long> all,
-                Map<TopicPartition, Long> left) {
+                Map<TopicPartition, Stretch> left) {
             Map<TopicPartition, Uuid> ids = new HashMap<>();
             topics.forEach(topic -> IntStream.range(0, topic.partitions().size())
                     .forEach(partition -> ids.put(new TopicPartition(topic.name(), partition), topic.topicId())));
@@ -147,7 +204,7 @@ public record MirrorPlan(
                 all.put(partition, end - start);
                 left.put(
                         partition,
-                        end - positions.find(partition, id, start, end).orElse(firstOf(start, end)));
+                        new Stretch(positions.find(partition, id, start, end).orElse(firstOf(start, end)), end));
             });
         }
 
@@ -168,18 +225,52 @@ public record MirrorPlan(
         }
 
         /** Notes what differs between the settings of a topic that both clusters have. */
-        private boolean compare(KafkaFuture<Config> here, KafkaFuture<Config> there, List<String> notes) {
+        private boolean compare(
+                String topic,
+                KafkaFuture<Config> here,
+                KafkaFuture<Config> there,
+                Map<String, Config> expected,
+                List<String> notes) {
             try {
+                expected.put(topic, Clusters.await(there));
                 SettingsChanges changes =
                         SettingsChanges.between(Clusters.await(here), Clusters.await(there), ownSettings());
                 if (config.policies().sync().parts().contains(SyncedPart.SETTINGS) && !changes.isEmpty()) {
                     notes.add("settings there: " + changes);
                 }
-                notes.addAll(TopicSettings.differences(Clusters.await(here), Clusters.await(there)));
+                noteDifferences(Clusters.await(here), Clusters.await(there), notes);
             } catch (ExecutionException e) {
                 notes.add("its settings cannot be compared: " + MirrorException.reason(e.getCause()));
             }
             return true;
+        }
+
+        private void noteDifferences(Config here, Config there, List<String> notes) {
+            notes.addAll(TopicSettings.differences(here, there));
+            notes.addAll(refusals.tooLarge(here, there));
+        }
+
+        /** Notes what the target has of a topic that the mirror has not written. */
+        private static void compare(
+                TopicDescription here,
+                TopicDescription there,
+                MirrorPositions positions,
+                Map<TopicPartition, Long> countsThere,
+                List<String> notes) {
+            int more = there.partitions().size() - here.partitions().size();
+            if (more > 0) {
+                notes.add("the target has " + Words.count(there.partitions().size(), "partition")
+                        + ": nothing is copied to the last " + more);
+            }
+            long before = IntStream.range(0, here.partitions().size())
+                    .mapToObj(partition -> new TopicPartition(here.name(), partition))
+                    .filter(partition -> !positions.committed().containsKey(partition))
+                    .mapToLong(partition -> countsThere.getOrDefault(partition, 0L))
+                    .sum();
+            if (before > 0) {
+                notes.add("the target has " + Words.count(before, "record") + " before the mirror's first: it has no"
+                        + " position there, and copies everything after them");
+            }
         }
 
         /** Kafka refuses a topic whose name would be that of another in metrics; it is not told by validating. */
@@ -208,12 +299,17 @@ public record MirrorPlan(
         }
 
         /** Has the target validate a topic that it lacks. */
-        private boolean validate(TopicDescription topic, KafkaFuture<Config> settings, List<String> notes) {
+        private boolean validate(
+                TopicDescription topic,
+                KafkaFuture<Config> settings,
+                Map<String, Config> expected,
+                List<String> notes) {
             try {
                 Map<String, String> wanted = TopicSettings.toCopy(Clusters.await(settings), ownSettings());
-                Map<String, String> accepted = new TopicCreator(target)
-                        .findAcceptable(
-                                names.onTarget(topic.name()), topic.partitions().size(), wanted);
+                TopicCreator creator = new TopicCreator(target);
+                String name = names.onTarget(topic.name());
+                int partitions = topic.partitions().size();
+                Map<String, String> accepted = new TreeMap<>(creator.findAcceptable(name, partitions, wanted));
                 if (!accepted.isEmpty()) {
                     notes.add("with " + accepted);
                 }
@@ -224,6 +320,11 @@ public record MirrorPlan(
                 Map<String, String> left = TopicSettings.toLeave(Clusters.await(settings), ownSettings());
                 if (!left.isEmpty()) {
                     notes.add("left to the target: " + left);
+                }
+                Optional<Config> there = creator.findSettings(name, partitions, accepted);
+                if (there.isPresent()) {
+                    expected.put(topic.name(), there.get());
+                    noteDifferences(Clusters.await(settings), there.get(), notes);
                 }
                 return true;
             } catch (ExecutionException e) {

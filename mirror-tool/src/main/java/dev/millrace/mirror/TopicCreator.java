@@ -9,7 +9,6 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.InvalidConfigurationException;
 import org.apache.kafka.common.errors.PolicyViolationException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
@@ -80,6 +79,22 @@ final class TopicCreator {
         return findAccepted(topic, partitions, settings);
     }
 
+    /**
+     * All settings that the topic would have, with the defaults of the target's brokers; empty if the target does not tell
+     * them. Creates nothing.
+     */
+    Optional<Config> findSettings(String topic, int partitions, Map<String, String> settings) {
+        NewTopic wanted = new NewTopic(topic, Optional.of(partitions), replication).configs(settings);
+        try {
+            return Optional.of(
+                    Clusters.await(target.createTopics(List.of(wanted), new CreateTopicsOptions().validateOnly(true))
+                            .config(topic)));
+        } catch (ExecutionException e) {
+            LOG.debug("The target does not tell the settings that topic {} would have", topic, e);
+            return Optional.empty();
+        }
+    }
+
     /** Validates the topic with one more setting at a time, and returns those that the target accepts. */
     private Map<String, String> findAccepted(String topic, int partitions, Map<String, String> settings)
             throws ExecutionException {
@@ -143,14 +158,10 @@ final class TopicCreator {
     }
 
     private short readDefaultReplication() throws ExecutionException {
-        String broker = Clusters.await(target.describeCluster().nodes())
-                .iterator()
-                .next()
-                .idString();
-        ConfigResource resource = new ConfigResource(ConfigResource.Type.BROKER, broker);
-        Config settings = Clusters.await(
-                target.describeConfigs(List.of(resource)).values().get(resource));
-        return Short.parseShort(settings.get(DEFAULT_REPLICATION).value());
+        return Clusters.setting(Clusters.brokerConfig(target), DEFAULT_REPLICATION)
+                .map(Short::parseShort)
+                .orElseThrow(() -> MirrorException.failed("The target does not tell its " + DEFAULT_REPLICATION
+                        + ", which the mirror needs to create topics; create them there as you want them"));
     }
 
     private void request(String topic, int partitions, Map<String, String> settings, boolean onlyValidate)

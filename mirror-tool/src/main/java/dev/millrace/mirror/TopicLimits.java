@@ -76,10 +76,12 @@ final class TopicLimits {
     }
 
     TargetLimits limits(Config topic) {
-        int codec =
-                CODECS.indexOf(topic.get(TopicConfig.COMPRESSION_TYPE_CONFIG).value()); // -1: that of the producer
-        int largest =
-                Integer.parseInt(topic.get(TopicConfig.MAX_MESSAGE_BYTES_CONFIG).value());
+        int codec = Clusters.setting(topic, TopicConfig.COMPRESSION_TYPE_CONFIG)
+                .map(CODECS::indexOf) // -1: that of the producer
+                .orElse(TargetLimits.ANY_CODEC);
+        int largest = Clusters.setting(topic, TopicConfig.MAX_MESSAGE_BYTES_CONFIG)
+                .map(Integer::parseInt)
+                .orElse(maxBatchBytes);
         return new TargetLimits(codec, Math.min(largest, maxBatchBytes), openedCodec(codec));
     }
 

@@ -67,19 +67,18 @@ public final class TopicSettings {
 
     /** The policies in force, set on the topic or by default on its brokers. */
     public static Set<String> cleanupPolicies(Config topic) {
-        ConfigEntry entry = topic.get(TopicConfig.CLEANUP_POLICY_CONFIG);
-        return entry == null || entry.value() == null
-                ? Set.of()
-                : Stream.of(entry.value().split(","))
-                        .map(String::strip)
-                        .filter(policy -> !policy.isEmpty())
-                        .collect(Collectors.toUnmodifiableSet());
+        return Clusters.setting(topic, TopicConfig.CLEANUP_POLICY_CONFIG).stream()
+                .flatMap(policies -> Stream.of(policies.split(",")))
+                .map(String::strip)
+                .filter(policy -> !policy.isEmpty())
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /** Whether the brokers replace the timestamps of the topic's records by the time of their writing. */
     static boolean isStampedByBroker(Config topic) {
-        ConfigEntry entry = topic.get(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG);
-        return entry != null && TimestampType.LOG_APPEND_TIME.toString().equals(entry.value());
+        return Clusters.setting(topic, TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG)
+                .filter(TimestampType.LOG_APPEND_TIME.toString()::equals)
+                .isPresent();
     }
 
     /** What makes the records of a topic that both clusters have differ; each a phrase. */

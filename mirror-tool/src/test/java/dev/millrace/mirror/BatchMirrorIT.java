@@ -117,7 +117,8 @@ class BatchMirrorIT {
             }
         }
 
-        try (MirrorProcess mirror = clusters.mirror(topic, 1, mode, "--on-refused=skip")) {
+        try (MirrorProcess mirror =
+                clusters.mirror(topic, 1, mode, "--on-refused=skip", "--target-setting=max.request.size=1000000")) {
             await("all is committed", () -> clusters.committed(topic) == 3, mirror);
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
             assertThat(clusters.compare(topic)).as(mirror.output()).matches(Comparison::isExact);

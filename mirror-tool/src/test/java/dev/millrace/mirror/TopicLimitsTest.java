@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -31,5 +32,17 @@ class TopicLimitsTest {
                 .isEqualTo(new TargetLimits(codec, max, 3));
         assertThat(new TopicLimits(null, producerMax, Optional.of("none")).limits(topic))
                 .isEqualTo(new TargetLimits(codec, max, 0));
+    }
+
+    /** Clusters that are only compatible with Kafka may leave settings out. */
+    @Test
+    void shouldTakeAnyCodecAndWhatTheProducerSendsWhenTheTargetTellsNeither() {
+        for (Config topic : List.of(
+                new Config(List.of()),
+                new Config(List.of(
+                        new ConfigEntry("compression.type", null), new ConfigEntry("max.message.bytes", null))))) {
+            assertThat(new TopicLimits(null, 500_000, Optional.empty()).limits(topic))
+                    .isEqualTo(new TargetLimits(TargetLimits.ANY_CODEC, 500_000));
+        }
     }
 }

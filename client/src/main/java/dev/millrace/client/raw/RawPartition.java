@@ -20,7 +20,8 @@ import java.util.concurrent.CompletableFuture;
 public interface RawPartition {
     /**
      * Appends a record to the partition's open batch, or opens the next one. Its bytes are copied, and not looked at: a
-     * broker refuses the whole batch if they are no record. One that may be larger than {@code max.request.size} or
+     * broker refuses the whole batch if they are no record. One that may be larger than {@code max.request.size} (or
+     * {@code millrace.max.record.size}) or
      * {@code buffer.memory} is compressed alone at once, as what counts is how large it is then, and sent in a batch of its
      * own.
      *

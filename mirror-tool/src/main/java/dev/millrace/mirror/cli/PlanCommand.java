@@ -59,6 +59,7 @@ final class PlanCommand implements Callable<Integer> {
                 config.producer().get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG), plan.targetId());
         out.printf("group   %s on the %s%n%n", plan.group(), plan.isGroupOnTarget() ? "target" : "source");
         plan.obstacle().ifPresent(why -> out.printf("The mirror would not start: %s%n%n", why));
+        plan.warnings().forEach(warning -> out.printf("Warning: %s%n%n", warning));
         NameColumn names = NameColumn.of(
                 "topic", plan.topics().stream().map(topic -> config.names().describe(topic.topic())));
         String row = "%s  %10s  %16s  %16s  %s%n";

@@ -79,6 +79,33 @@ class LimitsIT extends SingleBrokerFixture {
         }
     }
 
+    @Test
+    void shouldSendARecordLargerThanARequestByItselfIfItMay() throws Exception {
+        // given
+        String topic = topic("large-record", ProducerKind.MILLRACE, 1, Map.of("max.message.bytes", "200000"));
+        JudgedSends sends;
+        try (Producer<byte[], byte[]> producer = ProducerKind.MILLRACE.create(
+                ProducerKind.with(cluster.clientConfig(), "millrace.max.record.size", 100_000),
+                "max.request.size",
+                10_000,
+                "batch.size",
+                5_000)) {
+            sends = new JudgedSends(producer, topic);
+
+            // when
+            for (int size : new int[] {100, 100_000 - OVERHEAD, 6_000, 50_000, 100}) {
+                sends.send(size);
+            }
+            Future<RecordMetadata> oneMore = producer.send(record(topic, 100_001 - OVERHEAD));
+
+            // then
+            assertThatThrownBy(oneMore::get)
+                    .hasCauseInstanceOf(RecordTooLargeException.class)
+                    .hasMessageContaining("millrace.max.record.size");
+        }
+        sends.assertAllThere(cluster.clientConfig());
+    }
+
     /** The headers share one value, and the batch is a file of holes: so neither needs the memory that it would take. */
     @Test
     void shouldRefuseWhatNoBatchCanHoldAndGoOnWhenTheLimitsAllowIt(@TempDir Path directory) throws Exception {
