@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -203,7 +204,8 @@ public final class Mirror {
                     new TargetDiagnosis(copies, partitions)::findCause,
                     refusedTopics::isRefusedByTarget,
                     config.policies().waitForTarget(),
-                    this::fail);
+                    this::fail,
+                    this::partitionCounters);
             // All together, before members ask for theirs; what fails is tried again, and told, when a member has it.
             preparing.execute(() -> topics.prepare(matching));
             Timers.repeat(preparing, partitions::prepareWanted, this::fail);
@@ -380,13 +382,17 @@ public final class Mirror {
 
     /** Those of this process. */
     private List<TopicPartition> pausedPartitions() {
-        return members.stream()
-                .flatMap(member -> member.counters().partitions().stream())
+        return partitionCounters()
                 .filter(PartitionCounters::isOwned)
                 .map(PartitionCounters::partition)
                 .filter(partition -> controls.of(partition.topic()).isPaused())
                 .distinct()
                 .toList();
+    }
+
+    /** What members have copied of each partition, also of former ones. */
+    Stream<PartitionCounters> partitionCounters() {
+        return members.stream().flatMap(member -> member.counters().partitions().stream());
     }
 
     /** Where the source's paused partitions end. */

@@ -84,8 +84,7 @@ final class Monitor {
         parts.target.askIfDue(nowNanos);
         Set<TopicPartition> silent = parts.watch.problem().partitions();
         stalls.add(
-                mirror.members().stream()
-                        .flatMap(member -> member.counters().partitions().stream())
+                mirror.partitionCounters()
                         .map(partition -> partition.stallOrNull(silent))
                         .filter(Objects::nonNull)
                         .toList(),
@@ -95,8 +94,7 @@ final class Monitor {
 
     /** Of the partitions that are not paused: the others would never be copied. */
     private void estimateCatchUp(long nowNanos) {
-        Map<Boolean, List<PartitionCounters>> byPaused = mirror.members().stream()
-                .flatMap(member -> member.counters().partitions().stream())
+        Map<Boolean, List<PartitionCounters>> byPaused = mirror.partitionCounters()
                 .filter(PartitionCounters::isOwned)
                 .collect(Collectors.partitioningBy(counters ->
                         mirror.controls().of(counters.partition().topic()).isPaused()));
