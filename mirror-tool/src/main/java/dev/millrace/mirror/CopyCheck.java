@@ -147,8 +147,8 @@ final class CopyCheck {
         long end = first.offset() < 0
                 ? targetStarts.get(partition)
                 : Math.min(targetEnd, first.offset() + SEARCHED_COPIES);
-        return first.offset() >= 0 && isBetween(first.offset(), end, record, copy)
-                || isBetween(Math.max(end, targetEnd - SEARCHED_COPIES), targetEnd, record, copy);
+        boolean isFoundByTime = first.offset() >= 0 && isBetween(first.offset(), end, record, copy);
+        return isFoundByTime || isBetween(Math.max(end, targetEnd - SEARCHED_COPIES), targetEnd, record, copy);
     }
 
     private boolean isBetween(long from, long to, ConsumerRecord<byte[], byte[]> record, TopicPartition copy) {
