@@ -71,7 +71,7 @@ class Mm2TakeOverIT {
         send(clusters.target(), copied);
         commitAsMirrorMaker2(partition, 301);
         for (int i = 1; i <= 3; i++) { // each in a segment of its own
-            send(clusters.source(), List.of(record(partition, time + i * 1_000, "replaced", 300 + i)));
+            send(clusters.source(), List.of(record(partition, time + i * 1_000L, "replaced", 300 + i)));
         }
         await(
                 "it is compacted",
