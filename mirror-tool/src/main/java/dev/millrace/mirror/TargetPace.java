@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 
 /**
  * What the target takes of all partitions, so that one that only waits for its turn on a slow link is known from one of
- * which nothing is taken: while it waits, others have far more acknowledged than they had in flight at first.
+ * which nothing is taken: while it waits, others have several times all acknowledged that they had in flight.
  *
  * <p><b>Threads:</b> one.
  */
@@ -20,10 +20,10 @@ final class TargetPace {
     private OptionalLong ackedNanos = OptionalLong.empty();
     private OptionalLong overtookNanos = OptionalLong.empty();
 
-    /** What a partition had acknowledged and in flight at a time, and has acknowledged since. */
-    private record Turns(long acked, long inFlight, long sinceNanos, long latestAcked) {
-        boolean areOver(long nowAcked) {
-            return nowAcked - acked > TURNS * inFlight;
+    /** What a partition had acknowledged and in flight when its turn began, which is the next after some others. */
+    private record Turns(long acked, long inFlight, int count, long sinceNanos, long latestAcked) {
+        boolean isOneOver(long nowAcked) {
+            return nowAcked - acked > inFlight;
         }
     }
 
@@ -39,14 +39,21 @@ final class TargetPace {
         if (known != null && acked > known.latestAcked) {
             ackedNanos = OptionalLong.of(nowNanos);
         }
-        if (known != null && known.areOver(acked)) {
-            overtookNanos = OptionalLong.of(Math.max(overtookNanos.orElse(known.sinceNanos), known.sinceNanos));
+        turns.put(of, next(known, of, acked));
+    }
+
+    private Turns next(Turns known, PartitionCounters of, long acked) {
+        if (known == null) {
+            return new Turns(acked, of.inFlight(), 0, nowNanos, acked);
         }
-        turns.put(
-                of,
-                known == null || known.areOver(acked)
-                        ? new Turns(acked, of.inFlight(), nowNanos, acked)
-                        : new Turns(known.acked, known.inFlight, known.sinceNanos, acked));
+        if (!known.isOneOver(acked)) {
+            return new Turns(known.acked, known.inFlight, known.count, known.sinceNanos, acked);
+        }
+        if (known.count + 1 < TURNS) {
+            return new Turns(acked, of.inFlight(), known.count + 1, known.sinceNanos, acked);
+        }
+        overtookNanos = OptionalLong.of(Math.max(overtookNanos.orElse(known.sinceNanos), known.sinceNanos));
+        return new Turns(acked, of.inFlight(), 0, nowNanos, acked);
     }
 
     /** Whether a partition that waits since then may only wait for its turn: others go on, and have not overtaken it. */
