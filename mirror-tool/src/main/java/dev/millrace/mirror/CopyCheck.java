@@ -1,10 +1,10 @@
 package dev.millrace.mirror;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
@@ -39,7 +39,10 @@ final class CopyCheck {
         UNCLEAR
     }
 
-    /** How many offsets before the given one are read: some may be compacted, or hold markers of transactions. */
+    /**
+     * How many offsets before the given one are read first. If all of them are compacted, aborted or markers, twice as
+     * many are read, and so on.
+     */
     private static final int LOOK_BACK = 100;
     /** In how many records after the first of its timestamp, and in how many of the last ones, the copy is searched. */
     private static final int SEARCHED_COPIES = 200_000;
@@ -53,6 +56,7 @@ final class CopyCheck {
     private final Map<TopicPartition, Long> sourceStarts;
     private final Map<TopicPartition, Long> sourceEnds;
     private final Map<TopicPartition, Long> sourceStableEnds;
+    private final Map<TopicPartition, Long> targetStarts;
     private final Map<TopicPartition, Long> targetEnds;
 
     /**
@@ -72,7 +76,9 @@ final class CopyCheck {
         sourceStarts = Clusters.offsets(source, partitions, OffsetSpec.earliest());
         sourceEnds = Clusters.offsets(source, partitions, OffsetSpec.latest());
         sourceStableEnds = Clusters.offsets(source, partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED);
-        targetEnds = copies.offsets(copies.existing(partitions), OffsetSpec.latest());
+        Set<TopicPartition> existing = copies.existing(partitions);
+        targetStarts = copies.offsets(existing, OffsetSpec.earliest());
+        targetEnds = copies.offsets(existing, OffsetSpec.latest());
     }
 
     /**
@@ -91,19 +97,27 @@ final class CopyCheck {
             return Verdict.ABSENT;
         }
         try {
-            AtomicReference<ConsumerRecord<byte[], byte[]>> last = new AtomicReference<>();
-            long end = Math.min(offset, sourceStableEnds.get(partition));
-            read(sourceReader, partition, Math.max(start, end - LOOK_BACK), end, record -> {
-                last.set(record);
-                return true;
-            });
-            return last.get() != null && isOnTarget(last.get(), partition, targetEnd)
-                    ? Verdict.PRESENT
-                    : Verdict.UNCLEAR;
+            ConsumerRecord<byte[], byte[]> last =
+                    lastOrNull(partition, start, Math.min(offset, sourceStableEnds.get(partition)));
+            return last == null || isOnTarget(last, partition, targetEnd) ? Verdict.PRESENT : Verdict.UNCLEAR;
         } catch (KafkaException e) {
             LOG.warn("Cannot compare {} with its copy: {}", partition, MirrorException.reason(e));
             return Verdict.UNCLEAR;
         }
+    }
+
+    /** Null if the source has none between these offsets. */
+    private ConsumerRecord<byte[], byte[]> lastOrNull(TopicPartition partition, long start, long end) {
+        AtomicReference<ConsumerRecord<byte[], byte[]>> last = new AtomicReference<>();
+        long from = end;
+        for (long back = LOOK_BACK; last.get() == null && from > start; back *= 2) {
+            from = Math.max(start, end - back);
+            read(sourceReader, partition, from, end, record -> {
+                last.set(record);
+                return true;
+            });
+        }
+        return last.get();
     }
 
     private boolean isOnTarget(ConsumerRecord<byte[], byte[]> record, TopicPartition partition, long targetEnd) {
@@ -114,34 +128,26 @@ final class CopyCheck {
         ListOffsetsResultInfo first = Clusters.awaitUnchecked(copies.target()
                 .listOffsets(Map.of(copy, OffsetSpec.forTimestamp(record.timestamp())))
                 .partitionResult(copy));
-        if (first.offset() < 0) {
-            return false; // All records of the target are older.
-        }
-        // Timestamps need not rise: a record with this one is somewhere after the first that is not older. A mirror
-        // that
-        // has stopped wrote it as one of its last.
-        long end = Math.min(targetEnd, first.offset() + SEARCHED_COPIES);
-        return isBetween(first.offset(), end, record, copy)
-                || isBetween(Math.max(end, targetEnd - SEARCHED_COPIES), targetEnd, record, copy);
+        // Timestamps need not rise: a record with this one is somewhere after the first that is not older, if there is
+        // one. Where the target replaces timestamps, they say less. A mirror that has stopped wrote it as one of its
+        // last.
+        long end = first.offset() < 0
+                ? targetStarts.get(partition)
+                : Math.min(targetEnd, first.offset() + SEARCHED_COPIES);
+        boolean isFoundByTime = first.offset() >= 0 && isBetween(first.offset(), end, record, copy);
+        return isFoundByTime || isBetween(Math.max(end, targetEnd - SEARCHED_COPIES), targetEnd, record, copy);
     }
 
     private boolean isBetween(long from, long to, ConsumerRecord<byte[], byte[]> record, TopicPartition copy) {
         AtomicBoolean isFound = new AtomicBoolean();
         read(targetReader, copy, from, to, candidate -> {
-            boolean isMatch = isCopy(record, candidate);
+            boolean isMatch = RecordComparison.isCopy(record, candidate);
             if (isMatch) {
                 isFound.set(true);
             }
             return !isMatch;
         });
         return isFound.get();
-    }
-
-    private static boolean isCopy(ConsumerRecord<byte[], byte[]> record, ConsumerRecord<byte[], byte[]> copy) {
-        return copy.timestamp() == record.timestamp()
-                && Arrays.equals(copy.key(), record.key())
-                && Arrays.equals(copy.value(), record.value())
-                && copy.headers().equals(record.headers());
     }
 
     /** Reads records up to {@code to}, until {@code goesOn} returns false for one. */

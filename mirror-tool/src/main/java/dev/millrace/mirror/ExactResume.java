@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.DescribeProducersResult;
 import org.apache.kafka.clients.admin.DescribeProducersResult.PartitionProducerState;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
@@ -29,6 +31,7 @@ import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.AuthorizationException;
@@ -57,7 +60,9 @@ import org.slf4j.LoggerFactory;
  */
 final class ExactResume implements PartitionStarts.Finder {
     private static final Logger LOG = LoggerFactory.getLogger(ExactResume.class);
-    private static final int THREADS = 2;
+    /** Each comparison takes some round trips, and has two consumers of its own. */
+    private static final int THREADS = 16;
+
     /** While records differ, what is still on its way to the target, or not replicated yet, may get there. */
     private static final long PATIENCE_NANOS = Duration.ofSeconds(5).toNanos();
 
@@ -68,7 +73,9 @@ final class ExactResume implements PartitionStarts.Finder {
     private final Consumer<Throwable> onFailure;
     private final ScheduledExecutorService threads;
     private final Queue<RecordComparison> idleComparisons = new ConcurrentLinkedQueue<>();
-    private final Map<String, Boolean> compacted = new ConcurrentHashMap<>();
+    /** Settings of the source's topics, asked for once, many at a time. */
+    private final Map<String, KafkaFuture<Config>> settings = new ConcurrentHashMap<>();
+
     private final Queue<EndQuestion> endQuestions = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean areEndsAsked = new AtomicBoolean();
     /** Of these the source has been asked where they begin, and has not told it. */
@@ -170,6 +177,7 @@ final class ExactResume implements PartitionStarts.Finder {
             }
         }
         if (!known.isEmpty()) {
+            askForSettings(known.keySet());
             TopicNames names = clients.copies().names();
             DescribeProducersResult answer =
                     clients.copies().target().describeProducers(names.onTarget(known.keySet()));
@@ -180,6 +188,12 @@ final class ExactResume implements PartitionStarts.Finder {
         if (!first.isEmpty()) {
             startAtFirstRecord(first);
         }
+    }
+
+    private void askForSettings(Collection<TopicPartition> partitions) {
+        Set<String> unknown = Clusters.topics(partitions);
+        unknown.removeAll(settings.keySet());
+        Clusters.batches(unknown).forEach(batch -> settings.putAll(Clusters.topicConfigs(clients.source(), batch)));
     }
 
     /** So that no offset is committed before that, which would look like a gap at the next start. */
@@ -359,15 +373,13 @@ final class ExactResume implements PartitionStarts.Finder {
     }
 
     private boolean isCompacted(String topic) {
-        return compacted.computeIfAbsent(topic, name -> {
-            try {
-                return TopicSettings.cleanupPolicies(Clusters.topicConfig(clients.source(), name))
-                        .contains(TopicConfig.CLEANUP_POLICY_COMPACT);
-            } catch (ExecutionException e) {
-                LOG.debug("Cannot read the settings of topic {}", name, e);
-                return true; // which is right in either case
-            }
-        });
+        try {
+            return TopicSettings.cleanupPolicies(Clusters.await(settings.get(topic)))
+                    .contains(TopicConfig.CLEANUP_POLICY_COMPACT);
+        } catch (ExecutionException e) {
+            LOG.debug("Cannot read the settings of topic {}", topic, e);
+            return true; // which is right in either case
+        }
     }
 
     private void startAtLeastOnce(Search search, int epoch, String reason) {

@@ -183,7 +183,8 @@ public final class Mirror {
                     new TargetDiagnosis(copies, partitions)::findCause,
                     refusedTopics::isRefusedByTarget,
                     config.policies().waitForTarget(),
-                    lifecycle::fail);
+                    lifecycle::fail,
+                    monitor::partitionCounters);
             // All together, before members ask for theirs; what fails is tried again, and told, when a member has it.
             preparing.execute(() -> topics.prepare(matching));
             Timers.repeat(preparing, partitions::prepareWanted, lifecycle::fail);

@@ -51,6 +51,16 @@ final class MirrorBean implements MirrorMXBean {
     }
 
     @Override
+    public long getFetchedBytes() {
+        return mirror.get().bytes().fetched();
+    }
+
+    @Override
+    public long getWrittenBytes() {
+        return mirror.get().bytes().written();
+    }
+
+    @Override
     public long getInFlightRecords() {
         return mirror.get().totals().inFlight();
     }

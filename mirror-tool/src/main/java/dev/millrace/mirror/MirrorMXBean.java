@@ -20,6 +20,12 @@ public interface MirrorMXBean {
     /** Of these records, as they were sent. */
     long getBytes();
 
+    /** Of whole batches of the source to be copied, as it has them compressed; 0 if Kafka's consumer reads them. */
+    long getFetchedBytes();
+
+    /** Of whole batches sent to the target, as they are compressed there. */
+    long getWrittenBytes();
+
     long getInFlightRecords();
 
     /** The producer's memory in use. */

@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
@@ -96,8 +97,7 @@ final class Monitor {
         parts.target.askIfDue(nowNanos);
         Set<TopicPartition> silent = parts.watch.problem().partitions();
         stalls.add(
-                members().stream()
-                        .flatMap(member -> member.counters().partitions().stream())
+                partitionCounters()
                         .map(partition -> partition.stallOrNull(silent))
                         .filter(Objects::nonNull)
                         .toList(),
@@ -107,8 +107,7 @@ final class Monitor {
 
     /** Of the partitions that are not paused: the others would never be copied. */
     private void estimateCatchUp(long nowNanos) {
-        Map<Boolean, List<PartitionCounters>> byPaused = members().stream()
-                .flatMap(member -> member.counters().partitions().stream())
+        Map<Boolean, List<PartitionCounters>> byPaused = partitionCounters()
                 .filter(PartitionCounters::isOwned)
                 .collect(Collectors.partitioningBy(
                         counters -> controls.of(counters.partition().topic()).isPaused()));
@@ -120,13 +119,17 @@ final class Monitor {
 
     /** Those of this process. */
     List<TopicPartition> pausedPartitions() {
-        return members().stream()
-                .flatMap(member -> member.counters().partitions().stream())
+        return partitionCounters()
                 .filter(PartitionCounters::isOwned)
                 .map(PartitionCounters::partition)
                 .filter(partition -> controls.of(partition.topic()).isPaused())
                 .distinct()
                 .toList();
+    }
+
+    /** What members have copied of each partition, also of former ones. */
+    Stream<PartitionCounters> partitionCounters() {
+        return members().stream().flatMap(member -> member.counters().partitions().stream());
     }
 
     /** What the members have done so far. */

@@ -80,6 +80,16 @@ final class PartitionCounters implements AckListener {
         return isOwned;
     }
 
+    /** Records that the target has acknowledged so far. */
+    long acked() {
+        return records.getAcquire();
+    }
+
+    /** Records that were sent and are not acknowledged, about a second ago. */
+    long inFlight() {
+        return inFlight.getAcquire();
+    }
+
     /** Records of the source that the target has not acknowledged; negative if it is not known. */
     long lag() {
         return lag.getAcquire();

@@ -2,6 +2,8 @@ package dev.millrace.mirror;
 
 import dev.millrace.client.MillraceConfig;
 import dev.millrace.client.MillraceProducer;
+import dev.millrace.client.raw.RawProducer;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -19,6 +21,11 @@ public enum ProducerKind {
         }
 
         @Override
+        void requestTopics(Producer<byte[], byte[]> producer, Collection<String> topics) {
+            RawProducer.of(producer).requestTopics(topics);
+        }
+
+        @Override
         public boolean isOwnSetting(String key) {
             return key.startsWith("millrace.");
         }
@@ -28,6 +35,9 @@ public enum ProducerKind {
         public Producer<byte[], byte[]> create(Map<String, Object> config) {
             return new KafkaProducer<>(config);
         }
+
+        @Override
+        void requestTopics(Producer<byte[], byte[]> producer, Collection<String> topics) {} // it has no such request
 
         @Override
         public boolean isOwnSetting(String key) {
@@ -48,6 +58,9 @@ public enum ProducerKind {
 
     /** Opens a producer; throws a {@code KafkaException} if the configuration is wrong. */
     public abstract Producer<byte[], byte[]> create(Map<String, Object> config);
+
+    /** Has the producer ask for these topics together; else it asks for each when its first record comes. */
+    abstract void requestTopics(Producer<byte[], byte[]> producer, Collection<String> topics);
 
     /** Whether this producer reads this setting, which is not in {@code ProducerConfig}. */
     public abstract boolean isOwnSetting(String key);

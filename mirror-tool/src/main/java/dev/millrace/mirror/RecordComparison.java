@@ -60,7 +60,8 @@ final class RecordComparison implements AutoCloseable {
             ConsumerRecord<byte[], byte[]> last = null;
             for (long i = 0; i < count; i++) {
                 last = source.nextOrNull();
-                if (last == null || !isCopy(last, target.nextOrNull())) {
+                ConsumerRecord<byte[], byte[]> copy = last == null ? null : target.nextOrNull();
+                if (copy == null || !isCopy(last, copy)) {
                     return Optional.empty();
                 }
             }
@@ -71,13 +72,12 @@ final class RecordComparison implements AutoCloseable {
         }
     }
 
-    private static boolean isCopy(ConsumerRecord<byte[], byte[]> record, ConsumerRecord<byte[], byte[]> copyOrNull) {
-        return copyOrNull != null
-                && (copyOrNull.timestamp() == record.timestamp()
-                        || copyOrNull.timestampType() == TimestampType.LOG_APPEND_TIME)
-                && Arrays.equals(copyOrNull.key(), record.key())
-                && Arrays.equals(copyOrNull.value(), record.value())
-                && copyOrNull.headers().equals(record.headers());
+    /** Whether all is equal; timestamps that the target has replaced count as equal. */
+    static boolean isCopy(ConsumerRecord<byte[], byte[]> record, ConsumerRecord<byte[], byte[]> copy) {
+        return (copy.timestamp() == record.timestamp() || copy.timestampType() == TimestampType.LOG_APPEND_TIME)
+                && Arrays.equals(copy.key(), record.key())
+                && Arrays.equals(copy.value(), record.value())
+                && copy.headers().equals(record.headers());
     }
 
     private static final class Reader {

@@ -52,17 +52,17 @@ final class SourceGroupMembers implements MirrorMembers {
     }
 
     private void beforeCopying(Set<String> topics) {
-        if (config.mode().isFetching()) {
-            askForTopics(topics);
-        }
+        askForTopics(topics);
         existing.warnIfAny(topics);
     }
 
-    /** Or each topic would wait for two answers of its own when its first batch has come. */
+    /** Or each topic would wait for answers of its own when its first record has come. */
     private void askForTopics(Set<String> topics) {
         List<String> copies = topics.stream().map(config.names()::onTarget).toList();
-        RawProducer.of(producer).requestTopics(copies);
-        shared.limits().prepare(copies);
+        config.producerKind().requestTopics(producer, copies);
+        if (config.mode().isFetching()) {
+            shared.limits().prepare(copies);
+        }
     }
 
     private CarefulCopy.Context careful(RefusedRecords refused, DeadLetters letters) {

@@ -82,7 +82,7 @@ public record TakeOver(String group, List<Position> positions) {
                         config.names().onTarget(partitions));
             }
             Map<TopicPartition, Long> offsets = findStopped(partitions);
-            requireCopies(offsets);
+            requireCopies(group, offsets);
             commit(group, offsets);
             return new TakeOver(group, positions(partitions, offsets));
         }
@@ -161,25 +161,38 @@ public record TakeOver(String group, List<Position> positions) {
         }
 
         /** Else the mirror would leave a hole: it goes on in another topic than MirrorMaker 2 has written to, or in a new one. */
-        private void requireCopies(Map<TopicPartition, Long> offsets) {
-            Set<TopicPartition> without = new TreeSet<>(ORDER);
+        private void requireCopies(String group, Map<TopicPartition, Long> offsets) {
+            Set<TopicPartition> absent = new TreeSet<>(ORDER);
+            Set<TopicPartition> unclear = new TreeSet<>(ORDER);
             try (KafkaConsumer<byte[], byte[]> sourceReader = Clusters.createReader(config.consumer());
                     KafkaConsumer<byte[], byte[]> targetReader = Clusters.createReader(config.producer())) {
                 CopyCheck copies = new CopyCheck(source, copies(), sourceReader, targetReader, offsets.keySet());
                 offsets.forEach((partition, offset) -> {
-                    if (copies.check(partition, offset) != CopyCheck.Verdict.PRESENT) {
-                        without.add(partition);
+                    switch (copies.check(partition, offset)) {
+                        case PRESENT -> {}
+                        case ABSENT -> absent.add(partition);
+                        case UNCLEAR -> unclear.add(partition);
                     }
                 });
             }
-            if (!without.isEmpty()) {
-                TopicPartition first = without.iterator().next();
+            if (!absent.isEmpty()) {
+                TopicPartition first = absent.iterator().next();
                 throw MirrorException.failed("The target does not have the last record that MirrorMaker 2 should have"
-                        + " copied, of " + shown(without) + ", whose copy would be "
+                        + " copied, of " + shown(absent) + ", whose copy would be "
                         + config.names().onTarget(first) + ". Has it written to topics of other names"
                         + " (--topic-prefix " + from.alias() + ". is what its DefaultReplicationPolicy does), or was a"
                         + " topic created anew? --exclude-topics leaves topics out, which the mirror then copies from"
                         + " the beginning");
+            }
+            if (!unclear.isEmpty()) {
+                TopicPartition first = unclear.iterator().next();
+                throw MirrorException.failed("The target has records of " + shown(unclear) + ", but not, among those"
+                        + " that were looked at, the last one of the source before the offset of MirrorMaker 2. It may"
+                        + " have been deleted there, or changed by a transformation, or another program writes to the"
+                        + " topic. 'mirror verify' tells how the copies differ. If the mirror is to go on there all the"
+                        + " same, commit the offset on the source yourself, and those of all others: kafka-consumer-groups"
+                        + " --group " + group + " --topic " + first.topic() + ":" + first.partition()
+                        + " --reset-offsets --to-offset " + offsets.get(first) + " --execute");
             }
         }
 

@@ -5,6 +5,7 @@ import dev.millrace.mirror.TransactionalMember.Consumers;
 import dev.millrace.mirror.TransactionalMember.Target;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -12,6 +13,7 @@ import java.util.UUID;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.TopicPartition;
@@ -26,6 +28,8 @@ final class TargetGroupMembers implements MirrorMembers {
     private final Shared shared;
     private final String group;
     private final TargetTransactions transactions;
+    /** That of the transactions now; written before the topics are read that it is to know. */
+    private volatile RawProducer producer;
 
     /**
      * @param consumer configuration with the group on the source
@@ -39,14 +43,29 @@ final class TargetGroupMembers implements MirrorMembers {
         this.group = group;
         this.topics = topics;
         this.shared = shared;
-        shared.partitions()
-                .callBeforeReady(copied -> shared.limits()
-                        .prepare(copied.stream().map(config.names()::onTarget).toList()));
         this.transactions = new TargetTransactions(
                 transactionalId(),
                 id -> config.producerKind().create(DerivedConfigs.transactional(config.producer(), id)),
-                producer -> shared.target(config.mode(), RawProducer.of(producer)::partitionWithoutWaiting),
+                this::targetOf,
                 System::nanoTime);
+        shared.partitions().callBeforeReady(this::beforeReady);
+    }
+
+    private PartitionCopy.Target targetOf(Producer<byte[], byte[]> next) {
+        producer = RawProducer.of(next);
+        producer.requestTopics(onTarget(shared.partitions().topics()));
+        return shared.target(config.mode(), producer::partitionWithoutWaiting);
+    }
+
+    /** Or each topic would wait for answers of its own when its first batch has come. */
+    private void beforeReady(Set<String> copied) {
+        List<String> copies = onTarget(copied);
+        producer.requestTopics(copies);
+        shared.limits().prepare(copies);
+    }
+
+    private List<String> onTarget(Set<String> copied) {
+        return copied.stream().map(config.names()::onTarget).toList();
     }
 
     /** The same after a restart, if the member has a name: then the start ends what the former process has left open. */

@@ -75,6 +75,13 @@ final class TargetPartitions {
         return ready.contains(partition);
     }
 
+    /** Topics of the source that are copied, or are to be. */
+    Set<String> topics() {
+        Set<String> topics = Clusters.topics(wanted);
+        topics.addAll(Clusters.topics(ready)); // after the others, which move to these
+        return topics;
+    }
+
     /** The target lacks the partition, or its producer does not find it: it has to be made ready again. */
     void onMissing(TopicPartition partition) {
         if (ready.remove(partition)) {

@@ -10,13 +10,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Watches for partitions of which the target takes nothing although records wait. Says so once and then once a minute,
- * says when all go on, and ends the mirror when one has waited longer than it may.
+ * says when all go on, and ends the mirror when one has waited longer than it may. A partition that waits for its turn on a
+ * slow link is none of them.
  *
  * <p><b>Threads:</b> any member of the group reports; one timer looks.
  * <p><b>Ordering:</b> reports are immutable maps in a concurrent map; {@code isTold} and {@code problem} are written by the timer. Only the
@@ -35,6 +38,8 @@ final class TargetWatch {
     private final Predicate<String> isRefused;
     private final Duration limit;
     private final Consumer<Throwable> onTooLong;
+    private final Supplier<Stream<PartitionCounters>> counters;
+    private final TargetPace pace = new TargetPace();
     private final Map<Object, Map<TopicPartition, Long>> reports = new ConcurrentHashMap<>();
     private final Map<TopicPartition, Wait> waits = new HashMap<>();
     private volatile boolean isTold;
@@ -57,16 +62,19 @@ final class TargetWatch {
      * @param isRefused whether a topic is not mirrored because of its name, so that nothing of it is expected
      * @param limit how long a partition may wait
      * @param onTooLong is told if one waits longer
+     * @param counters of all partitions
      */
     TargetWatch(
             Function<Set<TopicPartition>, String> findCause,
             Predicate<String> isRefused,
             Duration limit,
-            Consumer<Throwable> onTooLong) {
+            Consumer<Throwable> onTooLong,
+            Supplier<Stream<PartitionCounters>> counters) {
         this.findCause = findCause;
         this.isRefused = isRefused;
         this.limit = limit;
         this.onTooLong = onTooLong;
+        this.counters = counters;
     }
 
     /**
@@ -92,6 +100,7 @@ final class TargetWatch {
     /** Looks at the reports. To be called about once a second. */
     void look(long nowNanos) {
         updateWaits(nowNanos);
+        pace.look(counters.get(), nowNanos);
         Map<TopicPartition, Long> stalled = stalled(nowNanos);
         if (stalled.isEmpty()) {
             if (isTold) {
@@ -142,7 +151,7 @@ final class TargetWatch {
         long least = Math.min(QUIET_NANOS, limit.toNanos());
         Map<TopicPartition, Long> stalled = new HashMap<>();
         waits.forEach((partition, wait) -> {
-            if (nowNanos - wait.sinceNanos >= least) {
+            if (nowNanos - wait.sinceNanos >= least && !pace.mayBeInTurn(wait.sinceNanos, least)) {
                 stalled.put(partition, nowNanos - wait.sinceNanos);
             }
         });

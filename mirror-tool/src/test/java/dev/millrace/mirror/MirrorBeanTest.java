@@ -28,6 +28,8 @@ class MirrorBeanTest {
             assertThat(bean.isReady()).isTrue();
             assertThat(bean.getRecords()).isEqualTo(100);
             assertThat(bean.getBytes()).isEqualTo(60);
+            assertThat(bean.getFetchedBytes()).isEqualTo(4_000);
+            assertThat(bean.getWrittenBytes()).isEqualTo(4_500);
             assertThat(bean.getInFlightRecords()).isEqualTo(20);
             assertThat(bean.getInFlightBytes()).isEqualTo(1_000);
             assertThat(bean.getLagRecords()).isEqualTo(27);

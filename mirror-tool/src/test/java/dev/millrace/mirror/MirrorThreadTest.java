@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.LogTruncationException;
@@ -663,7 +664,8 @@ class MirrorThreadTest {
                 new MirrorObserver() {},
                 sender,
                 Optional.empty());
-        TargetWatch watch = new TargetWatch(stalled -> "", topic -> false, MirrorPolicies.FOREVER, mirror::fail);
+        TargetWatch watch =
+                new TargetWatch(stalled -> "", topic -> false, MirrorPolicies.FOREVER, mirror::fail, Stream::of);
         GivenUpRecords givenUp = new GivenUpRecords(ProducerKind.STOCK, null, TopicNames.KEPT);
         return new MirrorThread(mirror, consumer, positions, target, watch, copier, givenUp);
     }

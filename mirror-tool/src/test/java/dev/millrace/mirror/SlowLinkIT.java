@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Exactly once over a link that carries less than the producer's memory in the time after which a partition hangs. */
+/** Links that carry less than the producer's memory in the time after which a partition hangs. */
 @Timeout(1_800) // for a hang only
 class SlowLinkIT {
     private static final Duration STOP = Duration.ofSeconds(40);
@@ -74,6 +74,25 @@ class SlowLinkIT {
         assertThat(clusters.compareForCommittedReader(topic))
                 .as("seed %d", seed)
                 .matches(Comparison::isExact);
+    }
+
+    /** A turn of all partitions takes half a minute. */
+    @Test
+    void shouldNotWarnOfPartitionsThatWaitForTheirTurn() throws Exception {
+        String topic = "turns";
+        int records = 1_280;
+        fill(topic, records);
+        FaultProxy proxy = clusters.target().proxy(1);
+        proxy.limitBytesPerSecond(MB / 2);
+        try (MirrorProcess mirror = mirror(topic, topic, "--resume=exact")) {
+            await("all is committed", () -> clusters.committed(topic) == records, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+            assertThat(mirror.output()).doesNotContain("has taken nothing");
+        } finally {
+            proxy.limitBytesPerSecond(Long.MAX_VALUE);
+        }
+
+        assertThat(clusters.compare(topic)).as("seed %d", seed).matches(Comparison::isExact);
     }
 
     @Test

@@ -20,6 +20,9 @@ class TargetWatchTest {
     private static final TopicPartition FIRST = new TopicPartition("orders", 0);
     private static final TopicPartition SECOND = new TopicPartition("orders", 1);
 
+    private final PartitionCounters first = new PartitionCounters(FIRST);
+    private final PartitionCounters second = new PartitionCounters(SECOND);
+    private final List<PartitionCounters> counters = List.of(first, second);
     private final List<Throwable> failures = new ArrayList<>();
     private final Logger log = (Logger) LoggerFactory.getLogger(TargetWatch.class);
     private final ListAppender<ILoggingEvent> told = new ListAppender<>();
@@ -67,6 +70,51 @@ class TargetWatchTest {
         assertThat(messages()).isEmpty();
     }
 
+    /** Each partition has 1,000 records in flight, and its turn every 30 seconds. */
+    @Test
+    void shouldSayNothingOfPartitionsThatWaitForTheirTurnOnASlowLink() {
+        inFlight(first, 1_000);
+        inFlight(second, 1_000);
+
+        for (int second = 0; second < 300; second++) {
+            acknowledge(second % 30 < 15 ? first : this.second, 60);
+            watch.report(this, Map.of(FIRST, first.acked(), SECOND, this.second.acked()));
+            lookEachSecond(second, second);
+        }
+
+        assertThat(messages()).isEmpty();
+    }
+
+    @Test
+    void shouldTellOfAPartitionThatOthersOvertake() {
+        inFlight(first, 1_000);
+        inFlight(second, 10);
+
+        for (int second = 0; second < 20; second++) {
+            acknowledge(this.second, 10);
+            watch.report(this, Map.of(FIRST, 5L, SECOND, this.second.acked()));
+            lookEachSecond(second, second);
+        }
+
+        assertThat(messages()).singleElement().asString().contains("orders-0 for 10 seconds");
+    }
+
+    @Test
+    void shouldTellOfASlowLinkThatCarriesNothingAnyMore() {
+        inFlight(first, 1_000);
+        inFlight(second, 1_000);
+        watch.report(this, Map.of(FIRST, 5L, SECOND, 5L));
+        lookEachSecond(0, 6);
+        acknowledge(second, 100);
+        watch.report(this, Map.of(FIRST, 5L, SECOND, 105L));
+
+        lookEachSecond(7, 16);
+        assertThat(messages()).isEmpty();
+        lookEachSecond(17, 17);
+
+        assertThat(messages()).singleElement().asString().contains("orders-0, orders-1 for 17 seconds");
+    }
+
     @Test
     void shouldExpectNothingOfATopicThatIsRefused() {
         watch.report(this, Map.of(new TopicPartition("refused", 0), 5L));
@@ -109,7 +157,15 @@ class TargetWatchTest {
     }
 
     private TargetWatch watch(Duration limit) {
-        return new TargetWatch(stalled -> "asleep", "refused"::equals, limit, failures::add);
+        return new TargetWatch(stalled -> "asleep", "refused"::equals, limit, failures::add, counters::stream);
+    }
+
+    private static void inFlight(PartitionCounters of, long records) {
+        of.onMeasured(records, records, null, 0);
+    }
+
+    private static void acknowledge(PartitionCounters of, long records) {
+        of.onAcked(records, records, -1, 0);
     }
 
     private void lookEachSecond(int from, int to) {

@@ -28,6 +28,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -439,7 +440,8 @@ class TransactionalMemberTest {
         topics.refreshIfDue(0);
         TargetProgress progress =
                 new TargetProgress(mirror.commits(), group, source, ResetPolicy.of(reset), partitions -> Map.of());
-        TargetWatch watch = new TargetWatch(unused -> "", topic -> false, MirrorPolicies.FOREVER, mirror::fail);
+        TargetWatch watch =
+                new TargetWatch(unused -> "", topic -> false, MirrorPolicies.FOREVER, mirror::fail, Stream::of);
         return new TransactionalMember(
                 mirror,
                 new TransactionalMember.Consumers(group, source),

@@ -65,6 +65,7 @@ final class StatusCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         printCondition(now, out);
         printPartitions(before, now, out);
+        printBytes(now, out);
         printMembers(now, out);
         printEvents(now, out);
         out.flush();
@@ -162,6 +163,19 @@ final class StatusCommand implements Callable<Integer> {
         double catchUp = number(now, "catchUpSeconds");
         if (catchUp > 0) {
             out.printf("%nAt the rate of the last minute it has caught up in %s.%n", Words.duration(catchUp));
+        }
+    }
+
+    private static void printBytes(Map<String, Object> now, PrintWriter out) {
+        long fetched = (long) number(now, "fetchedBytes");
+        String written = Words.bytes((long) number(now, "writtenBytes"));
+        if (fetched > 0) { // else Kafka's consumer has fetched
+            out.printf(
+                    "%n%s in whole batches were read from the source, and %s written to the target, compressed as they"
+                            + " are there.%n",
+                    Words.bytes(fetched), written);
+        } else {
+            out.printf("%n%s in whole batches were written to the target, compressed as they are there.%n", written);
         }
     }
 

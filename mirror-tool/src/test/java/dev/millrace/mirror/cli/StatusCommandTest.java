@@ -41,6 +41,8 @@ class StatusCommandTest {
                         "orders-1 1 0 3 3 1",
                         "all 100 0 27 20",
                         "At the rate of the last minute it has caught up in 90 s.",
+                        "4.0 kB in whole batches were read from the source, and 4.5 kB written to the target, compressed"
+                                + " as they are there.",
                         "mirror-0: in the group, 2 partitions, polled 0.5 s ago",
                         "2023-11-14T22:13:20Z WARN Gap in topic \u00e4 \"x\": 1")
                 .noneMatch(line -> line.contains("gone"));

@@ -83,7 +83,7 @@ class StatusPageTest {
             assertThat(cell(0, 8)).isEqualTo("target-silent");
             assertThat(cell(1, 0)).startsWith("small-");
             assertThat(text("state")).isEqualTo("running");
-            assertThat(text("tiles")).contains("caught up in90 s");
+            assertThat(text("tiles")).contains("caught up in90 s", "read4000B", "written4500B");
             assertThat(text("route")).isEqualTo("old:9092 → new:9092");
             assertThat(text("members")).contains("mirror-0");
             assertThat(text("counts")).contains("gaps: 1");

@@ -11,10 +11,12 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A TCP proxy in front of one broker that breaks connections on command, at once or at the next request of some kind.
@@ -57,6 +59,7 @@ public final class FaultProxy implements AutoCloseable {
     private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
     private final Deque<PlannedFault> plannedFaults = new ArrayDeque<>();
     private final AtomicInteger accepted = new AtomicInteger();
+    private final Map<Short, LongAdder> requests = new ConcurrentHashMap<>();
     private volatile int targetPort;
     private volatile long bytesPerSecond = Long.MAX_VALUE;
     private volatile VersionLimit versionLimit;
@@ -84,6 +87,12 @@ public final class FaultProxy implements AutoCloseable {
     /** The number of connections that it has accepted so far. */
     public int accepted() {
         return accepted.get();
+    }
+
+    /** The number of requests of this kind that clients have sent so far. */
+    public long requests(ApiKeys kind) {
+        LongAdder count = requests.get(kind.id);
+        return count == null ? 0 : count.sum();
     }
 
     /** The port of 127.0.0.1 to which it connects new connections. */
@@ -222,6 +231,10 @@ public final class FaultProxy implements AutoCloseable {
 
     synchronized void wakeWaiting() {
         notifyAll();
+    }
+
+    void onRequest(short apiKey) {
+        requests.computeIfAbsent(apiKey, unused -> new LongAdder()).increment();
     }
 
     /** Removes and returns the fault that is to happen to a request of this kind; null if there is none. */

@@ -143,7 +143,9 @@ final class ProxyConnection {
             apiVersions = VersionLimit.version(request); // the client sends nothing else until it has the answer
         }
         ByteBuffer header = ByteBuffer.wrap(request, SIZE_BYTES, request.length - SIZE_BYTES);
-        PlannedFault planned = dropped != null ? null : proxy.takePlannedFault(header.getShort(SIZE_BYTES));
+        short kind = header.getShort(SIZE_BYTES);
+        proxy.onRequest(kind);
+        PlannedFault planned = dropped != null ? null : proxy.takePlannedFault(kind);
         Fault fault = planned == null ? null : planned.fault();
         if (fault == Fault.DROP_RESPONSE) {
             int correlationId = header.getInt(SIZE_BYTES + 2 * Short.BYTES);

@@ -60,6 +60,11 @@ public final class SlowLink implements AutoCloseable {
         return server.getLocalPort();
     }
 
+    /** The port of 127.0.0.1 in front of which it is. */
+    public int targetPort() {
+        return targetPort;
+    }
+
     /** Closes all connections and accepts no more. */
     @Override
     public void close() {
