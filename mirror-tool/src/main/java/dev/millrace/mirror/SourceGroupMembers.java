@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.Producer;
@@ -67,11 +66,10 @@ final class SourceGroupMembers implements MirrorMembers {
     }
 
     private CarefulCopy.Context careful(RefusedRecords refused, DeadLetters letters) {
-        AtomicInteger readers = new AtomicInteger();
         return new CarefulCopy.Context(
                 producer,
                 config.names(),
-                () -> new StretchReader(consumer, readers.getAndIncrement()),
+                new StretchReaders(number -> new StretchReader(consumer, number)),
                 shared.partitions(),
                 refused,
                 letters,
