@@ -73,8 +73,8 @@ final class InheritedProgress {
         int absent = verdicts.get(CopyCheck.Verdict.ABSENT).size();
         if (absent > 0) {
             LOG.info(
-                    "Group {} has progress in {} of which this target has nothing; there the mirror starts where"
-                            + " auto.offset.reset says",
+                    "Group {} has progress in {} of which this target has nothing; there the mirror starts as with new"
+                            + " topics",
                     OLD_GROUP,
                     Words.count(absent, "partition"));
         }
@@ -157,10 +157,7 @@ final class InheritedProgress {
     }
 
     private Map<TopicPartition, OffsetAndMetadata> offsets(String group) {
-        Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>(
-                Clusters.awaitUnchecked(source.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
-        offsets.values().removeIf(offset -> offset == null);
-        return offsets;
+        return MirrorPositions.committed(source, group);
     }
 
     private boolean isInUse(String group) {

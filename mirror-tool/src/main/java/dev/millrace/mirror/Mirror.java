@@ -53,6 +53,8 @@ public final class Mirror {
     /** The ids of topics that were not there when they were assigned. */
     private Function<String, Uuid> idsOfMissing = topic -> Uuid.ZERO_UUID;
 
+    private Set<TopicPartition> unplacedAtFirstStart = Set.of();
+
     /** Written once, when all exist. */
     private volatile List<Member> members = List.of();
 
@@ -140,6 +142,17 @@ public final class Mirror {
                 jmx.show("Mirror", new MirrorBean(this::status));
                 identities.watch();
                 idsOfMissing = identities::ofMissing;
+                MirrorPositions progress =
+                        start.repeat(() -> MirrorPositions.read(config, source, target, sourceId, targetId));
+                if (progress == null) {
+                    return;
+                }
+                new ForeignPositions(config, source, target).tell(progress);
+                unplacedAtFirstStart =
+                        start.repeat(() -> new FirstStart(this, source, consumer).place(topics, progress, identities));
+                if (unplacedAtFirstStart == null) {
+                    return;
+                }
                 PartitionSizes sizes = new LogSizes("source", source);
                 Groups groups = new Groups(
                         DerivedConfigs.withSizes(consumer, isExactlyOnce() ? sizes.ofCopies(names()) : sizes),
@@ -411,6 +424,11 @@ public final class Mirror {
     /** Is told where records are at the target. */
     CopiedOffsets copiedOffsets() {
         return copiedOffsets;
+    }
+
+    /** As {@link FirstStart#place} returns it. */
+    Set<TopicPartition> unplacedAtFirstStart() {
+        return unplacedAtFirstStart;
     }
 
     CopyMode mode() {

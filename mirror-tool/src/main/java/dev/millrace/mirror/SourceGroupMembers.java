@@ -88,7 +88,8 @@ final class SourceGroupMembers implements MirrorMembers {
         TargetPartitions targets = shared.partitions();
         SourceProgress progress = new SourceProgress(
                 mirror, member, without -> existing.onWithoutPosition(policy.isEarliest() ? without : Set.of()));
-        SourcePositions positions = new SourcePositions(member, progress, policy, changes.identities());
+        SourcePositions positions =
+                new SourcePositions(member, progress, policy, changes.identities(), mirror.unplacedAtFirstStart());
         PartitionCopier copier;
         if (isFetching) {
             copier = new BatchCopier(

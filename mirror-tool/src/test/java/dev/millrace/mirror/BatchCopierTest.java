@@ -14,6 +14,7 @@ import dev.millrace.mirror.support.FakeSourceConsumer;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -53,7 +54,11 @@ class BatchCopierTest {
     private final Map<String, Uuid> sourceIds = new ConcurrentHashMap<>(Map.of("orders", ID));
     private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(sourceIds));
     private final SourcePositions positions = new SourcePositions(
-            consumer, new SourceProgress(mirror, consumer, without -> {}), ResetPolicy.of("earliest"), identities);
+            consumer,
+            new SourceProgress(mirror, consumer, without -> {}),
+            ResetPolicy.of("earliest"),
+            identities,
+            new HashSet<>());
     private Fetcher fetcher;
     private final BatchCopier copier = copier(Optional.empty());
 

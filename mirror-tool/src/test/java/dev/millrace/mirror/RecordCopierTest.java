@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.support.FakeSourceConsumer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -37,7 +38,11 @@ class RecordCopierTest {
     private final TargetPartitions targets = Targets.prepared(partition -> true, mirror::fail);
     private final TopicIdentities identities = new TopicIdentities(names -> Map.of());
     private final SourcePositions positions = new SourcePositions(
-            consumer, new SourceProgress(mirror, consumer, without -> {}), ResetPolicy.of("earliest"), identities);
+            consumer,
+            new SourceProgress(mirror, consumer, without -> {}),
+            ResetPolicy.of("earliest"),
+            identities,
+            new HashSet<>());
     /** Partition and source offset of what was sent. */
     private final List<String> sent = new ArrayList<>();
 
