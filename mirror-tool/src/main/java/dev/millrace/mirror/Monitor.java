@@ -183,6 +183,11 @@ final class Monitor {
         if (mirror.failure() != null) {
             return MirrorException.stopped(mirror.failure()).getMessage();
         }
+        String ofClients =
+                parts == null || !mirror.isRunning() ? "" : firstOf(parts.source.failure(), parts.target.failure());
+        if (!ofClients.isEmpty()) {
+            return ofClients;
+        }
         return members.stream()
                 .filter(member ->
                         parts != null && member.silentSeconds() > TimeUnit.NANOSECONDS.toSeconds(parts.maxSilentNanos))
