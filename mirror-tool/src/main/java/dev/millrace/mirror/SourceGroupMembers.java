@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import dev.millrace.client.raw.RawProducer;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -13,6 +14,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -86,8 +88,7 @@ final class SourceGroupMembers implements MirrorMembers {
                 ResetPolicy.of(own.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
         SourceChanges changes = shared.changes();
         TargetPartitions targets = shared.partitions();
-        SourceProgress progress = new SourceProgress(
-                mirror, member, without -> existing.onWithoutPosition(policy.isEarliest() ? without : Set.of()));
+        SourceProgress progress = new SourceProgress(mirror, member, this::onWithoutPosition);
         SourcePositions positions =
                 new SourcePositions(member, progress, policy, changes.identities(), mirror.unplacedAtFirstStart());
         PartitionCopier copier;
@@ -110,6 +111,12 @@ final class SourceGroupMembers implements MirrorMembers {
         }
         GivenUpRecords givenUp = new GivenUpRecords(config.producerKind(), producer, config.names());
         return new MirrorThread(mirror, member, positions, targets, shared.watch(), copier, givenUp);
+    }
+
+    private void onWithoutPosition(Set<TopicPartition> partitions) {
+        Set<TopicPartition> fromFirstRecord = new HashSet<>(partitions);
+        fromFirstRecord.removeAll(mirror.unplacedAtFirstStart());
+        existing.onWithoutPosition(fromFirstRecord);
     }
 
     /** Empty if records need no numbers, and those that a former process has written are to be written again. */

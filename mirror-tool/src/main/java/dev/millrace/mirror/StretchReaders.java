@@ -12,6 +12,7 @@ import java.util.function.IntFunction;
 final class StretchReaders {
     private final IntFunction<StretchReader> create;
     private final AtomicInteger created = new AtomicInteger();
+
     @SuppressWarnings("ThreadLocalUsage") // each mirror in a process has its own
     private final ThreadLocal<StretchReader> ofThread = new ThreadLocal<>();
 
