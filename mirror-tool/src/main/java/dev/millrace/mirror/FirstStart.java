@@ -57,8 +57,8 @@ final class FirstStart {
         if (policy.isEarliest()
                 || !policy.isAllowed()
                 || positions.hasAny(topics)
-                || positions.isGroupOnTarget()
-                        && MirrorPositions.ofSource(source, group).hasAny(topics)) {
+                || (positions.isGroupOnTarget()
+                        && MirrorPositions.ofSource(source, group).hasAny(topics))) {
             return unplaced;
         }
         Clusters.partitionCounts(source, topics)

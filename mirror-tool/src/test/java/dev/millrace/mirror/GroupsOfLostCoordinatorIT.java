@@ -42,7 +42,7 @@ class GroupsOfLostCoordinatorIT {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(names = "SOURCE")
     void shouldKeepTheOffsetsOfAllOtherGroups(ClusterRole role) throws Exception {
         KafkaCluster lossy = role == ClusterRole.SOURCE ? clusters.source() : clusters.target();
         String name = own(role);
