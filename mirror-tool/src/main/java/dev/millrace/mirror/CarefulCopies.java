@@ -125,7 +125,7 @@ final class CarefulCopies {
     private void start(CarefulCopy copy) {
         if (threads == null) {
             threads = Executors.newFixedThreadPool(THREADS, work -> {
-                Thread thread = new Thread(work, "mirror-careful");
+                Thread thread = new Thread(() -> runWithReader(work), "mirror-careful");
                 thread.setDaemon(true);
                 return thread;
             });
@@ -134,6 +134,14 @@ final class CarefulCopies {
             threads.execute(copy);
         } catch (RejectedExecutionException e) {
             copy.abandon();
+        }
+    }
+
+    private void runWithReader(Runnable work) {
+        try {
+            work.run();
+        } finally {
+            context.orElseThrow().readers().closeOfThread();
         }
     }
 

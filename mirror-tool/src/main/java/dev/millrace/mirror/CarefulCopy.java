@@ -14,7 +14,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
@@ -82,7 +81,7 @@ final class CarefulCopy implements Runnable {
     record Context(
             Producer<byte[], byte[]> producer,
             TopicNames names,
-            Supplier<StretchReader> readers,
+            StretchReaders readers,
             TargetPartitions targets,
             RefusedRecords refused,
             DeadLetters deadLetters,
@@ -150,6 +149,7 @@ final class CarefulCopy implements Runnable {
         } catch (StopException e) {
             how = End.ABANDONED;
         } catch (Throwable failure) {
+            context.readers().closeOfThread();
             if (!stopped) {
                 context.onFailure().accept(failure);
             }
@@ -168,7 +168,8 @@ final class CarefulCopy implements Runnable {
     }
 
     private End copy() {
-        try (StretchReader reader = context.readers().get()) {
+        StretchReader reader = context.readers().ofThread();
+        try {
             reader.begin(partition, task.start().offset(), task.until());
             if (!skipWritten(reader)) {
                 return End.NUMBERS_UNKNOWN;
@@ -184,6 +185,8 @@ final class CarefulCopy implements Runnable {
             }
             throwIfStopped();
             publish(new OffsetAndMetadata(reader.position(), progress.position().leaderEpoch(), ""));
+        } finally {
+            reader.end();
         }
         awaitCommit();
         return End.COPIED;

@@ -5,7 +5,8 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeClusterOptions;
 
 /**
- * Asks a cluster every few seconds for its id, so that somebody who looks at the mirror learns whether it answers.
+ * Asks a cluster every few seconds for its id, so that somebody who looks at the mirror learns whether it answers, and
+ * whether the client that asks still works.
  *
  * <p><b>Threads:</b> one asks; any may read. The client's own thread notes the answers.
  */
@@ -20,6 +21,8 @@ final class ClusterProbe {
     private long askedNanos;
     private volatile long answeredNanos;
     private volatile String cause = "";
+    /** The client's own, in which it tells answers; null before the first. */
+    private volatile Thread clientThread;
 
     /**
      * Of a cluster that has just answered.
@@ -39,15 +42,27 @@ final class ClusterProbe {
             return;
         }
         askedNanos = nowNanos;
+        Thread asking = Thread.currentThread();
         cluster.describeCluster(new DescribeClusterOptions().timeoutMs(ANSWER_TIMEOUT_MS))
                 .clusterId()
                 .whenComplete((id, failure) -> {
+                    if (Thread.currentThread() != asking) { // else the answer was there already
+                        clientThread = Thread.currentThread();
+                    }
                     if (failure == null) {
                         answeredNanos = System.nanoTime();
                     } else {
                         cause = MirrorException.reason(failure);
                     }
                 });
+    }
+
+    /** That the client's thread has died, as by an error of the JVM, so that no question is answered; else empty. */
+    String failure() {
+        Thread known = clientThread;
+        return known == null || known.isAlive()
+                ? ""
+                : "The thread of the admin client of the " + role + " cluster has died, as after an OutOfMemoryError";
     }
 
     /** That it does not answer; empty if it does. */

@@ -59,7 +59,9 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
                     Clusters.clusterId(target, config.producer()));
             Set<String> topics = MatchingTopics.ask(source, config).mirrored();
             Map<String, Map<TopicPartition, OffsetAndMetadata>> committed = new TreeMap<>(GroupOffsets.ofConsumers(
-                    source, config.policies().groups().names().orElseThrow(), own));
+                    new CommittedOffsets(source),
+                    config.policies().groups().names().orElseThrow(),
+                    own));
             Set<TopicPartition> partitions =
                     new TreeSet<>(Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
             committed.values().forEach(of -> {
@@ -81,7 +83,7 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
                 Set<TopicPartition> partitions) {
             Map<TopicPartition, OffsetRuns> runs = runs(own, partitions);
             GroupTranslation translation = GroupTranslation.of(partitions, copies(), unused -> runs);
-            var there = GroupOffsets.committed(target, committed.keySet());
+            var there = new CommittedOffsets(target).of(committed.keySet());
             List<Position> positions = new ArrayList<>();
             committed.forEach((group, of) -> partitions.stream()
                     .filter(of::containsKey)

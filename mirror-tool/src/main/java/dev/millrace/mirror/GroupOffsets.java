@@ -11,8 +11,9 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
+import org.apache.kafka.clients.admin.DescribeStreamsGroupsOptions;
 import org.apache.kafka.clients.admin.GroupListing;
-import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.ListGroupsOptions;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.GroupState;
@@ -22,78 +23,106 @@ import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is asked about the consumer groups of a cluster. Blocks while it answers. */
+/**
+ * What is asked about those groups of a cluster that commit offsets: of consumers, and of Kafka Streams. Blocks while it
+ * answers.
+ */
 final class GroupOffsets {
     private static final Logger LOG = LoggerFactory.getLogger(GroupOffsets.class);
+    private static final String STREAMS = "streams";
     /** The second is of groups that only commit. */
-    private static final Set<String> PROTOCOLS = Set.of("consumer", "");
+    private static final Set<String> PROTOCOLS = Set.of("consumer", "", STREAMS);
 
     private static final Set<GroupState> WITHOUT_MEMBERS = Set.of(GroupState.EMPTY, GroupState.DEAD);
+    /** A group whose coordinator is away is not to keep the others waiting for long. */
+    private static final int MEMBERS_TIMEOUT_MS = 5_000;
 
     private GroupOffsets() {}
 
     /**
-     * What consumer groups with matching names have committed; without the groups of mirrors, whatever their names are:
-     * at the other cluster their offsets would be progress in something else.
+     * What groups with matching names have committed; without the groups of mirrors, whatever their names are: at the
+     * other cluster their offsets would be progress in something else. A cluster does not list groups whose coordinator is
+     * away.
+     *
+     * @param own name of the mirror's group, which is left out, too
      */
-    static Map<String, Map<TopicPartition, OffsetAndMetadata>> ofConsumers(Admin cluster, Pattern names, String own) {
-        Map<String, Map<TopicPartition, OffsetAndMetadata>> all = committed(cluster, names(cluster, names, own));
+    static Map<String, Map<TopicPartition, OffsetAndMetadata>> ofConsumers(
+            CommittedOffsets cluster, Pattern names, String own) {
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> all =
+                cluster.of(matching(listed(cluster.cluster(), PROTOCOLS), names, own));
         all.values()
                 .removeIf(offsets -> offsets.values().stream()
                         .anyMatch(offset -> CommitMetadata.of(offset).targetId().isPresent()));
         return all;
     }
 
-    /** The consumer groups with matching names, without the mirror's own and those of other mirrors by default. */
-    private static Set<String> names(Admin cluster, Pattern names, String own) {
-        Predicate<String> isWanted = names.asMatchPredicate();
-        return Clusters.awaitUnchecked(cluster.listGroups(new ListGroupsOptions().withProtocolTypes(PROTOCOLS))
-                        .all())
-                .stream()
-                .map(GroupListing::groupId)
-                .filter(name -> isWanted.test(name) && !name.equals(own) && !name.startsWith(MirrorGroup.PREFIX))
-                .collect(Collectors.toCollection(TreeSet::new));
+    /** Share groups with matching names: they have records that are read before others, and so no offset to translate. */
+    static Set<String> shareGroups(Admin cluster, Pattern names) {
+        return matching(listed(cluster, Set.of("share")), names, "");
     }
 
-    /**
-     * What groups have committed; nothing for those that do not exist. Groups of which the cluster does not tell are left
-     * out, after a warning: nobody knows what they have.
-     */
-    static Map<String, Map<TopicPartition, OffsetAndMetadata>> committed(Admin cluster, Collection<String> groups) {
-        Map<String, ListConsumerGroupOffsetsSpec> specs = new HashMap<>();
-        groups.forEach(group -> specs.put(group, new ListConsumerGroupOffsetsSpec()));
-        var answer = cluster.listConsumerGroupOffsets(specs);
-        Map<String, Map<TopicPartition, OffsetAndMetadata>> all = new HashMap<>();
-        for (String group : groups) {
-            try {
-                Map<TopicPartition, OffsetAndMetadata> of =
-                        new HashMap<>(Clusters.await(answer.partitionsToOffsetAndMetadata(group)));
-                of.values().removeIf(offset -> offset == null);
-                all.put(group, of);
-            } catch (ExecutionException e) {
-                if (!tellUnlessMissing(group, e.getCause())) {
-                    all.put(group, new HashMap<>());
-                }
-            }
-        }
-        return all;
+    /** All groups that commit offsets, by their names. */
+    static Map<String, GroupListing> listed(Admin cluster) {
+        return listed(cluster, PROTOCOLS);
+    }
+
+    private static Map<String, GroupListing> listed(Admin cluster, Set<String> protocols) {
+        return Clusters.awaitUnchecked(cluster.listGroups(new ListGroupsOptions().withProtocolTypes(protocols))
+                        .all())
+                .stream()
+                .collect(Collectors.toMap(GroupListing::groupId, listing -> listing, (one, other) -> other));
+    }
+
+    /** Without the mirror's own and those of other mirrors by default. */
+    private static Set<String> matching(Map<String, GroupListing> listed, Pattern names, String own) {
+        Predicate<String> isWanted = names.asMatchPredicate();
+        return listed.keySet().stream()
+                .filter(name ->
+                        isWanted.test(name) && !name.equals(own) && !name.startsWith(MirrorGroup.PREFIX))
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     /** Those of the groups that have members. */
     static Set<String> active(Admin cluster, Collection<String> groups) {
-        Set<String> active = new TreeSet<>();
-        cluster.describeConsumerGroups(groups).describedGroups().forEach((group, answer) -> {
-            try {
-                if (!WITHOUT_MEMBERS.contains(Clusters.await(answer).groupState())) {
-                    active.add(group);
-                }
-            } catch (ExecutionException e) {
-                if (tellUnlessMissing(group, e.getCause())) {
-                    active.add(group); // it may be
-                }
+        Map<String, GroupListing> listed = listed(cluster);
+        return groups.stream()
+                .filter(group -> hasMembers(listed.get(group)) || hasMembers(cluster, group, listed.get(group)))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** Whether the list says that the group has members; brokers before Kafka 2.6 do not say it. */
+    static boolean hasMembers(GroupListing listedOrNull) {
+        return listedOrNull != null
+                && listedOrNull
+                        .groupState()
+                        .filter(state -> !WITHOUT_MEMBERS.contains(state))
+                        .isPresent();
+    }
+
+    /** Whether the group has members now, or its cluster does not tell. */
+    static boolean hasMembers(Admin cluster, String group, GroupListing listedOrNull) {
+        try {
+            return !WITHOUT_MEMBERS.contains(
+                    listedOrNull != null && listedOrNull.protocol().equals(STREAMS)
+                            ? Clusters.await(cluster.describeStreamsGroups(
+                                                    Set.of(group),
+                                                    new DescribeStreamsGroupsOptions().timeoutMs(MEMBERS_TIMEOUT_MS))
+                                            .describedGroups()
+                                            .get(group))
+                                    .groupState()
+                            : Clusters.await(cluster.describeConsumerGroups(
+                                                    Set.of(group),
+                                                    new DescribeConsumerGroupsOptions().timeoutMs(MEMBERS_TIMEOUT_MS))
+                                            .describedGroups()
+                                            .get(group))
+                                    .groupState());
+        } catch (ExecutionException e) {
+            boolean isMissing = e.getCause() instanceof GroupIdNotFoundException;
+            if (!isMissing) {
+                LOG.warn("Cannot ask about group {}: {}", group, MirrorException.reason(e.getCause()));
             }
-        });
-        return active;
+            return !isMissing;
+        }
     }
 
     /** Whether a group of this protocol has members, as far as the cluster tells. */
@@ -103,14 +132,6 @@ final class GroupOffsets {
                 .filter(found -> found.groupId().equals(group))
                 .anyMatch(found ->
                         found.groupState().filter(WITHOUT_MEMBERS::contains).isEmpty());
-    }
-
-    private static boolean tellUnlessMissing(String group, Throwable cause) {
-        boolean isMissing = cause instanceof GroupIdNotFoundException;
-        if (!isMissing) {
-            LOG.warn("Cannot ask about group {}: {}", group, MirrorException.reason(cause));
-        }
-        return !isMissing;
     }
 
     /**
@@ -131,7 +152,7 @@ final class GroupOffsets {
                 return Optional.empty();
             }
             Map<TopicPartition, OffsetAndMetadata> now =
-                    committed(cluster, Set.of(group)).getOrDefault(group, Map.of());
+                    new CommittedOffsets(cluster).of(Set.of(group)).getOrDefault(group, Map.of());
             later.keySet().removeIf(partition -> !offsets.get(partition).equals(now.get(partition)));
             return later.isEmpty() ? Optional.empty() : commit(cluster, group, later);
         } catch (ExecutionException e) {

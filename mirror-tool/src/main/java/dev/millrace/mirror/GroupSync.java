@@ -13,6 +13,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.GroupListing;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.UnknownMemberIdException;
@@ -42,9 +43,12 @@ final class GroupSync implements AutoCloseable {
     private final Optional<Mm2OffsetSyncs> offsetSyncs;
     private final Admin source;
     private final Admin target;
+    private final CommittedOffsets committedOnSource;
+    private final CommittedOffsets committedOnTarget;
     private final ScheduledExecutorService timer = Timers.daemon("mirror-groups");
     private final Set<String> told = new HashSet<>();
     private final Set<String> toldActive = new HashSet<>();
+    private final Set<String> toldShare = new HashSet<>();
     private final GroupNews news = new GroupNews();
     private long lastNanos = System.nanoTime();
 
@@ -64,6 +68,8 @@ final class GroupSync implements AutoCloseable {
         this.map = new OffsetMap(topic, source, copies);
         this.source = source;
         this.target = target;
+        this.committedOnSource = new CommittedOffsets(source);
+        this.committedOnTarget = new CommittedOffsets(target);
     }
 
     /**
@@ -100,9 +106,10 @@ final class GroupSync implements AutoCloseable {
     }
 
     private void synchronize() {
+        tellShareGroups();
         Set<TopicPartition> loaded = map.loaded();
         Map<String, Map<TopicPartition, OffsetAndMetadata>> committed =
-                GroupOffsets.ofConsumers(source, names, ownGroup);
+                GroupOffsets.ofConsumers(committedOnSource, names, ownGroup);
         Set<TopicPartition> partitions = new HashSet<>(offsetSyncs.isPresent() ? loaded : Set.of());
         committed.values().forEach(of -> {
             of.keySet().retainAll(loaded);
@@ -119,26 +126,35 @@ final class GroupSync implements AutoCloseable {
 
     /** Of those groups that have no members on the target. */
     private void commit(Map<String, Map<TopicPartition, OffsetAndMetadata>> committed, GroupTranslation translation) {
-        new TreeMap<>(GroupOffsets.committed(target, committed.keySet())).forEach((group, there) -> {
-            if (!newer(committed.get(group), there, translation).isEmpty()) {
-                commitUnlessActive(group, committed.get(group), translation);
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> behind =
+                new TreeMap<>(committedOnTarget.of(committed.keySet()));
+        behind.entrySet()
+                .removeIf(of -> newer(committed.get(of.getKey()), of.getValue(), translation)
+                        .isEmpty());
+        if (!behind.isEmpty()) {
+            Map<String, GroupListing> listed = GroupOffsets.listed(target);
+            for (String group : behind.keySet()) {
+                commitUnlessActive(group, listed.get(group), committed.get(group), translation);
             }
-        });
+        }
         news.tell();
     }
 
     /**
-     * Asks about this group alone, since those before it may have taken long. It looks for members before it reads: what
-     * members that leave in between have committed is read then.
+     * Asks about this group alone, unless the list of all says that it has members, since those before it may have taken
+     * long. It looks for members before it reads: what members that leave in between have committed is read then.
      */
     private void commitUnlessActive(
-            String group, Map<TopicPartition, OffsetAndMetadata> committed, GroupTranslation translation) {
-        if (!GroupOffsets.active(target, Set.of(group)).isEmpty()) {
+            String group,
+            GroupListing listedOrNull,
+            Map<TopicPartition, OffsetAndMetadata> committed,
+            GroupTranslation translation) {
+        if (GroupOffsets.hasMembers(listedOrNull) || GroupOffsets.hasMembers(target, group, listedOrNull)) {
             tellActive(group);
             return;
         }
         Map<TopicPartition, OffsetAndMetadata> there =
-                GroupOffsets.committed(target, Set.of(group)).get(group);
+                committedOnTarget.of(Set.of(group)).get(group);
         if (there != null) {
             Map<TopicPartition, OffsetAndMetadata> newer = newer(committed, there, translation);
             if (!newer.isEmpty()) {
@@ -197,6 +213,17 @@ final class GroupSync implements AutoCloseable {
         syncs.write();
     }
 
+    private void tellShareGroups() {
+        Set<String> share = GroupOffsets.shareGroups(source, names);
+        share.removeAll(toldShare);
+        if (toldShare.addAll(share)) {
+            LOG.warn(
+                    "What share groups have read cannot be kept on the target, for they have no offset before which all"
+                            + " is read; not kept: {}",
+                    Words.list(share, "group"));
+        }
+    }
+
     private void tellActive(String group) {
         if (toldActive.add(group)) {
             news.add("Offsets on the target stay as they are while groups have members there: {}", group);
@@ -216,7 +243,9 @@ final class GroupSync implements AutoCloseable {
                     map.write();
                 }
             } catch (RuntimeException failure) {
-                tell(failure);
+                if (!timer.isShutdown()) { // else it is the interrupt
+                    tell(failure);
+                }
             } finally {
                 done.countDown();
             }

@@ -15,6 +15,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
@@ -123,10 +124,24 @@ public final class Mirror {
                 jmx.show("RefusedRecords", refused);
                 jmx.show("Mirror", new MirrorBean(monitor::status));
                 identities.watch();
+                CommitForm form = new CommitForm(config, targetId, identities::ofMissing);
+                MirrorPositions progress =
+                        start.repeat(() -> MirrorPositions.read(config, source, target, sourceId, targetId));
+                if (progress == null) {
+                    return;
+                }
+                new ForeignPositions(config, source, target).tell(progress);
+                Set<TopicPartition> unplaced =
+                        start.repeat(() -> new FirstStart(form, source, consumer).place(topics, progress, identities));
+                if (unplaced == null) {
+                    return;
+                }
                 PartitionSizes sizes = new LogSizes("source", source);
                 Groups groups = new Groups(
                         DerivedConfigs.withSizes(consumer, isExactlyOnce() ? sizes.ofCopies(config.names()) : sizes),
-                        groupOnTarget);
+                        groupOnTarget,
+                        form,
+                        unplaced);
                 runWithTarget(groups, new SourceChanges(gaps, identities), topics, source, target);
             }
         }
@@ -137,8 +152,11 @@ public final class Mirror {
      *
      * @param consumer configuration with the group on the source
      * @param onTarget the group there, for exactly once
+     * @param form of what is committed to them
+     * @param unplaced as {@link FirstStart#place} returns them
      */
-    private record Groups(Map<String, Object> consumer, String onTarget) {}
+    private record Groups(
+            Map<String, Object> consumer, String onTarget, CommitForm form, Set<TopicPartition> unplaced) {}
 
     private boolean isExactlyOnce() {
         return config.policies().resume() == ResumeMode.EXACTLY_ONCE;
@@ -198,7 +216,7 @@ public final class Mirror {
                     lifecycle::fail);
             MirrorConfig sized = LargestRecord.of(config, target).addTo(config);
             MirrorMembers.Shared shared =
-                    new MirrorMembers.Shared(changes, partitions, watch, topicLimits(target), source, copies);
+                    new MirrorMembers.Shared(changes, groups.unplaced, partitions, watch, topicLimits(target), source, copies);
             String ownGroup = isExactlyOnce()
                     ? groups.onTarget
                     : groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
@@ -208,7 +226,7 @@ public final class Mirror {
                 RunningMirror running = new RunningMirror(
                         sized,
                         lifecycle,
-                        new CommitForm(config, targetId, changes.identities()::ofMissing),
+                        groups.form,
                         observer,
                         controls,
                         pausedEnds,

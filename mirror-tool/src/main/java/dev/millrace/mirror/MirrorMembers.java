@@ -4,10 +4,12 @@ import dev.millrace.client.raw.RawPartition;
 import dev.millrace.mirror.pass.OpenDecision;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiFunction;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RetriableException;
 
 /**
@@ -19,12 +21,14 @@ interface MirrorMembers {
     /**
      * What all members share.
      *
+     * @param unplacedAtFirstStart as {@link FirstStart#place} returns them
      * @param partitions of the target
      * @param limits of its topics
      * @param copies to be asked about
      */
     record Shared(
             SourceChanges changes,
+            Set<TopicPartition> unplacedAtFirstStart,
             TargetPartitions partitions,
             TargetWatch watch,
             TopicLimits limits,

@@ -198,19 +198,16 @@ public record MirrorPlan(
                     .forEach(partition -> ids.put(new TopicPartition(topic.name(), partition), topic.topicId())));
             Map<TopicPartition, Long> starts = Clusters.offsets(source, ids.keySet(), OffsetSpec.earliest());
             Map<TopicPartition, Long> ends = Clusters.offsets(source, ids.keySet(), OffsetSpec.latest());
+            boolean beginsAtEnd = "latest".equals(config.consumer().get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG))
+                    && !positions.hasAny(Clusters.topics(ids.keySet()));
             ids.forEach((partition, id) -> {
                 long start = starts.get(partition);
                 long end = ends.get(partition);
                 all.put(partition, end - start);
                 left.put(
                         partition,
-                        new Stretch(positions.find(partition, id, start, end).orElse(firstOf(start, end)), end));
+                        new Stretch(positions.find(partition, id, start, end).orElse(beginsAtEnd ? end : start), end));
             });
-        }
-
-        /** The offset where the mirror begins if nothing is committed. */
-        private long firstOf(long start, long end) {
-            return "latest".equals(config.consumer().get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG)) ? end : start;
         }
 
         private static long sum(String topic, Map<TopicPartition, Long> counts) {

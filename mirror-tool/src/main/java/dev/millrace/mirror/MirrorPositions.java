@@ -3,6 +3,7 @@ package dev.millrace.mirror;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -21,11 +22,27 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
             MirrorConfig config, Admin source, Admin target, String sourceId, String targetId) {
         boolean isOnTarget = config.policies().resume() == ResumeMode.EXACTLY_ONCE;
         String group = MirrorGroup.of(config, sourceId, targetId);
-        Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>(Clusters.awaitUnchecked(
-                (isOnTarget ? target : source).listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
-        committed.values().removeIf(position -> position == null);
+        Map<TopicPartition, OffsetAndMetadata> committed = committed(isOnTarget ? target : source, group);
         return new MirrorPositions(
                 group, isOnTarget, isOnTarget ? config.names().onSource(committed) : committed);
+    }
+
+    /** Those of a group on the source, whatever its mirror's mode is. Blocks until the source has answered. */
+    static MirrorPositions ofSource(Admin source, String group) {
+        return new MirrorPositions(group, false, committed(source, group));
+    }
+
+    /** Whether there is one of these topics; if not, it is the first start of a mirror of them. */
+    boolean hasAny(Set<String> topics) {
+        return committed.keySet().stream().anyMatch(partition -> topics.contains(partition.topic()));
+    }
+
+    /** What a group has committed; nothing if it does not exist. Blocks until its cluster has answered. */
+    static Map<TopicPartition, OffsetAndMetadata> committed(Admin cluster, String group) {
+        Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>(
+                Clusters.awaitUnchecked(cluster.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
+        committed.values().removeIf(position -> position == null);
+        return committed;
     }
 
     /**

@@ -223,6 +223,11 @@ final class Monitor {
         if (lifecycle.failureOrNull() != null) {
             return MirrorException.stopped(lifecycle.failureOrNull()).getMessage();
         }
+        String ofClients =
+                parts == null || !lifecycle.isRunning() ? "" : firstOf(parts.source.failure(), parts.target.failure());
+        if (!ofClients.isEmpty()) {
+            return ofClients;
+        }
         return members.stream()
                 .filter(member ->
                         parts != null && member.silentSeconds() > TimeUnit.NANOSECONDS.toSeconds(parts.maxSilentNanos))

@@ -4,13 +4,16 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.record.TimestampType;
@@ -24,6 +27,10 @@ final class RecordComparison implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(100);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
+    /** The last offsets of a log may be markers of transactions, or compacted. */
+    private static final int LOOK_BACK = 100;
+    /** In so many records after the first of its timestamp a record is looked for. */
+    private static final int SEARCHED = 10_000;
 
     private final Reader source;
     private final Reader target;
@@ -39,10 +46,15 @@ final class RecordComparison implements AutoCloseable {
 
     /** Opens a consumer for each of the clusters. */
     static RecordComparison open(MirrorConfig config) {
+        return open(config, "read_uncommitted");
+    }
+
+    /** As the other, with the {@code isolation.level} in which the target is read. */
+    static RecordComparison open(MirrorConfig config, String onTarget) {
         Object isolation = config.consumer().getOrDefault(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_uncommitted");
         return new RecordComparison(
                 Clusters.createReader(config.consumer(), isolation),
-                Clusters.createReader(config.producer(), "read_uncommitted"),
+                Clusters.createReader(config.producer(), onTarget),
                 config.names(),
                 PATIENCE);
     }
@@ -72,12 +84,60 @@ final class RecordComparison implements AutoCloseable {
         }
     }
 
+    /**
+     * The source's offset after the record of which the target's last one is the copy; where the source begins, if the
+     * target has never had a record. Empty if it is not found. Blocks while records arrive.
+     *
+     * @throws TimeoutException a cluster has sent nothing for 5 s, so that it is not known
+     */
+    OptionalLong endOfCopy(TopicPartition partition) {
+        TopicPartition copy = names.onTarget(partition);
+        long targetEnd = target.end(copy);
+        if (targetEnd == 0) {
+            return OptionalLong.of(source.start(partition));
+        }
+        ConsumerRecord<byte[], byte[]> last = null;
+        target.seek(copy, Math.max(target.start(copy), targetEnd - LOOK_BACK));
+        for (ConsumerRecord<byte[], byte[]> next = target.nextOrNull(); next != null; next = target.nextOrNull()) {
+            last = next;
+        }
+        if (last == null) {
+            return OptionalLong.empty();
+        }
+        boolean isInSource = last.offset() >= source.start(partition) && last.offset() < source.end(partition);
+        if (isInSource && findOnSource(last, partition, last.offset(), 1).isPresent()) {
+            return OptionalLong.of(last.offset() + 1);
+        }
+        OffsetAndTimestamp first = source.consumer
+                .offsetsForTimes(Map.of(partition, last.timestamp()), source.patience)
+                .get(partition);
+        return first == null ? OptionalLong.empty() : findOnSource(last, partition, first.offset(), SEARCHED);
+    }
+
+    /** The offset after the first that equals the copy, among so many records. */
+    private OptionalLong findOnSource(
+            ConsumerRecord<byte[], byte[]> copy, TopicPartition partition, long from, int count) {
+        source.seek(partition, from);
+        for (int i = 0; i < count; i++) {
+            ConsumerRecord<byte[], byte[]> next = source.nextOrNull();
+            if (next == null) {
+                break;
+            }
+            if (isCopy(next, copy)) {
+                return OptionalLong.of(next.offset() + 1);
+            }
+        }
+        return OptionalLong.empty();
+    }
+
     /** Whether all is equal; timestamps that the target has replaced count as equal. */
-    static boolean isCopy(ConsumerRecord<byte[], byte[]> record, ConsumerRecord<byte[], byte[]> copy) {
-        return (copy.timestamp() == record.timestamp() || copy.timestampType() == TimestampType.LOG_APPEND_TIME)
-                && Arrays.equals(copy.key(), record.key())
-                && Arrays.equals(copy.value(), record.value())
-                && copy.headers().equals(record.headers());
+    static boolean isCopy(ConsumerRecord<byte[], byte[]> record, ConsumerRecord<byte[], byte[]> copyOrNull) {
+        return copyOrNull != null
+                && (copyOrNull.timestamp() == record.timestamp()
+                        || copyOrNull.timestampType() == TimestampType.LOG_APPEND_TIME)
+                && Arrays.equals(copyOrNull.key(), record.key())
+                && Arrays.equals(copyOrNull.value(), record.value())
+                && copyOrNull.headers().equals(record.headers());
     }
 
     private static final class Reader {
@@ -115,8 +175,15 @@ final class RecordComparison implements AutoCloseable {
         }
 
         private boolean isAtEnd() {
-            return consumer.position(partition)
-                    >= consumer.endOffsets(List.of(partition), patience).get(partition);
+            return consumer.position(partition) >= end(partition);
+        }
+
+        long start(TopicPartition of) {
+            return consumer.beginningOffsets(List.of(of), patience).get(of);
+        }
+
+        long end(TopicPartition of) {
+            return consumer.endOffsets(List.of(of), patience).get(of);
         }
     }
 

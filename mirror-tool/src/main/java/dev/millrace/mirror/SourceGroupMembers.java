@@ -3,17 +3,18 @@ package dev.millrace.mirror;
 import dev.millrace.client.raw.RawProducer;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -66,11 +67,10 @@ final class SourceGroupMembers implements MirrorMembers {
     }
 
     private CarefulCopy.Context careful(RefusedRecords refused, DeadLetters letters) {
-        AtomicInteger readers = new AtomicInteger();
         return new CarefulCopy.Context(
                 producer,
                 config.names(),
-                () -> new StretchReader(consumer, readers.getAndIncrement()),
+                new StretchReaders(number -> new StretchReader(consumer, number)),
                 shared.partitions(),
                 refused,
                 letters,
@@ -87,11 +87,9 @@ final class SourceGroupMembers implements MirrorMembers {
                 ResetPolicy.of(own.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
         SourceChanges changes = shared.changes();
         TargetPartitions targets = shared.partitions();
-        SourceProgress progress = new SourceProgress(
-                mirror.commits(),
-                member,
-                without -> existing.onWithoutPosition(policy.isEarliest() ? without : Set.of()));
-        SourcePositions positions = new SourcePositions(member, progress, policy, changes.identities());
+        SourceProgress progress = new SourceProgress(mirror.commits(), member, this::onWithoutPosition);
+        SourcePositions positions =
+                new SourcePositions(member, progress, policy, changes.identities(), shared.unplacedAtFirstStart());
         PartitionCopier copier;
         if (isFetching) {
             copier = new BatchCopier(
@@ -112,6 +110,12 @@ final class SourceGroupMembers implements MirrorMembers {
         }
         GivenUpRecords givenUp = new GivenUpRecords(config.producerKind(), producer, config.names());
         return new MirrorThread(mirror, member, positions, targets, shared.watch(), copier, givenUp);
+    }
+
+    private void onWithoutPosition(Set<TopicPartition> partitions) {
+        Set<TopicPartition> fromFirstRecord = new HashSet<>(partitions);
+        fromFirstRecord.removeAll(shared.unplacedAtFirstStart());
+        existing.onWithoutPosition(fromFirstRecord);
     }
 
     /** Empty if records need no numbers, and those that a former process has written are to be written again. */

@@ -39,6 +39,8 @@ final class SourcePositions {
     private final Committed group;
     private final ResetPolicy policy;
     private final TopicIdentities identities;
+    /** Partitions that {@link FirstStart} has left to the members. */
+    private final Set<TopicPartition> unplacedAtFirstStart;
     /** Where the member's partitions began, with the ids of their topics as soon as these are known. */
     private final Map<TopicPartition, Start> begun = new HashMap<>();
 
@@ -50,8 +52,8 @@ final class SourcePositions {
 
     /** What the group has committed. */
     interface Committed {
-        /** Null, or no entry, for a partition without; may block. */
-        Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions);
+        /** Empty for a partition without; no entry for one of which it is not known now. May block. */
+        Map<TopicPartition, Optional<OffsetAndMetadata>> of(Set<TopicPartition> partitions);
 
         /** Commits where new partitions begin, and returns those that are committed; may block. */
         Set<TopicPartition> commit(Map<TopicPartition, Start> starts);
@@ -106,35 +108,44 @@ final class SourcePositions {
     /**
      * @param consumer of the source
      * @param policy the user's {@code auto.offset.reset}
+     * @param unplacedAtFirstStart partitions without a position that were there when the mirror first started, and so
+     *     begin by the policy; those that have got a position are removed
      */
-    SourcePositions(Consumer<?, ?> consumer, Committed group, ResetPolicy policy, TopicIdentities identities) {
+    SourcePositions(
+            Consumer<?, ?> consumer,
+            Committed group,
+            ResetPolicy policy,
+            TopicIdentities identities,
+            Set<TopicPartition> unplacedAtFirstStart) {
         this.consumer = consumer;
         this.group = group;
         this.policy = policy;
         this.identities = identities;
+        this.unplacedAtFirstStart = unplacedAtFirstStart;
     }
 
     /**
-     * Where to begin with partitions that are assigned: where the group has committed, or by the policy.
+     * Where to begin with partitions that are assigned: where the group has committed; else by the policy if they were
+     * there when the mirror first started, and with their first record if they appeared later.
      *
-     * <p>Leaves out partitions that the policy cannot place yet, such as those without a leader; to be tried again.
+     * <p>Leaves out partitions of which that is not known yet, such as those without a leader; to be tried again.
      *
      * @param gone those of the partitions that the source no longer has; if one comes back, it begins at 0, and one that
      *     goes after this question by the policy
      */
     Map<TopicPartition, Start> find(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
         Map<String, Uuid> current = identities.ask(Clusters.topics(partitions));
-        Map<TopicPartition, OffsetAndMetadata> committed = group.of(Set.copyOf(partitions));
+        Map<TopicPartition, Optional<OffsetAndMetadata>> committed = group.of(Set.copyOf(partitions));
         Map<TopicPartition, Start> starts = new HashMap<>();
         Map<TopicPartition, Uuid> before = new HashMap<>();
         Set<TopicPartition> uncommitted = new HashSet<>();
-        for (TopicPartition partition : partitions) {
-            OffsetAndMetadata offset = committed.get(partition);
-            if (offset == null) {
+        committed.forEach((partition, offset) -> {
+            if (offset.isEmpty()) {
                 uncommitted.add(partition);
-                continue;
+                return;
             }
-            Start known = startAt(offset);
+            unplacedAtFirstStart.remove(partition);
+            Start known = startAt(offset.get());
             // Of a topic that is not described now, so that it is known whether the same comes back.
             Uuid id = current.getOrDefault(partition.topic(), known.topicId());
             if (TopicIdentities.differ(known.topicId(), id)) {
@@ -143,7 +154,7 @@ final class SourcePositions {
             } else {
                 starts.put(partition, known.in(id));
             }
-        }
+        });
         starts.putAll(starts(uncommitted, gone, current));
         begun.putAll(starts);
         tellOfReplaced(before);
@@ -169,7 +180,7 @@ final class SourcePositions {
         Map<TopicPartition, Start> starts = new HashMap<>();
         Set<TopicPartition> asked = new HashSet<>();
         for (TopicPartition partition : uncommitted) {
-            if (gone.contains(partition) || policy.isEarliest()) {
+            if (gone.contains(partition) || policy.isEarliest() || hasAppearedLater(partition)) {
                 starts.put(partition, newStart(partition, 0, ids));
             } else {
                 asked.add(partition);
@@ -179,6 +190,11 @@ final class SourcePositions {
             starts.putAll(place(asked, ids));
         }
         return starts;
+    }
+
+    /** A policy like {@code latest} leaves out what was there before the mirror; of these it is all after that. */
+    private boolean hasAppearedLater(TopicPartition partition) {
+        return policy.isAllowed() && !unplacedAtFirstStart.contains(partition);
     }
 
     /** Begins with those that the source has placed by the policy and the group has committed. */
@@ -192,7 +208,8 @@ final class SourcePositions {
         } catch (RetriableException e) {
             LOG.debug("The source does not place {}", partitions, e);
         }
-        placed.keySet().retainAll(group.commit(placed)); // A process after this one would begin at a later end.
+        placed.keySet().retainAll(group.commit(placed)); // A process after this one would begin with the first record.
+        unplacedAtFirstStart.removeAll(placed.keySet());
         return placed;
     }
 

@@ -25,22 +25,31 @@ record SourceProgress(CommitForm form, Consumer<?, ?> member, java.util.function
 
     /** @throws MirrorException if the group has made its progress as a mirror to another target, or under other names */
     @Override
-    public Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions) {
+    public Map<TopicPartition, Optional<OffsetAndMetadata>> of(Set<TopicPartition> partitions) {
         Map<TopicPartition, OffsetAndMetadata> committed = form.formerProgress(
                         member.groupMetadata().groupId(), false)
                 .requireSame(member.committed(partitions, ANSWER_TIMEOUT));
         Set<TopicPartition> without = new HashSet<>(partitions);
         without.removeIf(partition -> committed.get(partition) != null);
         onNone.accept(without);
-        return committed;
+        Map<TopicPartition, Optional<OffsetAndMetadata>> found = new HashMap<>();
+        partitions.forEach(partition -> found.put(partition, Optional.ofNullable(committed.get(partition))));
+        return found;
     }
 
     @Override
     public Set<TopicPartition> commit(Map<TopicPartition, SourcePositions.Start> starts) {
+        return CommitParts.commit(positions(form, starts), part -> member.commitSync(part, ANSWER_TIMEOUT));
+    }
+
+    /** What is committed to the group before anything is copied. */
+    static Map<TopicPartition, OffsetAndMetadata> positions(
+            CommitForm form, Map<TopicPartition, SourcePositions.Start> starts) {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
                 partition,
-                form.onSource(partition, new OffsetAndMetadata(start.offset()), start.topicId(), Optional.empty())));
-        return CommitParts.commit(positions, part -> member.commitSync(part, ANSWER_TIMEOUT));
+                form.onSource(
+                        partition, new OffsetAndMetadata(start.offset()), start.topicId(), Optional.empty())));
+        return positions;
     }
 }

@@ -91,6 +91,11 @@ final class StretchReader implements AutoCloseable {
         }
     }
 
+    /** Nothing more is to be read now, so what was fetched for it is not kept. */
+    void end() {
+        consumer.unsubscribe();
+    }
+
     /** The source offset after what was read. */
     long position() {
         return position;

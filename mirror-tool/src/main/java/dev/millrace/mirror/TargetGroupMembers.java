@@ -98,7 +98,7 @@ final class TargetGroupMembers implements MirrorMembers {
                 new Consumers(member, source),
                 new Target(topics, shared.partitions(), shared.watch()),
                 progress,
-                new SourcePositions(source, progress, policy, changes.identities()),
+                new SourcePositions(source, progress, policy, changes.identities(), shared.unplacedAtFirstStart()),
                 transactions,
                 copier);
     }

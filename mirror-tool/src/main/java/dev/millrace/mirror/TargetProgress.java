@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -61,21 +62,21 @@ final class TargetProgress implements SourcePositions.Committed {
      * @throws TimeoutException a transaction that may change them is not decided yet, or a cluster does not answer
      */
     @Override
-    public Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions) {
+    public Map<TopicPartition, Optional<OffsetAndMetadata>> of(Set<TopicPartition> partitions) {
         isWaiting = true;
-        Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
+        Map<TopicPartition, Optional<OffsetAndMetadata>> committed = new HashMap<>();
         TopicNames names = form.names();
         Map<TopicPartition, OffsetAndMetadata> found = target.committed(names.onTarget(partitions), ANSWER_TIMEOUT);
         names.onSource(formerOf(target, true).requireSame(found)).forEach((partition, position) -> {
             if (position != null) {
-                committed.put(partition, CommitMetadata.sourcePosition(position));
+                committed.put(partition, Optional.of(CommitMetadata.sourcePosition(position)));
             }
         });
         isWaiting = false;
         Set<TopicPartition> without = new HashSet<>(partitions);
         without.removeAll(committed.keySet());
         if (!without.isEmpty()) {
-            addFromSource(without, committed);
+            committed.putAll(onSource(without));
         }
         return committed;
     }
@@ -89,12 +90,22 @@ final class TargetProgress implements SourcePositions.Committed {
                 positions, part -> target.commitSync(form.names().onTarget(part), ANSWER_TIMEOUT));
     }
 
-    private void addFromSource(Set<TopicPartition> without, Map<TopicPartition, OffsetAndMetadata> committed) {
+    private Map<TopicPartition, Optional<OffsetAndMetadata>> onSource(Set<TopicPartition> without) {
         Map<TopicPartition, OffsetAndMetadata> found =
                 new HashMap<>(formerOf(source, false).requireSame(source.committed(without, ANSWER_TIMEOUT)));
         found.values().removeIf(position -> position == null);
-        if (policy.isEarliest()) { // else it would begin at the end
-            found.keySet().removeAll(deletedOnTarget(found));
+        Map<TopicPartition, Optional<OffsetAndMetadata>> positions = new HashMap<>();
+        without.forEach(partition -> positions.put(partition, Optional.empty()));
+        if (policy.isEarliest()) { // else all that is to be copied is after the position of the first start
+            Map<TopicPartition, Optional<Long>> ends = endsOfCopied(found);
+            ends.forEach((partition, end) -> {
+                if (end.isEmpty()) {
+                    positions.remove(partition); // It may have been deleted there, and may not: to be asked again.
+                }
+                if (end.isEmpty() || end.get() == 0) {
+                    found.remove(partition);
+                }
+            });
         }
         if (!found.isEmpty()) {
             LOG.info(
@@ -103,20 +114,36 @@ final class TargetProgress implements SourcePositions.Committed {
                     Words.count(found.size(), "partition"),
                     new TreeSet<>(Clusters.topics(found.keySet())),
                     source.groupMetadata().groupId());
-            committed.putAll(found);
+            found.forEach((partition, position) -> positions.put(partition, Optional.of(position)));
+            keepOnTarget(found);
         }
+        return positions;
     }
 
-    /** Those that a mirror had copied when their topic was deleted from the target: all is to be copied anew. */
-    private Set<TopicPartition> deletedOnTarget(Map<TopicPartition, OffsetAndMetadata> found) {
+    /** Partitions without new records are committed only here, and the group on the source expires. */
+    private void keepOnTarget(Map<TopicPartition, OffsetAndMetadata> found) {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        found.forEach((partition, position) -> positions.put(
+                form.names().onTarget(partition),
+                form.onTarget(partition, position, CommitMetadata.of(position).topicId())));
+        Set<TopicPartition> unused = CommitParts.commit(positions, part -> target.commitSync(part, ANSWER_TIMEOUT));
+    }
+
+    /**
+     * Where the target ends, of those partitions that a mirror has copied; empty if no leader tells it. If that is 0, the
+     * topic was deleted there, and all is to be copied anew.
+     */
+    private Map<TopicPartition, Optional<Long>> endsOfCopied(Map<TopicPartition, OffsetAndMetadata> found) {
         Map<TopicPartition, OffsetAndMetadata> copied = new HashMap<>(found);
         copied.values()
                 .removeIf(position -> position.offset() == 0
                         || CommitMetadata.of(position).targetId().isEmpty());
         if (copied.isEmpty()) {
-            return Set.of();
+            return Map.of();
         }
         Map<TopicPartition, Long> ends = targetEnds.apply(copied.keySet());
+        Map<TopicPartition, Optional<Long>> known = new HashMap<>();
+        copied.keySet().forEach(partition -> known.put(partition, Optional.ofNullable(ends.get(partition))));
         copied.keySet().removeIf(partition -> ends.getOrDefault(partition, 1L) > 0);
         if (!copied.isEmpty()) {
             LOG.warn(
@@ -124,7 +151,7 @@ final class TargetProgress implements SourcePositions.Committed {
                     copied.keySet(),
                     source.groupMetadata().groupId());
         }
-        return copied.keySet();
+        return known;
     }
 
     private FormerProgress formerOf(Consumer<?, ?> member, boolean isOnTarget) {

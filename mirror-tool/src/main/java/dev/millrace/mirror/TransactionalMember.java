@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.CommitFailedException;
@@ -234,9 +235,14 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         return isAnswered;
     }
 
+    /** Whether the target takes nothing of the transaction that ends. */
+    private boolean hangs() {
+        return transactions.stalledNanos(copier.totals().acked()) >= HUNG_NANOS;
+    }
+
     /** Goes on without the partitions of which the target takes nothing, if it takes those of others. */
     private void holdWhatHangs(long now) {
-        if (transactions.stalledNanos(copier.totals().acked()) < HUNG_NANOS) {
+        if (!hangs()) {
             return;
         }
         List<TopicPartition> hanging = copier.awaited(adding.keySet());
@@ -249,10 +255,10 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         }
     }
 
-    /** Ends the open transaction; returns whether it is committed at the deadline. */
-    private boolean tryFinish(long deadlineNanos) {
+    /** Ends the open transaction; returns whether it is committed at the deadline, or when there is no hope. */
+    private boolean tryFinish(long deadlineNanos, BooleanSupplier isHopeless) {
         boolean isFinished = !transactions.isStarted() || tryCommit();
-        while (!isFinished && System.nanoTime() < deadlineNanos) {
+        while (!isFinished && System.nanoTime() < deadlineNanos && !isHopeless.getAsBoolean()) {
             LockSupport.parkNanos(PartitionCopier.CHECK_NANOS);
             copier.advance();
             isFinished = tryCommit();
@@ -263,7 +269,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     /** Ends the open transaction, or throws it away and starts over. */
     private void finishOrRestart() {
         try {
-            if (!tryFinish(System.nanoTime() + END_NANOS)) {
+            if (!tryFinish(System.nanoTime() + END_NANOS, () -> false)) {
                 LOG.warn("The target has not taken the open transaction in time; it is aborted, and written again");
                 restart();
             }
@@ -407,7 +413,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         copier.stopReading(copier.partitions());
         long patience = watch.isWaiting() ? END_OF_WAITING_NANOS : END_NANOS;
         try {
-            if (!tryFinish(System.nanoTime() + patience)) {
+            if (!tryFinish(System.nanoTime() + patience, this::hangs)) {
                 mirror.fail(MirrorException.failed("The target has not taken the last transaction in time; it is"
                         + " aborted, and its records will be mirrored again"));
             }

@@ -14,6 +14,7 @@ import dev.millrace.mirror.support.FakeSourceConsumer;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,7 +57,8 @@ class BatchCopierTest {
             consumer,
             new SourceProgress(mirror.commits(), consumer, without -> {}),
             ResetPolicy.of("earliest"),
-            identities);
+            identities,
+            new HashSet<>());
     private Fetcher fetcher;
     private final BatchCopier copier = copier(Optional.empty());
 

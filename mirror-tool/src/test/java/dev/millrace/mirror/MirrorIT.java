@@ -119,7 +119,7 @@ class MirrorIT {
             assertThat(mirror.awaitExit(STOP)).as(mirror.output()).isEqualTo(1);
             assertThat(mirror.output())
                     .containsPattern(topic + " partition 0 offset 100\\b")
-                    .doesNotContain("\tat ");
+                    .doesNotContain("\tat ", "[Producer clientId=");
         }
 
         OffsetAndMetadata committed = clusters.positions(topic).get(new TopicPartition(topic, 0));

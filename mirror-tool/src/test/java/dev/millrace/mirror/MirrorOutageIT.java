@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A mirror whose clusters are not as it needs them: it waits, says so, and goes on. In all modes, side by side. */
 @Timeout(300) // for a hang only: with two other test JVMs beside it a test has taken 120 s, alone 50
@@ -100,20 +100,44 @@ class MirrorOutageIT {
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = CopyMode.class,
-            names = {"CONSUMER", "AUTO"})
-    void shouldStopSoonWhenTheTargetHasJustGoneAway(CopyMode mode) throws Exception {
-        String topic = topic("just-gone-" + mode);
-        try (MirrorProcess mirror = clusters.mirror(topic, 1, mode)) {
-            await("it has begun", () -> clusters.committed(topic) == STEP, mirror);
+    @CsvSource({"CONSUMER, AT_LEAST_ONCE", "AUTO, EXACT", "AUTO, EXACTLY_ONCE"})
+    void shouldStopSoonWhenTheTargetHasJustGoneAway(CopyMode mode, ResumeMode resume) throws Exception {
+        String topic = topic("just-gone-" + mode + "-" + resume);
+        try (MirrorProcess mirror = clusters.mirror(topic, 1, mode, "--resume=" + resume)) {
+            await("it has begun", () -> clusters.committed(topic) + clusters.committedOnTarget(topic) == STEP, mirror);
 
             clusters.target().kill(2);
             clusters.target().kill(1);
             clusters.fill(topic, PARTITIONS, STEP, seed + 1);
             assertThat(mirror.terminate().awaitExit(Duration.ofSeconds(15))).isEqualTo(1);
 
-            assertThat(mirror.output()).contains("The target has not acknowledged the last records of");
+            assertThat(mirror.output())
+                    .containsPattern("The target has not (acknowledged the last records of|taken the last transaction)")
+                    .doesNotContain("InterruptedException", "InterruptException", "forcefully");
+        } finally {
+            clusters.target().restart(1);
+            clusters.target().restart(2);
+        }
+    }
+
+    @Test
+    void shouldSayPlainlyAtItsEndThatTheOffsetsOfGroupsAreNotWritten() throws Exception {
+        String topic = topic("groups-at-the-end");
+        clusters.commit("readers-at-the-end", Map.of(new TopicPartition(topic, 0), new OffsetAndMetadata(1)));
+        try (MirrorProcess mirror =
+                clusters.mirror(topic, 1, CopyMode.AUTO, "--groups=readers-at-the-end", "--groups-interval=1s")) {
+            await(
+                    "the offsets are kept",
+                    () -> !clusters.positionsOnTarget("readers-at-the-end").isEmpty()
+                            && clusters.committed(topic) == STEP,
+                    mirror);
+            clusters.target().kill(2);
+            clusters.target().kill(1);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+
+            assertThat(mirror.output())
+                    .contains("The last offsets of groups are not written to the target: it does not answer in time")
+                    .doesNotContain("InterruptedException", "InterruptException", "forcefully");
         } finally {
             clusters.target().restart(1);
             clusters.target().restart(2);

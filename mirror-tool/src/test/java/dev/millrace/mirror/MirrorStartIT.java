@@ -55,6 +55,13 @@ class MirrorStartIT {
             this.options = options;
         }
 
+        void reset(TopicPartition partition, long offset) {
+            clusters.commit(
+                    this == EXACTLY_ONCE ? clusters.target() : clusters.source(),
+                    partition.topic(),
+                    Map.of(partition, new OffsetAndMetadata(offset)));
+        }
+
         long committed(TopicPartition partition) {
             var positions = this == EXACTLY_ONCE
                     ? clusters.positionsOnTarget(partition.topic())
@@ -99,6 +106,37 @@ class MirrorStartIT {
         commit(partition, new OffsetAndMetadata(40)); // as kafka-consumer-groups.sh does
         mirrorUntilCommitted(Way.EXACT, partition, 100);
         assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(Numbered.values("r", 40, 100));
+    }
+
+    /** As {@code kafka-consumer-groups.sh --reset-offsets} does, which leaves nothing of what the mirror committed. */
+    @ParameterizedTest
+    @EnumSource
+    void shouldTellOnceThatAnOperatorHasResetItsPositionAndFromWhereToWhere(Way way) throws Exception {
+        TopicPartition partition = create("reset-" + way);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 0, 60));
+        mirrorUntilCommitted(way, partition, 60);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 60, 100));
+
+        way.reset(partition, 40);
+        String back = mirrorUntilCommitted(way, partition, 100);
+        way.reset(partition, 100);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 100, 110));
+        String untouched = mirrorUntilCommitted(way, partition, 110);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 110, 130));
+        way.reset(partition, 120);
+        String forth = mirrorUntilCommitted(way, partition, 130);
+
+        assertThat(back)
+                .containsOnlyOnce("Group " + partition.topic() + " on the "
+                        + (way == Way.EXACTLY_ONCE ? "target" : "source")
+                        + " has positions that no mirror has committed")
+                .contains(partition + " from 60 to 40: 20 offsets again");
+        assertThat(untouched).doesNotContain("no mirror has committed");
+        assertThat(forth).containsOnlyOnce(partition + " from 110 to 120: 10 offsets left out");
+        List<String> copied = new ArrayList<>(Numbered.values("r", 0, 60));
+        copied.addAll(Numbered.values("r", 40, 110));
+        copied.addAll(Numbered.values("r", 120, 130));
+        assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(copied);
     }
 
     @ParameterizedTest

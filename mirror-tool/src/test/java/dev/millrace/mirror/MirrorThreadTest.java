@@ -7,9 +7,11 @@ import dev.millrace.mirror.support.FakeSourceConsumer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -46,6 +48,7 @@ class MirrorThreadTest {
     private final List<TopicPartition> ensured = new ArrayList<>();
     private final SourceGaps gaps = new SourceGaps(GapPolicy.GO_ON);
     private TargetPartitions target;
+    private final Set<TopicPartition> unplacedAtFirstStart = new HashSet<>(Set.of(FIRST, SECOND));
     private final RunningMirror mirror = mirror(1);
     private final MirrorThread thread = thread(mirror, consumer);
 
@@ -654,7 +657,8 @@ class MirrorThreadTest {
                 consumer,
                 new SourceProgress(mirror.commits(), consumer, without -> {}),
                 ResetPolicy.of(reset),
-                new TopicIdentities(names -> Map.of()));
+                new TopicIdentities(names -> Map.of()),
+                unplacedAtFirstStart);
         PartitionCopier copier = new RecordCopier(
                 mirror,
                 consumer,

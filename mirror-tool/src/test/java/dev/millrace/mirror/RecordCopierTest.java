@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.support.FakeSourceConsumer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,7 +41,8 @@ class RecordCopierTest {
             consumer,
             new SourceProgress(mirror.commits(), consumer, without -> {}),
             ResetPolicy.of("earliest"),
-            identities);
+            identities,
+            new HashSet<>());
     /** Partition and source offset of what was sent. */
     private final List<String> sent = new ArrayList<>();
 

@@ -8,6 +8,8 @@ import dev.millrace.mirror.fetch.ResetPolicy;
 import dev.millrace.mirror.support.FakeSourceConsumer;
 import dev.millrace.testkit.Await;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,14 +32,21 @@ class SourcePositionsTest {
 
     private final FakeSourceConsumer consumer = new FakeSourceConsumer(new AtomicBoolean(), "orders");
     private final Map<String, Uuid> source = new ConcurrentHashMap<>(Map.of("orders", ID));
+    private final Set<TopicPartition> unplacedAtFirstStart = new HashSet<>(Set.of(TP, OTHER));
     private boolean isAssigning;
+    private boolean hasForgotten;
+    private final Set<TopicPartition> unknown = new HashSet<>();
     private final AtomicLong nanos = new AtomicLong(7);
     private final TopicIdentities identities = new TopicIdentities(names -> Map.copyOf(source), nanos::get);
 
     private final SourcePositions.Committed group = new SourcePositions.Committed() {
         @Override
-        public Map<TopicPartition, OffsetAndMetadata> of(Set<TopicPartition> partitions) {
-            return consumer.committed(partitions);
+        public Map<TopicPartition, Optional<OffsetAndMetadata>> of(Set<TopicPartition> partitions) {
+            Map<TopicPartition, Optional<OffsetAndMetadata>> known = new HashMap<>();
+            Map<TopicPartition, OffsetAndMetadata> committed = hasForgotten ? Map.of() : consumer.committed(partitions);
+            partitions.forEach(partition -> known.put(partition, Optional.ofNullable(committed.get(partition))));
+            known.keySet().removeAll(unknown);
+            return known;
         }
 
         @Override
@@ -240,6 +249,40 @@ class SourcePositionsTest {
     }
 
     @Test
+    void shouldBeginWithTheFirstRecordOfWhatHasAppearedAfterTheFirstStart() {
+        consumer.updateEndOffsets(Map.of(TP, 40L, OTHER, 50L));
+        unplacedAtFirstStart.remove(OTHER);
+
+        assertThat(find("latest"))
+                .containsEntry(TP, new Start(40, Optional.empty(), ID, true))
+                .containsEntry(OTHER, new Start(0, Optional.empty(), ID, true));
+        assertThatThrownBy(() -> find("none")).isInstanceOf(NoOffsetForPartitionException.class);
+    }
+
+    /** Its position goes with it. */
+    @Test
+    void shouldBeginWithTheFirstRecordOfATopicThatIsCreatedAgainAfterItWasPlaced() {
+        consumer.updateEndOffsets(Map.of(TP, 40L, OTHER, 50L));
+        SourcePositions positions = positions("latest");
+        assertThat(positions.find(List.of(TP), Set.of())).containsEntry(TP, new Start(40, Optional.empty(), ID, true));
+
+        source.put("orders", NEW_ID);
+        hasForgotten = true;
+
+        assertThat(positions.find(List.of(TP), Set.of()))
+                .containsEntry(TP, new Start(0, Optional.empty(), NEW_ID, true));
+    }
+
+    @Test
+    void shouldLeaveOutAPartitionWhileItIsNotKnownWhetherItHasAPosition() {
+        unknown.add(TP);
+        assertThat(find("earliest")).containsOnlyKeys(OTHER);
+
+        unknown.clear();
+        assertThat(find("earliest")).containsOnlyKeys(TP, OTHER);
+    }
+
+    @Test
     void shouldLeaveOutAPartitionWithoutALeaderAndPlaceTheOthers() {
         consumer.updateEndOffsets(Map.of(TP, 40L, OTHER, 50L));
         consumer.setLed(TP, false);
@@ -281,7 +324,7 @@ class SourcePositionsTest {
     }
 
     private SourcePositions positions(String policy) {
-        return new SourcePositions(consumer, group, ResetPolicy.of(policy), identities);
+        return new SourcePositions(consumer, group, ResetPolicy.of(policy), identities, unplacedAtFirstStart);
     }
 
     private void commit(TopicPartition partition, OffsetAndMetadata offset) {

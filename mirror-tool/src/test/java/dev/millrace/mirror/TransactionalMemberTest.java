@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -73,7 +74,9 @@ class TransactionalMemberTest {
     private final FakeSourceConsumer source = new FakeSourceConsumer(new AtomicBoolean(), "orders");
     private final TargetPartitions targets = Targets.prepared(partition -> true, mirror::fail);
     private final TopicIdentities identities = new TopicIdentities(names -> Map.of("orders", new Uuid(0, 7)));
+    private final Set<TopicPartition> unplacedAtFirstStart = new HashSet<>(Set.of(TP, OTHER));
     private boolean acknowledges = true;
+    private final Map<TopicPartition, Long> endsOnTarget = new HashMap<>(Map.of(TP, 1L, OTHER, 1L));
     private long now;
     private final TargetTransactions transactions =
             new TargetTransactions("mirror", this::createProducer, this::createTarget, () -> now++);
@@ -108,6 +111,28 @@ class TransactionalMemberTest {
         assertThat(written(0)).containsExactly("70-72");
         assertThat(producers).hasSize(1);
         assertThat(member.totals().acked()).isEqualTo(3);
+    }
+
+    /** Its topic may have been deleted there, and then all is to be copied anew. */
+    @Test
+    void shouldNotBeginWithACopyOfWhichNoLeaderTellsWhereItEnds() {
+        endsOnTarget.remove(OTHER);
+        source.subscribe(Set.of("orders"));
+        source.assign(TP, OTHER); // or the mock would tell nothing of them
+        String mark = new CommitMetadata(MirrorGroup.mark(""), Uuid.ZERO_UUID, Optional.empty())
+                .withNames("orders", "eu.orders")
+                .toString();
+        source.commitSync(Map.of(TP, new OffsetAndMetadata(40, mark), OTHER, new OffsetAndMetadata(70, mark)));
+        group.then(() -> group.rebalance(List.of(onTarget(TP), onTarget(OTHER))));
+        group.when(() -> isAt(TP, 40), () -> {
+            assertThat(fetcher.position(OTHER)).isEmpty();
+            endsOnTarget.put(OTHER, 0L);
+        });
+        group.when(() -> isAt(OTHER, 0), mirror.lifecycle()::stop);
+
+        member("earliest").run();
+
+        assertThat(mirror.lifecycle().failureOrNull()).isNull();
     }
 
     @Test
@@ -434,20 +459,25 @@ class TransactionalMemberTest {
                 partition, offset, new BatchMaker(offset).records(records).make()));
     }
 
+    private Map<TopicPartition, Long> endsOnTarget(Set<TopicPartition> partitions) {
+        Map<TopicPartition, Long> known = new HashMap<>(endsOnTarget);
+        known.keySet().retainAll(partitions);
+        return known;
+    }
+
     private TransactionalMember member(String reset) {
         SubscribedTopics topics = new SubscribedTopics(
                 () -> Map.of("orders", 2), new ReadyTarget(), mirror::fail, Duration.ofSeconds(30));
         topics.refreshIfDue(0);
-        TargetProgress progress =
-                new TargetProgress(mirror.commits(), group, source, ResetPolicy.of(reset), partitions -> Map.of());
-        TargetWatch watch =
+        TargetProgress progress = new TargetProgress(mirror.commits(), group, source, ResetPolicy.of(reset), this::endsOnTarget);
+        TargetWatch watch = 
                 new TargetWatch(unused -> "", topic -> false, MirrorPolicies.FOREVER, mirror::fail, Stream::of);
         return new TransactionalMember(
                 mirror,
                 new TransactionalMember.Consumers(group, source),
                 new TransactionalMember.Target(topics, targets, watch),
                 progress,
-                new SourcePositions(source, progress, ResetPolicy.of(reset), identities),
+                new SourcePositions(source, progress, ResetPolicy.of(reset), identities, unplacedAtFirstStart),
                 transactions,
                 copier);
     }

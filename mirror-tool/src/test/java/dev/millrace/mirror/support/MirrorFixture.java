@@ -246,7 +246,12 @@ public final class MirrorFixture implements AutoCloseable {
 
     /** Sets offsets of a group on the source, which must have no members. */
     public void commit(String group, Map<TopicPartition, OffsetAndMetadata> offsets) {
-        get(source.admin().alterConsumerGroupOffsets(group, offsets).all());
+        commit(source, group, offsets);
+    }
+
+    /** As the other, on a cluster. */
+    public void commit(KafkaCluster cluster, String group, Map<TopicPartition, OffsetAndMetadata> offsets) {
+        get(cluster.admin().alterConsumerGroupOffsets(group, offsets).all());
     }
 
     /** Deletes the first records of a partition of the source. */
