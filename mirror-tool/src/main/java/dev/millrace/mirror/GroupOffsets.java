@@ -77,8 +77,7 @@ final class GroupOffsets {
     private static Set<String> matching(Map<String, GroupListing> listed, Pattern names, String own) {
         Predicate<String> isWanted = names.asMatchPredicate();
         return listed.keySet().stream()
-                .filter(name ->
-                        isWanted.test(name) && !name.equals(own) && !name.startsWith(MirrorGroup.PREFIX))
+                .filter(name -> isWanted.test(name) && !name.equals(own) && !name.startsWith(MirrorGroup.PREFIX))
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 

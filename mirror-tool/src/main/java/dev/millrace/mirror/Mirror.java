@@ -215,8 +215,8 @@ public final class Mirror {
                     () -> pausedEnds.ask(source, isolation, monitor.pausedPartitions(), System.nanoTime()),
                     lifecycle::fail);
             MirrorConfig sized = LargestRecord.of(config, target).addTo(config);
-            MirrorMembers.Shared shared =
-                    new MirrorMembers.Shared(changes, groups.unplaced, partitions, watch, topicLimits(target), source, copies);
+            MirrorMembers.Shared shared = new MirrorMembers.Shared(
+                    changes, groups.unplaced, partitions, watch, topicLimits(target), source, copies);
             String ownGroup = isExactlyOnce()
                     ? groups.onTarget
                     : groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();

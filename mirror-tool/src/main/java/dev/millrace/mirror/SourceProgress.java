@@ -48,8 +48,7 @@ record SourceProgress(CommitForm form, Consumer<?, ?> member, java.util.function
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         starts.forEach((partition, start) -> positions.put(
                 partition,
-                form.onSource(
-                        partition, new OffsetAndMetadata(start.offset()), start.topicId(), Optional.empty())));
+                form.onSource(partition, new OffsetAndMetadata(start.offset()), start.topicId(), Optional.empty())));
         return positions;
     }
 }

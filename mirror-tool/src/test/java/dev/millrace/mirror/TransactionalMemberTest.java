@@ -469,8 +469,9 @@ class TransactionalMemberTest {
         SubscribedTopics topics = new SubscribedTopics(
                 () -> Map.of("orders", 2), new ReadyTarget(), mirror::fail, Duration.ofSeconds(30));
         topics.refreshIfDue(0);
-        TargetProgress progress = new TargetProgress(mirror.commits(), group, source, ResetPolicy.of(reset), this::endsOnTarget);
-        TargetWatch watch = 
+        TargetProgress progress =
+                new TargetProgress(mirror.commits(), group, source, ResetPolicy.of(reset), this::endsOnTarget);
+        TargetWatch watch =
                 new TargetWatch(unused -> "", topic -> false, MirrorPolicies.FOREVER, mirror::fail, Stream::of);
         return new TransactionalMember(
                 mirror,

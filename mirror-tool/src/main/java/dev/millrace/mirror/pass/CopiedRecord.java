@@ -7,7 +7,11 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 public final class CopiedRecord {
     private CopiedRecord() {}
 
-    /** @param topic of the target */
+    /**
+     * The record with everything but its offset, for this topic.
+     *
+     * @param topic of the target
+     */
     public static ProducerRecord<byte[], byte[]> of(ConsumerRecord<byte[], byte[]> record, String topic) {
         // Records of the oldest format have no timestamp; the target gives them one.
         Long timestamp = record.timestamp() < 0 ? null : record.timestamp();
