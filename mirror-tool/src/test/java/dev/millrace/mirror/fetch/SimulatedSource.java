@@ -34,23 +34,27 @@ import org.apache.kafka.common.errors.UnknownServerException;
 final class SimulatedSource implements FetchLink {
     static final String TOPIC = "t";
     private static final Uuid ID = new Uuid(3, 4);
-    private static final int BATCH_SIZE = 100;
 
     final int partitions;
     private final int brokers;
     private final Random random;
     private final int[] leaders;
-    private final int[] epochs;
-    private final List<List<Batch>> logs = new ArrayList<>();
+    private final List<SimulatedLog> logs = new ArrayList<>();
+    private final Lie lie;
     private final Map<Integer, Session> sessions = new HashMap<>();
     private final List<Delayed> events = new ArrayList<>();
     private int nextSession = 1;
-    boolean calm;
+    private boolean calm;
 
-    record Batch(long base, int count, int epoch) {
-        long end() {
-            return base + count;
-        }
+    /** What a broker may say that is not so, to see that the oracle finds out. */
+    enum Lie {
+        NONE,
+        POSITION_IS_OUTSIDE,
+        LOG_STARTS_LATER,
+        EPOCH_ENDS_EARLIER,
+        EPOCH_ENDS_LATER,
+        NOTHING_IS_ABORTED,
+        BATCH_LEFT_OUT
     }
 
     /** Something to do after so many polls. */
@@ -75,47 +79,46 @@ final class SimulatedSource implements FetchLink {
     }
 
     /** What a broker says of one partition, before it is known whether the session still has it. */
-    private record Said(int partition, Remedy remedy, ApiException error, ByteBuffer bytes) {}
-
-    SimulatedSource(Random random, int brokers, int partitions) {
-        this.random = random;
-        this.brokers = brokers;
-        this.partitions = partitions;
-        this.leaders = new int[partitions];
-        this.epochs = new int[partitions];
-        for (int p = 0; p < partitions; p++) {
-            leaders[p] = 1 + random.nextInt(brokers);
-            logs.add(new ArrayList<>());
+    private record Said(int partition, PartitionAnswer.Outcome outcome, ByteBuffer bytes, List<AbortedTxn> aborted) {
+        static Said no(int partition, Remedy remedy, ApiException error) {
+            return new Said(partition, new PartitionAnswer.Outcome(remedy, error), ByteBuffer.allocate(0), List.of());
         }
     }
 
-    long end(int partition) {
-        List<Batch> log = logs.get(partition);
-        return log.isEmpty() ? 0 : log.get(log.size() - 1).end();
+    SimulatedSource(Random random, int brokers, int partitions, Lie lie) {
+        this.random = random;
+        this.brokers = brokers;
+        this.partitions = partitions;
+        this.lie = lie;
+        this.leaders = new int[partitions];
+        for (int p = 0; p < partitions; p++) {
+            leaders[p] = 1 + random.nextInt(brokers);
+            logs.add(new SimulatedLog(random));
+        }
     }
 
-    Batch anyBatchOrNull(int partition) {
-        List<Batch> log = logs.get(partition);
-        return log.isEmpty() ? null : log.get(random.nextInt(log.size()));
-    }
-
-    void append(int partition) {
-        logs.get(partition).add(new Batch(end(partition), 1 + random.nextInt(5), epochs[partition]));
+    SimulatedLog log(int partition) {
+        return logs.get(partition);
     }
 
     void moveLeader(int partition) {
         leaders[partition] = 1 + random.nextInt(brokers);
-        epochs[partition]++;
+        logs.get(partition).changeLeader();
     }
 
-    /** An unclean election: the new leader lacks the last batches. */
     void truncate(int partition) {
-        moveLeader(partition);
-        List<Batch> log = logs.get(partition);
-        for (int lost = Math.min(log.size(), random.nextInt(4)); lost > 0; lost--) {
-            log.remove(log.size() - 1);
-        }
-        append(partition);
+        leaders[partition] = 1 + random.nextInt(brokers);
+        logs.get(partition).truncate();
+    }
+
+    /** Nothing bad happens from now on, and all transactions end. */
+    void calmDown() {
+        calm = true;
+        logs.forEach(SimulatedLog::endTransactions);
+    }
+
+    private boolean lies(Lie how) {
+        return lie == how && random.nextInt(4) == 0;
     }
 
     private boolean happens(double probability) {
@@ -173,45 +176,51 @@ final class SimulatedSource implements FetchLink {
         for (Map.Entry<Integer, long[]> entry : session.offsets.entrySet()) {
             int p = entry.getKey();
             long offset = entry.getValue()[0];
-            if (leaders[p] != broker || entry.getValue()[1] < epochs[p]) {
+            SimulatedLog log = logs.get(p);
+            if (leaders[p] != broker || entry.getValue()[1] < log.epoch()) {
                 if (happens(0.5)) {
-                    hints.add(new LeaderHint(TOPIC, ID, p, leaders[p], epochs[p]));
+                    hints.add(new LeaderHint(TOPIC, ID, p, leaders[p], log.epoch()));
                 }
-                said.add(new Said(p, Remedy.FIND_LEADER, new NotLeaderOrFollowerException(), null));
+                said.add(Said.no(p, Remedy.FIND_LEADER, new NotLeaderOrFollowerException()));
             } else if (happens(0.02)) {
-                said.add(new Said(p, Remedy.ASK_AGAIN, new UnknownServerException(), null));
-            } else if (offset > end(p)) {
-                said.add(new Said(p, Remedy.RESET_OFFSET, new OffsetOutOfRangeException("end"), null));
-            } else if (offset < end(p) && !happens(0.3)) {
-                said.add(new Said(p, Remedy.NONE, null, read(p, offset)));
+                said.add(Said.no(p, Remedy.ASK_AGAIN, new UnknownServerException()));
+            } else if (offset < log.start() || offset > log.end() || lies(Lie.POSITION_IS_OUTSIDE)) {
+                said.add(Said.no(p, Remedy.RESET_OFFSET, new OffsetOutOfRangeException("not in the log")));
+            } else if (!happens(0.3)) {
+                List<SimulatedLog.Batch> batches = log.read(offset, 1 + random.nextInt(3));
+                if (!batches.isEmpty()) {
+                    said.add(data(p, offset, batches));
+                }
             }
         }
         return said;
     }
 
-    private ByteBuffer read(int partition, long offset) {
-        List<ByteBuffer> found = new ArrayList<>();
-        int most = 1 + random.nextInt(3);
-        for (Batch batch : logs.get(partition)) {
-            if (batch.end() > offset && found.size() < most) {
-                found.add(TestBatches.batch(batch.base(), batch.count(), batch.epoch(), BATCH_SIZE));
-            }
+    private Said data(int partition, long offset, List<SimulatedLog.Batch> batches) {
+        long end = batches.get(batches.size() - 1).end();
+        List<AbortedTxn> aborted =
+                lies(Lie.NOTHING_IS_ABORTED) ? List.of() : logs.get(partition).aborted(offset, end);
+        int from = batches.size() > 1 && lies(Lie.BATCH_LEFT_OUT) ? 1 : 0;
+        ByteBuffer[] bytes =
+                batches.stream().skip(from).map(SimulatedLog::bytes).toArray(ByteBuffer[]::new);
+        ByteBuffer all = TestBatches.join(bytes);
+        if (bytes.length > 1 && random.nextBoolean()) {
+            all.limit(all.limit() - 1 - random.nextInt(bytes[bytes.length - 1].remaining()));
         }
-        ByteBuffer all = TestBatches.join(found.toArray(ByteBuffer[]::new));
-        return found.size() > 1 && random.nextBoolean() ? all.limit(all.limit() - random.nextInt(BATCH_SIZE)) : all;
+        return new Said(partition, PartitionAnswer.Outcome.OK, all, aborted);
     }
 
-    private static void answer(
+    private void answer(
             FetchSession session, FetchHandler handler, int sessionId, List<Said> said, List<LeaderHint> hints) {
         List<PartitionAnswer> answers = new ArrayList<>();
         int size = 0;
         for (Said one : said) {
             FetchSlot slot = session.slotOrNull(ID, TOPIC, one.partition());
-            if (slot != null && one.bytes() != null) {
-                answers.add(ScriptedFetchLink.bytes(slot, one.bytes()));
+            if (slot != null) {
+                SimulatedLog log = logs.get(one.partition());
+                FetchOffsets offsets = new FetchOffsets(log.end(), log.stableEnd(), log.start());
+                answers.add(new PartitionAnswer(slot, one.outcome(), one.bytes(), offsets, one.aborted(), -1));
                 size += one.bytes().remaining();
-            } else if (slot != null) {
-                answers.add(ScriptedFetchLink.failed(slot, one.remedy(), one.error()));
             }
         }
         handler.onAnswer(new FetchAnswer(sessionId, size, 1, answers, hints, List.of()));
@@ -220,7 +229,8 @@ final class SimulatedSource implements FetchLink {
     @Override
     public void metadata(Node node, Collection<String> topics, MetadataHandler handler, long nowMs) {
         int[][] none = new int[partitions][0];
-        TopicImage topic = new TopicImage(TOPIC, ID, leaders.clone(), epochs.clone(), new Replicas(none, none, none));
+        int[] epochs = logs.stream().mapToInt(SimulatedLog::epoch).toArray();
+        TopicImage topic = new TopicImage(TOPIC, ID, leaders.clone(), epochs, new Replicas(none, none, none));
         later(() -> handler.onMetadata(new ClusterDelta("c", nodes(), List.of(topic), Map.of(), true)));
     }
 
@@ -235,28 +245,25 @@ final class SimulatedSource implements FetchLink {
     @Override
     public void listOffsets(Node node, List<OffsetQuery> queries, OffsetHandler handler, long nowMs) {
         answerLater(node, queries, handler, query -> {
-            List<Batch> log = logs.get(query.partition().partition());
+            SimulatedLog log = log(query);
             if (query.subject() == ResetPolicy.EARLIEST) {
-                return ok(query, 0, -1);
+                return ok(query, log.start() + (lies(Lie.LOG_STARTS_LATER) ? 1 : 0), log.epochAt(log.start()));
             }
-            Batch last = log.isEmpty() ? new Batch(0, 0, -1) : log.get(log.size() - 1);
-            return ok(query, last.end(), last.epoch());
+            return ok(query, log.stableEnd(), log.epoch());
         });
     }
 
     @Override
     public void epochEnds(Node node, List<OffsetQuery> queries, OffsetHandler handler, long nowMs) {
         answerLater(node, queries, handler, query -> {
-            long end = 0;
-            int epoch = -1;
-            for (Batch batch : logs.get(query.partition().partition())) {
-                if (batch.epoch() <= query.subject()) {
-                    end = batch.end();
-                    epoch = batch.epoch();
-                }
-            }
-            return ok(query, epoch < 0 ? -1 : end, epoch);
+            Map.Entry<Integer, Long> end = log(query).epochEnd((int) query.subject());
+            int wrong = lies(Lie.EPOCH_ENDS_EARLIER) ? -1 : lies(Lie.EPOCH_ENDS_LATER) ? 1 : 0;
+            return ok(query, end.getValue() + wrong, end.getKey());
         });
+    }
+
+    private SimulatedLog log(OffsetQuery query) {
+        return logs.get(query.partition().partition());
     }
 
     private void answerLater(
@@ -265,7 +272,8 @@ final class SimulatedSource implements FetchLink {
             List<OffsetAnswer> answers = new ArrayList<>();
             for (OffsetQuery query : queries) {
                 int p = query.partition().partition();
-                boolean leads = leaders[p] == node.id() && query.leaderEpoch() == epochs[p];
+                boolean leads = leaders[p] == node.id()
+                        && query.leaderEpoch() == logs.get(p).epoch();
                 answers.add(leads ? answer.apply(query) : refused(query.partition()));
             }
             later(() -> {
@@ -289,6 +297,7 @@ final class SimulatedSource implements FetchLink {
 
     @Override
     public void poll(long timeoutMs, long nowMs) {
+        logs.forEach(SimulatedLog::onPoll);
         List<Runnable> due = new ArrayList<>();
         for (Iterator<Delayed> it = events.iterator(); it.hasNext(); ) {
             Delayed event = it.next();

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 /** Batches with a header that is right where the fetcher looks, and nothing else. */
 final class TestBatches {
     static final int HEADER = 61;
+    static final int LEADER_EPOCH_AT = 12;
     private static final int OVERHEAD = 12;
 
     private TestBatches() {}
@@ -14,7 +15,7 @@ final class TestBatches {
         ByteBuffer batch = ByteBuffer.allocate(size);
         batch.putLong(0, baseOffset)
                 .putInt(8, size - OVERHEAD)
-                .putInt(12, leaderEpoch)
+                .putInt(LEADER_EPOCH_AT, leaderEpoch)
                 .put(16, (byte) 2)
                 .putInt(23, count - 1)
                 .putInt(57, count);
