@@ -201,7 +201,11 @@ final class SimulatedLog {
             if (batch.left().isEmpty() && random.nextBoolean()) {
                 batches.remove(at);
             }
-        } else if (batches.stream().noneMatch(other -> other != batch && other.transaction() == batch.transaction())) {
+        } else if (batches.stream()
+                        .map(Batch::transaction)
+                        .filter(batch.transaction()::equals)
+                        .count()
+                == 1) {
             batches.remove(at);
             transactions.remove(batch.transaction());
         }
