@@ -81,7 +81,7 @@ class GroupsOfOtherKindsIT {
                 await(
                         "the mirror leaves the group alone",
                         () -> mirror.hasPrinted("while groups have members there: group application")
-                                || seen.size() >= 20 && committedOnTarget("application", partition) == 60,
+                                || (seen.size() >= 20 && committedOnTarget("application", partition) == 60),
                         mirror);
                 await("the application has read what is new", () -> seen.size() >= 20, mirror);
                 assertThat(atTarget.close(STOP)).isTrue();
