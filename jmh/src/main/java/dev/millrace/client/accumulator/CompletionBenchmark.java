@@ -1,6 +1,7 @@
 package dev.millrace.client.accumulator;
 
 import dev.millrace.client.memory.BufferPool;
+import dev.millrace.client.raw.BatchLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -76,7 +77,7 @@ public class CompletionBenchmark {
     public static class MillraceBatch {
         private final BatchCallbacks withCallbacks = new BatchCallbacks();
         private final BatchResult firstResult = new BatchResult(PARTITION, null);
-        private final byte[] buffer = new byte[BatchHeader.SIZE];
+        private final byte[] buffer = new byte[BatchLayout.HEADER_SIZE];
         private PartitionQueue queue;
         private EncodableRecord record;
 
@@ -95,7 +96,7 @@ public class CompletionBenchmark {
         RecordMetadata complete() throws InterruptedException, ExecutionException {
             BatchResult result = new BatchResult(PARTITION, null);
             FinishedBatch batch = new FinishedBatch(queue, result, withCallbacks, buffer, 0);
-            batch.encode(BatchCodec.NONE, BatchHeader.SIZE, RECORDS, 0, 0);
+            batch.encode(BatchCodec.NONE, BatchLayout.HEADER_SIZE, RECORDS, 0, 0);
             batch.decide(0, -1, null);
             batch.deliver();
             return new RecordFuture(result, RECORDS - 1, record).get();

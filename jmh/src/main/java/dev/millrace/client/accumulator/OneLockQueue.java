@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.raw.BatchLayout;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -89,7 +90,7 @@ final class OneLockQueue {
         private final BatchResult result = new BatchResult(handle.partition(), null);
         private final FinishedBatch finished;
         private long maxTimestamp;
-        private int position = BatchHeader.SIZE;
+        private int position = BatchLayout.HEADER_SIZE;
         private int count;
         private volatile boolean ready;
 

@@ -3,6 +3,7 @@ package dev.millrace.client.accumulator;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
 import dev.millrace.client.memory.BufferPool;
+import dev.millrace.client.raw.BatchLayout;
 import org.apache.kafka.common.TopicPartition;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -27,7 +28,7 @@ public class OpenBatchStress {
         private final OpenBatch open;
 
         Batch(int room) {
-            int size = BatchHeader.SIZE + room * StressRecords.RECORD_SIZE;
+            int size = BatchLayout.HEADER_SIZE + room * StressRecords.RECORD_SIZE;
             BufferPool pool = new BufferPool(size, size, () -> {});
             Accumulator accumulator = new Accumulator(pool, ReadyQueues.of(ready), BatchCodec.NONE, () -> 0, 0);
             PartitionQueue queue = new PartitionQueue(accumulator, new TopicPartition("topic", 0), 0);

@@ -3,6 +3,7 @@ package dev.millrace.client.accumulator;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 
 import dev.millrace.client.memory.BufferPool;
+import dev.millrace.client.raw.BatchLayout;
 import java.util.concurrent.atomic.AtomicReference;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -63,7 +64,7 @@ public class PartitionQueueStress {
         // A batch of one record gets memory for its upper bound, which is more than it needs.
         return Math.max(
                 RecordEncoder.batchSizeUpperBound(StressRecords.of('a')),
-                BatchHeader.SIZE + records * StressRecords.RECORD_SIZE);
+                BatchLayout.HEADER_SIZE + records * StressRecords.RECORD_SIZE);
     }
 
     /** Two writers open the next batch at the same time; the second appends to the batch of the first. */

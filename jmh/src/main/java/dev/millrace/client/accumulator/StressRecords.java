@@ -1,5 +1,6 @@
 package dev.millrace.client.accumulator;
 
+import dev.millrace.client.raw.BatchLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
@@ -44,13 +45,13 @@ final class StressRecords {
         if (batch.isUnwritable()) {
             return "failed: " + batch.failure();
         }
-        if (batch.size() != BatchHeader.SIZE + batch.count() * RECORD_SIZE) {
+        if (batch.size() != BatchLayout.HEADER_SIZE + batch.count() * RECORD_SIZE) {
             return batch.count() + " records in " + batch.size() + " bytes";
         }
         StringBuilder letters = new StringBuilder();
         long maxTimestamp = 0;
         for (int i = 0; i < batch.count(); i++) {
-            int at = BatchHeader.SIZE + i * RECORD_SIZE;
+            int at = BatchLayout.HEADER_SIZE + i * RECORD_SIZE;
             if (batch.buffer()[at + OFFSET_DELTA_AT] != 2 * i || !isWhole(batch.buffer(), at)) {
                 return "torn record " + i;
             }
