@@ -133,7 +133,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         this.observer = mirror.observer();
         this.controls = mirror.controls();
         this.resume = resume;
-        this.starts = new PartitionStarts(consumer, resume, mirror::withMetadata, this::begin);
+        this.starts =
+                new PartitionStarts(consumer, resume, mirror::withMetadata, mirror.copied()::isIdNew, this::begin);
         this.careful = new CarefulCopies(consumer, careful, mirror::withMetadata, this::goOn);
         this.checksCrc = checksCrc;
         this.target = target;
@@ -214,7 +215,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             return; // assigned by a rebalance during the end; what is sent now would not be awaited or committed
         }
         starts.add(partitions);
-        starts.advance(this::isSettled);
+        starts.advance(this::mayStart);
     }
 
     private void begin(TopicPartition partition, SourcePositions.Start start, Optional<ResumePoint> numbers) {
@@ -236,6 +237,11 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private boolean isSettled(TopicPartition partition) {
         return careful.isSettled(partition)
                 && givenUp.stream().noneMatch(former -> former.partition().equals(partition));
+    }
+
+    /** What the target has of a partition says nothing before it is known that its topic is the one with the copy. */
+    private boolean mayStart(TopicPartition partition) {
+        return isSettled(partition) && targets.isReady(partition);
     }
 
     /** After a careful copy, of which nothing can be written any more. */
@@ -311,7 +317,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         outcomes.addAcked(acked);
         careful.advance(this::isSettled, outcomes, observer);
         if (mirror.isRunning()) {
-            starts.advance(this::isSettled);
+            starts.advance(this::mayStart);
         }
     }
 

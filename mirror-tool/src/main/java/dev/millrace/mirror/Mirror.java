@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -50,6 +51,7 @@ public final class Mirror {
     private String targetId = "";
 
     private CopiedOffsets copiedOffsets = CopiedOffsets.NONE;
+    private final CopiedTopics copied = new CopiedTopics();
     /** The ids of topics that were not there when they were assigned. */
     private Function<String, Uuid> idsOfMissing = topic -> Uuid.ZERO_UUID;
 
@@ -193,20 +195,27 @@ public final class Mirror {
 
     private void runWithTarget(Groups groups, SourceChanges changes, Set<String> matching, Admin source, Admin target) {
         CopiesOnTarget copies = new CopiesOnTarget(target, names());
-        TargetTopics topics =
-                new TargetTopics(source, copies, config.policies().sync().excludedSettings());
+        AtomicReference<TargetPartitions> prepared = new AtomicReference<>();
+        TargetTopics topics = new TargetTopics(
+                source,
+                copies,
+                config.policies().sync().excludedSettings(),
+                topic -> prepared.get().isCopied(topic));
         ScheduledExecutorService preparing = Timers.daemon("mirror-target");
         ScheduledExecutorService watching = Timers.daemon("mirror-watch");
         try {
-            TargetPartitions partitions = new TargetPartitions(topics, this::fail, refusedTopics, preparing);
+            TargetPartitions partitions =
+                    new TargetPartitions(topics, this::fail, refusedTopics, copied, preparing, System::nanoTime);
+            prepared.set(partitions);
             TargetWatch watch = new TargetWatch(
                     new TargetDiagnosis(copies, partitions)::findCause,
                     refusedTopics::isRefusedByTarget,
                     config.policies().waitForTarget(),
                     this::fail);
             // All together, before members ask for theirs; what fails is tried again, and told, when a member has it.
-            preparing.execute(() -> topics.prepare(matching));
+            preparing.execute(() -> topics.prepare(withoutProgress(matching, groups, source)));
             Timers.repeat(preparing, partitions::prepareWanted, this::fail);
+            Timers.repeat(preparing, partitions::lookIfDue, this::fail);
             Timers.repeat(watching, () -> watch.look(System.nanoTime()), this::fail);
             Timers.repeat(watching, () -> monitor.look(System.nanoTime()), this::fail);
             Timers.repeat(preparing, () -> refusedTopics.lookIfDue(source, System.nanoTime()), this::fail);
@@ -252,6 +261,26 @@ public final class Mirror {
             preparing.shutdownNow();
             watching.shutdownNow();
         }
+    }
+
+    /**
+     * Those of the topics that are created if the target lacks them. With exactly once progress goes with its topic, and
+     * the group needs the topics.
+     */
+    private Set<String> withoutProgress(Set<String> matching, Groups groups, Admin source) {
+        if (isExactlyOnce()) {
+            return matching;
+        }
+        Set<String> topics = new TreeSet<>(matching);
+        Map<TopicPartition, OffsetAndMetadata> committed = Clusters.awaitUnchecked(source.listConsumerGroupOffsets(
+                        groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString())
+                .partitionsToOffsetAndMetadata());
+        committed.forEach((partition, position) -> {
+            if (position != null) {
+                topics.remove(partition.topic());
+            }
+        });
+        return topics;
     }
 
     private void runThreads(MirrorMembers group, String name, MirrorMembers.Shared shared) {
@@ -413,6 +442,15 @@ public final class Mirror {
         return copiedOffsets;
     }
 
+    /** Knows where the copies are on the target. */
+    CopiedTopics copied() {
+        return copied;
+    }
+
+    TargetLossPolicy onTargetLost() {
+        return config.policies().onTargetLost();
+    }
+
     CopyMode mode() {
         return config.mode();
     }
@@ -447,6 +485,7 @@ public final class Mirror {
             Uuid topicId,
             Optional<CommitMetadata.ResumePoint> resume) {
         return new CommitMetadata(mark(), known(topicId, partition), resume)
+                .copiedTo(copied.idOf(partition))
                 .withNames(partition.topic(), names().onTarget(partition.topic()))
                 .addTo(position);
     }
@@ -454,6 +493,7 @@ public final class Mirror {
     /** As the other, for a group of the target. */
     OffsetAndMetadata onTarget(TopicPartition partition, OffsetAndMetadata position, Uuid topicId) {
         return new CommitMetadata(mark(), known(topicId, partition), Optional.empty())
+                .copiedTo(copied.idOf(partition))
                 .withNames(names().onTarget(partition.topic()), partition.topic())
                 .addToOnTarget(position);
     }

@@ -96,13 +96,15 @@ public record MirrorPlan(
                 Map<String, TopicDescription> there = copies.describe(here.keySet());
                 Map<TopicPartition, Long> counts = new HashMap<>();
                 Map<TopicPartition, Long> left = new HashMap<>();
-                count(here.values(), positions, counts, left);
+                Map<String, Long> lost = new HashMap<>();
+                count(here.values(), there, positions, counts, left, lost);
                 Map<TopicPartition, Long> bytes = sizesHere.of(counts.keySet());
                 Map<TopicPartition, Long> bytesThere = sizesThere.of(counts.keySet());
                 Map<String, KafkaFuture<Config>> settings = Clusters.topicConfigs(source, here.keySet());
                 Map<String, KafkaFuture<Config>> settingsThere = copies.configs(there.keySet());
                 here.forEach((topic, description) -> {
                     List<String> notes = new ArrayList<>();
+                    noteLoss(lost.get(topic), there.containsKey(topic), notes);
                     boolean isPossible = there.containsKey(topic)
                             ? compare(settings.get(topic), settingsThere.get(topic), notes)
                             : hasFreeName(names.onTarget(topic), onTarget, notes)
@@ -130,12 +132,17 @@ public record MirrorPlan(
                     List.copyOf(plans));
         }
 
-        /** Counts offsets of each partition: all that the source holds, and those after the mirror's position. */
+        /**
+         * Counts offsets of each partition: all that the source holds, and those after the mirror's position; and of topics
+         * those of which the target has lost the copies.
+         */
         private void count(
                 Collection<TopicDescription> topics,
+                Map<String, TopicDescription> there,
                 MirrorPositions positions,
                 Map<TopicPartition, Long> all,
-                Map<TopicPartition, Long> left) {
+                Map<TopicPartition, Long> left,
+                Map<String, Long> lost) {
             Map<TopicPartition, Uuid> ids = new HashMap<>();
             topics.forEach(topic -> IntStream.range(0, topic.partitions().size())
                     .forEach(partition -> ids.put(new TopicPartition(topic.name(), partition), topic.topicId())));
@@ -145,10 +152,31 @@ public record MirrorPlan(
                 long start = starts.get(partition);
                 long end = ends.get(partition);
                 all.put(partition, end - start);
-                left.put(
-                        partition,
-                        end - positions.find(partition, id, start, end).orElse(firstOf(start, end)));
+                long position = positions.find(partition, id, start, end).orElse(firstOf(start, end));
+                if (positions.isLost(partition, Optional.ofNullable(there.get(partition.topic())))) {
+                    lost.merge(partition.topic(), position - start, Long::sum);
+                    position = switch (config.policies().onTargetLost()) {
+                        case COPY_AGAIN -> start;
+                        case STOP_PARTITION -> end;
+                        case GO_ON -> position;
+                    };
+                }
+                left.put(partition, end - position);
             });
+        }
+
+        private void noteLoss(Long recordsOrNull, boolean isThere, List<String> notes) {
+            if (recordsOrNull != null) {
+                TargetLossPolicy policy = config.policies().onTargetLost();
+                notes.add((isThere ? "was created anew on the target" : "is gone from the target")
+                        + ", and what was copied is lost there, " + Words.count(recordsOrNull, "record") + " at most; "
+                        + switch (policy) {
+                            case COPY_AGAIN -> "they are copied again";
+                            case STOP_PARTITION -> "its partitions are stopped";
+                            case GO_ON -> "only what comes next is copied";
+                        }
+                        + " (--on-target-lost " + policy + ")");
+            }
         }
 
         /** The offset where the mirror begins if nothing is committed. */

@@ -2,8 +2,10 @@ package dev.millrace.mirror;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -26,6 +28,16 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
         committed.values().removeIf(position -> position == null);
         return new MirrorPositions(
                 group, isOnTarget, isOnTarget ? config.names().onSource(committed) : committed);
+    }
+
+    /**
+     * Whether the target has lost the copy of a partition.
+     *
+     * @param onTarget the topic that the target has; empty if it has none
+     */
+    boolean isLost(TopicPartition partition, Optional<TopicDescription> onTarget) {
+        OffsetAndMetadata position = committed.get(partition);
+        return position != null && CopiedTopics.isLost(position, onTarget.map(TopicDescription::topicId));
     }
 
     /**

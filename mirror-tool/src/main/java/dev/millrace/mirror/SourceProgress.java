@@ -29,6 +29,7 @@ record SourceProgress(Mirror mirror, Consumer<?, ?> member, java.util.function.C
         Map<TopicPartition, OffsetAndMetadata> committed = mirror.formerProgress(
                         member.groupMetadata().groupId(), false)
                 .requireSame(member.committed(partitions, ANSWER_TIMEOUT));
+        mirror.copied().onProgress(partitions, committed);
         Set<TopicPartition> without = new HashSet<>(partitions);
         without.removeIf(partition -> committed.get(partition) != null);
         onNone.accept(without);

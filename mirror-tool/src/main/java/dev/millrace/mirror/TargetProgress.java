@@ -77,6 +77,7 @@ final class TargetProgress implements SourcePositions.Committed {
         if (!without.isEmpty()) {
             addFromSource(without, committed);
         }
+        mirror.copied().onProgress(partitions, committed);
         return committed;
     }
 

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.Test;
 
@@ -152,6 +153,11 @@ class SubscribedTopicsTest {
         @Override
         public void forget(String topic) {
             forgotten.add(topic);
+        }
+
+        @Override
+        public Map<String, Uuid> askForIds(Collection<String> topics) {
+            return Map.of();
         }
     }
 }

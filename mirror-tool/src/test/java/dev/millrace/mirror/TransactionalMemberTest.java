@@ -12,6 +12,7 @@ import dev.millrace.mirror.pass.TargetLimits;
 import dev.millrace.mirror.support.FakeSourceConsumer;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -476,6 +477,11 @@ class TransactionalMemberTest {
 
         @Override
         public void forget(String topic) {}
+
+        @Override
+        public Map<String, Uuid> askForIds(Collection<String> topics) {
+            return Map.of();
+        }
     }
 
     /** The group on the target: what happens in its polls is scripted, and its offsets are those of the transactions. */
