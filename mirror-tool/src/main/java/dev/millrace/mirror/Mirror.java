@@ -240,6 +240,7 @@ public final class Mirror {
                             () -> Clusters.partitionCounts(
                                     source, MatchingTopics.ask(source, config).mirrored()),
                             topics,
+                            refusedTopics,
                             this::fail,
                             topicInterval());
                     Timers.repeat(preparing, () -> subscribed.refreshIfDue(System.nanoTime()), this::fail);

@@ -89,6 +89,7 @@ public record MirrorPlan(
                     .forEach(topic -> onTarget.put(asInMetrics(topic), topic));
             MirrorPositions positions = MirrorPositions.read(config, source, target, sourceId, targetId);
             List<TopicPlan> plans = new ArrayList<>();
+            Set<String> all = Clusters.awaitUnchecked(source.listTopics().names());
             MatchingTopics matching = MatchingTopics.ask(source, config);
             matching.refused().forEach((topic, why) -> plans.add(TopicPlan.refused(topic, why)));
             for (List<String> batch : Clusters.batches(matching.mirrored())) {
@@ -107,7 +108,8 @@ public record MirrorPlan(
                     noteLoss(lost.get(topic), there.containsKey(topic), notes);
                     boolean isPossible = there.containsKey(topic)
                             ? compare(settings.get(topic), settingsThere.get(topic), notes)
-                            : hasFreeName(names.onTarget(topic), onTarget, notes)
+                            : hasNotComeRound(topic, all, notes)
+                                    && hasFreeName(names.onTarget(topic), onTarget, notes)
                                     && validate(description, settings.get(topic), notes);
                     notes.add(Words.bytes(sum(topic, bytes)) + " at the source, " + Words.bytes(sum(topic, bytesThere))
                             + " at the target");
@@ -208,6 +210,14 @@ public record MirrorPlan(
                 notes.add("its settings cannot be compared: " + MirrorException.reason(e.getCause()));
             }
             return true;
+        }
+
+        private boolean hasNotComeRound(String topic, Set<String> all, List<String> notes) {
+            Optional<String> origin = names.mayHaveComeRoundFrom(topic).stream()
+                    .filter(all::contains)
+                    .findFirst();
+            origin.ifPresent(from -> notes.add(names.refusalOfCircle(topic, from)));
+            return origin.isEmpty();
         }
 
         /** Kafka refuses a topic whose name would be that of another in metrics; it is not told by validating. */

@@ -22,6 +22,7 @@ import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -116,6 +117,7 @@ final class TopicPreparation {
         missing.keySet().removeAll(withheld);
         wanted.keySet().removeAll(withheld);
         confirmLost(withheld);
+        refuseCircles(missing);
         create(missing);
         present.keySet().retainAll(wanted.keySet());
         Map<String, Integer> smaller = new HashMap<>(present);
@@ -134,6 +136,27 @@ final class TopicPreparation {
                                 ids.getOrDefault(topic, Uuid.ZERO_UUID)));
             }
         });
+    }
+
+    /** Of topics that the target has already nothing new can come. */
+    private void refuseCircles(Map<String, Integer> missing) {
+        Map<String, List<String>> origins = new HashMap<>();
+        missing.keySet().forEach(topic -> origins.put(topic, names.mayHaveComeRoundFrom(topic)));
+        origins.values().removeIf(List::isEmpty);
+        try {
+            Set<String> existing = Clusters.describe(
+                            source,
+                            origins.values().stream().flatMap(List::stream).collect(Collectors.toSet()))
+                    .keySet();
+            origins.forEach((topic, from) -> from.stream()
+                    .filter(existing::contains)
+                    .findFirst()
+                    .ifPresent(origin ->
+                            failures.put(topic, MirrorException.ofName(names.refusalOfCircle(topic, origin)))));
+        } catch (KafkaException e) {
+            origins.keySet().forEach(topic -> fail(topic, e));
+        }
+        missing.keySet().removeAll(failures.keySet());
     }
 
     /** A broker that lags may not know a topic yet; whether there is one is for the controller to say. */

@@ -23,8 +23,9 @@ class SubscribedTopicsTest {
     private boolean isSourceDown;
     private int asked;
     private long now;
+    private final RefusedTopics refused = new RefusedTopics(null);
     private final SubscribedTopics topics =
-            new SubscribedTopics(this::askSource, new FakeTarget(), failures::add, INTERVAL);
+            new SubscribedTopics(this::askSource, new FakeTarget(), refused, failures::add, INTERVAL);
 
     @Test
     void shouldHaveTheTopicsThatTheTargetIsReadyFor() {
@@ -110,6 +111,24 @@ class SubscribedTopicsTest {
 
         assertThat(topics.isOfSource(new TopicPartition("orders", 2))).isTrue();
         assertThat(failures).isEmpty();
+    }
+
+    @Test
+    void shouldGoOnWithoutATopicThatCannotHaveItsName() {
+        source.put("payments", 1);
+        failing.put("payments", MirrorException.ofName("it collides"));
+
+        topics.refreshIfDue(now);
+
+        assertThat(failures).isEmpty();
+        assertThat(refused.isRefusedByTarget("payments")).isTrue();
+        assertThat(topics.topics()).containsExactly("orders");
+        topics.refreshIfDue(now);
+        assertThat(asked).as("it is not asked again every second").isEqualTo(1);
+        failing.clear();
+        refreshLater();
+        assertThat(topics.topics()).containsExactlyInAnyOrder("orders", "payments");
+        assertThat(refused.count()).isZero();
     }
 
     @Test

@@ -4,6 +4,7 @@ import static dev.millrace.mirror.support.MirrorFixture.await;
 import static dev.millrace.mirror.support.MirrorFixture.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.millrace.mirror.cli.MirrorOptions;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.mirror.support.Numbered;
@@ -13,11 +14,13 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import picocli.CommandLine;
 
 /** The target has lost what a mirror had copied: all of it, or a topic. */
 @Timeout(180)
@@ -66,7 +69,7 @@ class TargetLostIT {
     }
 
     @ParameterizedTest
-    @EnumSource(names = "AUTO")
+    @EnumSource
     void shouldCopyAgainWhatATargetHasLostThatWasFormattedWhileTheMirrorWasStopped(Way way) throws Exception {
         TopicPartition partition = createAndCopy("formatted-" + way, way);
 
@@ -78,7 +81,7 @@ class TargetLostIT {
     }
 
     @ParameterizedTest
-    @EnumSource(names = "AUTO")
+    @EnumSource
     void shouldCopyAgainATopicThatWasDeletedFromTheTargetWhileItRuns(Way way) throws Exception {
         TopicPartition partition = create("running-" + way);
         String output;
@@ -92,6 +95,77 @@ class TargetLostIT {
             output = mirror.output();
         }
         assertThat(Numbered.read(clusters.target(), partition)).as(output).isEqualTo(Numbered.values("r", 0, ALL));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"CONSUMER", "AUTO"})
+    void shouldDoWhatThePolicySaysAboutATopicThatWasCreatedAnewAndSayItInThePlan(Way way) throws Exception {
+        TopicPartition partition = createAndCopy("anew-" + way, way);
+        delete(partition);
+        clusters.target().createServedTopic(partition.topic(), 1, 1, Map.of());
+        Numbered.write(clusters.source(), partition, Numbered.values("r", OLD, ALL));
+        String told = "was created anew on the target, and what was copied is lost there, 300 records at most; ";
+
+        assertThat(plan(way, partition).toMirror()).isEqualTo(ALL);
+        assertThat(plan(way, partition).notes())
+                .contains(told + "they are copied again (--on-target-lost copy-again)");
+        assertThat(plan(way, partition, "--on-target-lost=go-on").toMirror()).isEqualTo(ALL - OLD);
+        assertThat(plan(way, partition, "--on-target-lost=stop-partition").toMirror()).isZero();
+
+        try (MirrorProcess mirror = mirror(way, partition, "--on-target-lost=stop-partition")) {
+            await("it is told", () -> mirror.hasPrinted("The mirror stops these partitions"), mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+            assertThat(mirror.output())
+                    .containsOnlyOnce("by partitions these offsets of the source: {0=0 to 299}. The mirror stops");
+        }
+        assertThat(way.hasCommitted(partition, OLD)).isTrue();
+        assertThat(clusters.mirrored(partition.topic())).isZero();
+
+        mirrorUntil(way, partition, ALL, "--on-target-lost=go-on");
+        List<String> afterLoss = Numbered.values("r", OLD, ALL);
+        assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(afterLoss);
+        mirrorUntil(way, partition, ALL);
+        assertThat(Numbered.read(clusters.target(), partition))
+                .as("it is told and decided once")
+                .isEqualTo(afterLoss);
+    }
+
+    /** Whether progress says the topic's id, or is that of an earlier version. */
+    @ParameterizedTest
+    @EnumSource(names = {"CONSUMER", "AUTO"})
+    void shouldCopyNothingAgainWhenTheTargetHasTheTopic(Way way) throws Exception {
+        TopicPartition partition = createAndCopy("there-" + way, way);
+        CommitMetadata known = CommitMetadata.of(way.committed(partition));
+        assertThat(known.targetTopicId()).isEqualTo(idOnTarget(partition));
+        clusters.commit(
+                partition.topic(),
+                Map.of(partition, known.copiedTo(Uuid.ZERO_UUID).addTo(way.committed(partition))));
+
+        for (int end = OLD + 10; end <= OLD + 20; end += 10) {
+            Numbered.write(clusters.source(), partition, Numbered.values("r", end - 10, end));
+            assertThat(mirrorUntil(way, partition, end)).doesNotContain(" WARN ");
+        }
+
+        assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(Numbered.values("r", 0, OLD + 20));
+        assertThat(CommitMetadata.of(way.committed(partition)).targetTopicId()).isEqualTo(idOnTarget(partition));
+    }
+
+    private static Uuid idOnTarget(TopicPartition partition) {
+        return Clusters.topicIds(clusters.target().admin(), List.of(partition.topic()))
+                .get(partition.topic());
+    }
+
+    private static TopicPlan plan(Way way, TopicPartition partition, String... more) {
+        List<String> args = new ArrayList<>(List.of(
+                "--source=" + clusters.source().bootstrapServers(),
+                "--target=" + clusters.target().bootstrapServers(),
+                "--topics=" + partition.topic(),
+                "--group=" + partition.topic()));
+        args.addAll(List.of(way.options.split(" ")));
+        args.addAll(List.of(more));
+        MirrorOptions options = new MirrorOptions();
+        new CommandLine(options).parseArgs(args.toArray(String[]::new));
+        return MirrorPlan.of(options.toConfig()).topics().get(0);
     }
 
     private static TopicPartition create(String topic) {

@@ -435,7 +435,7 @@ class TransactionalMemberTest {
 
     private TransactionalMember member(String reset) {
         SubscribedTopics topics = new SubscribedTopics(
-                () -> Map.of("orders", 2), new ReadyTarget(), mirror::fail, Duration.ofSeconds(30));
+                () -> Map.of("orders", 2), new ReadyTarget(), new RefusedTopics(null), mirror::fail, Duration.ofSeconds(30));
         topics.refreshIfDue(0);
         TargetProgress progress =
                 new TargetProgress(mirror, group, source, ResetPolicy.of(reset), partitions -> Map.of());
