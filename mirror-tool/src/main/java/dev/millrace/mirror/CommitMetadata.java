@@ -133,8 +133,7 @@ record CommitMetadata(
     OffsetAndMetadata addToOnTarget(OffsetAndMetadata position) {
         return new OffsetAndMetadata(
                 position.offset(),
-                new CommitMetadata(mark, topicId, resume, position.leaderEpoch(), otherName, targetTopicId)
-                        .toString());
+                new CommitMetadata(mark, topicId, resume, position.leaderEpoch(), otherName, targetTopicId).toString());
     }
 
     /** The source position in what a group of the target has committed. */
@@ -153,8 +152,8 @@ record CommitMetadata(
                 .filter(offset -> offset != ResumePoint.UNKNOWN)
                 .map(Object::toString)
                 .orElse("");
-        List<String> parts = List.of(
-                mark, text(topicId), numbers, epoch, otherName.orElse(""), target, text(targetTopicId));
+        List<String> parts =
+                List.of(mark, text(topicId), numbers, epoch, otherName.orElse(""), target, text(targetTopicId));
         int used = parts.size();
         while (used > 3 && parts.get(used - 1).isEmpty()) {
             used--;

@@ -119,7 +119,8 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
                     goOnAfterLoss();
                     copier.measureLag(now, losses.withStopped(unplaced.partitions()));
                     losses.stopped()
-                            .forEach(partition -> copier.counters().of(partition).onStalled(StallCause.STOPPED));
+                            .forEach(
+                                    partition -> copier.counters().of(partition).onStalled(StallCause.STOPPED));
                     watch.report(this, copier.waiting());
                 }
             }

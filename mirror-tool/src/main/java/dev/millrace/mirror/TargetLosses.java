@@ -94,8 +94,9 @@ final class TargetLosses {
                 switch (policy) {
                     case COPY_AGAIN -> "The mirror copies them again";
                     case STOP_PARTITION ->
-                        "The mirror stops these partitions; start it with --on-target-lost " + TargetLossPolicy.COPY_AGAIN
-                                + " to copy them again, or with " + TargetLossPolicy.GO_ON + " to copy what comes next";
+                        "The mirror stops these partitions; start it with --on-target-lost "
+                                + TargetLossPolicy.COPY_AGAIN + " to copy them again, or with " + TargetLossPolicy.GO_ON
+                                + " to copy what comes next";
                     case GO_ON -> "The mirror goes on with what comes next";
                 });
     }

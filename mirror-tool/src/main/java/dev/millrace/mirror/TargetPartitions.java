@@ -268,8 +268,8 @@ final class TargetPartitions {
         for (Set<TopicPartition> some : List.of(wanted, ready)) {
             some.stream()
                     .filter(partition -> partition.topic().equals(topic) && copied.hasProgress(partition))
-                    .filter(partition -> now.equals(Uuid.ZERO_UUID)
-                            || TopicIdentities.differ(copied.idOf(partition), now))
+                    .filter(partition ->
+                            now.equals(Uuid.ZERO_UUID) || TopicIdentities.differ(copied.idOf(partition), now))
                     .toList()
                     .forEach(partition -> {
                         if (some.remove(partition)) {
@@ -289,7 +289,9 @@ final class TargetPartitions {
         try {
             Set<TopicPartition> looked = Set.copyOf(ready);
             Map<String, Uuid> ids = preparation.askForIds(Clusters.topics(looked));
-            looked.stream().filter(ready::contains).forEach(partition -> compare(partition, ids.get(partition.topic())));
+            looked.stream()
+                    .filter(ready::contains)
+                    .forEach(partition -> compare(partition, ids.get(partition.topic())));
         } catch (KafkaException e) {
             LOG.debug("Could not ask the target for the ids of topics; will try again", e);
         }

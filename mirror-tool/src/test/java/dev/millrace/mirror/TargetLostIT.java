@@ -107,10 +107,10 @@ class TargetLostIT {
         String told = "was created anew on the target, and what was copied is lost there, 300 records at most; ";
 
         assertThat(plan(way, partition).toMirror()).isEqualTo(ALL);
-        assertThat(plan(way, partition).notes())
-                .contains(told + "they are copied again (--on-target-lost copy-again)");
+        assertThat(plan(way, partition).notes()).contains(told + "they are copied again (--on-target-lost copy-again)");
         assertThat(plan(way, partition, "--on-target-lost=go-on").toMirror()).isEqualTo(ALL - OLD);
-        assertThat(plan(way, partition, "--on-target-lost=stop-partition").toMirror()).isZero();
+        assertThat(plan(way, partition, "--on-target-lost=stop-partition").toMirror())
+                .isZero();
 
         try (MirrorProcess mirror = mirror(way, partition, "--on-target-lost=stop-partition")) {
             await("it is told", () -> mirror.hasPrinted("The mirror stops these partitions"), mirror);
@@ -199,8 +199,7 @@ class TargetLostIT {
     }
 
     /** Returns what the mirror printed. */
-    private static String mirrorUntil(Way way, TopicPartition partition, long offset, String... more)
-            throws Exception {
+    private static String mirrorUntil(Way way, TopicPartition partition, long offset, String... more) throws Exception {
         try (MirrorProcess mirror = mirror(way, partition, more)) {
             await("it is committed", () -> way.hasCommitted(partition, offset), mirror);
             assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();

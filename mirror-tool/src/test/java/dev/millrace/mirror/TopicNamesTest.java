@@ -47,7 +47,9 @@ class TopicNamesTest {
         assertThat(EU.mayHaveComeRoundFrom("us.asia.eu.orders")).containsExactly("orders");
         assertThat(EU.mayHaveComeRoundFrom("us_eu.a.eu.orders")).containsExactly("a.eu.orders", "orders");
         assertThat(EU.mayHaveComeRoundFrom("eu.orders")).containsExactly("orders");
-        assertThat(EU.mayHaveComeRoundFrom("museu.orders")).as("the prefix is part of a word").isEmpty();
+        assertThat(EU.mayHaveComeRoundFrom("museu.orders"))
+                .as("the prefix is part of a word")
+                .isEmpty();
         assertThat(EU.mayHaveComeRoundFrom("orders")).isEmpty();
         assertThat(EU.mayHaveComeRoundFrom("us.eu.")).isEmpty();
         assertThat(TopicNames.of("eu.", Map.of("us.eu.orders", "mine")).mayHaveComeRoundFrom("us.eu.orders"))

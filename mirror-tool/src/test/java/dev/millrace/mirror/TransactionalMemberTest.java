@@ -12,8 +12,8 @@ import dev.millrace.mirror.pass.TargetLimits;
 import dev.millrace.mirror.support.FakeSourceConsumer;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -435,7 +435,11 @@ class TransactionalMemberTest {
 
     private TransactionalMember member(String reset) {
         SubscribedTopics topics = new SubscribedTopics(
-                () -> Map.of("orders", 2), new ReadyTarget(), new RefusedTopics(null), mirror::fail, Duration.ofSeconds(30));
+                () -> Map.of("orders", 2),
+                new ReadyTarget(),
+                new RefusedTopics(null),
+                mirror::fail,
+                Duration.ofSeconds(30));
         topics.refreshIfDue(0);
         TargetProgress progress =
                 new TargetProgress(mirror, group, source, ResetPolicy.of(reset), partitions -> Map.of());

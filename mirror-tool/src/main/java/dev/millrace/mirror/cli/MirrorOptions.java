@@ -192,11 +192,12 @@ public final class MirrorOptions {
             converter = TargetLossPolicyParser.class,
             defaultValue = "copy-again",
             order = 14,
-            description = "What to do with a partition when the target has lost what the mirror had copied of it: its topic"
-                    + " was deleted or created anew there, the target was set up anew, or a log lost its end. copy-again:"
-                    + " copy it again, with all that the source still has. stop-partition: copy nothing more of it. go-on:"
-                    + " copy only what comes next. Each is logged. With --resume exactly-once only copy-again is possible."
-                    + " Default: ${DEFAULT-VALUE}.")
+            description =
+                    "What to do with a partition when the target has lost what the mirror had copied of it: its topic"
+                            + " was deleted or created anew there, or the target was set up anew. copy-again:"
+                            + " copy it again, with all that the source still has. stop-partition: copy nothing more of it. go-on:"
+                            + " copy only what comes next. Each is logged. With --resume exactly-once only copy-again is possible."
+                            + " Default: ${DEFAULT-VALUE}.")
     private TargetLossPolicy onTargetLost;
 
     @Option(
