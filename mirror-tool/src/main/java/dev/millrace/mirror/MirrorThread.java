@@ -173,6 +173,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
         if (lost.isEmpty()) {
             return;
         }
+        consumer.pause(lost.keySet()); // A copier that reads with this consumer resumes those that begin again.
         copier.stopReading(lost.keySet());
         withdraw(lost.keySet(), System.nanoTime() + DRAIN_WITHOUT_PROGRESS_NANOS);
         try {

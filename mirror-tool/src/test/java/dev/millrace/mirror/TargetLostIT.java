@@ -12,6 +12,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListTopicsOptions;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -70,10 +72,10 @@ class TargetLostIT {
 
     @ParameterizedTest
     @EnumSource
-    void shouldCopyAgainWhatATargetHasLostThatWasFormattedWhileTheMirrorWasStopped(Way way) throws Exception {
-        TopicPartition partition = createAndCopy("formatted-" + way, way);
+    void shouldCopyAgainWhatATargetHasLostThatWasSetUpAnewWhileTheMirrorWasStopped(Way way) throws Exception {
+        TopicPartition partition = createAndCopy("setup-" + way, way);
 
-        format();
+        deleteAll();
         Numbered.write(clusters.source(), partition, Numbered.values("r", OLD, ALL));
         String output = mirrorUntil(way, partition, ALL);
 
@@ -181,11 +183,12 @@ class TargetLostIT {
         return partition;
     }
 
-    /** As an operator who sets the cluster up anew and keeps its id. */
-    private static void format() {
-        clusters.target().stop(1);
-        clusters.target().removeData(1);
-        clusters.target().restart(1);
+    /** What a mirror finds of a cluster that was set up anew and has kept its id. */
+    private static void deleteAll() {
+        Admin target = clusters.target().admin();
+        get(target.deleteTopics(get(target.listTopics(new ListTopicsOptions().listInternal(true))
+                        .names()))
+                .all());
     }
 
     private static void delete(TopicPartition partition) {
