@@ -126,10 +126,11 @@ class TargetLostIT {
         mirrorUntil(way, partition, ALL, "--on-target-lost=go-on");
         List<String> afterLoss = Numbered.values("r", OLD, ALL);
         assertThat(Numbered.read(clusters.target(), partition)).isEqualTo(afterLoss);
-        mirrorUntil(way, partition, ALL);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", ALL, ALL + 10));
+        mirrorUntil(way, partition, ALL + 10);
         assertThat(Numbered.read(clusters.target(), partition))
                 .as("it is told and decided once")
-                .isEqualTo(afterLoss);
+                .isEqualTo(Numbered.values("r", OLD, ALL + 10));
     }
 
     /** Whether progress says the topic's id, or is that of an earlier version. */
