@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 
@@ -86,6 +87,12 @@ final class RawSender extends RawProducer {
         } catch (InterruptedException e) {
             throw new InterruptException(e);
         }
+    }
+
+    @Override
+    public CompletableFuture<Void> withdraw(String topic, int partition, RuntimeException cause) {
+        PartitionQueue queue = accumulator.find(new TopicPartition(topic, partition));
+        return queue == null ? CompletableFuture.completedFuture(null) : queue.withdraw(cause);
     }
 
     @Override

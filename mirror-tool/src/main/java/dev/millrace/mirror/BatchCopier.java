@@ -130,7 +130,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         this.observer = mirror.observer();
         this.controls = mirror.controls();
         this.resume = resume;
-        this.starts = new PartitionStarts(consumer, resume, mirror.commits()::onSource, this::begin);
+        this.starts = new PartitionStarts(
+                consumer, resume, mirror.commits()::onSource, mirror.commits().copied()::isIdNew, this::begin);
         this.careful = new CarefulCopies(consumer, careful, mirror.commits()::onSource, this::goOn);
         this.checksCrc = checksCrc;
         this.target = target;
@@ -195,7 +196,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             return; // assigned by a rebalance during the end; what is sent now would not be awaited or committed
         }
         starts.add(partitions);
-        starts.advance(this::isSettled);
+        starts.advance(this::mayStart);
     }
 
     private void begin(TopicPartition partition, SourcePositions.Start start, Optional<ResumePoint> numbers) {
@@ -217,6 +218,11 @@ final class BatchCopier implements PartitionCopier, FetchSink {
     private boolean isSettled(TopicPartition partition) {
         return careful.isSettled(partition)
                 && givenUp.stream().noneMatch(former -> former.partition().equals(partition));
+    }
+
+    /** What the target has of a partition says nothing before it is known that its topic is the one with the copy. */
+    private boolean mayStart(TopicPartition partition) {
+        return isSettled(partition) && targets.isReady(partition);
     }
 
     /** After a careful copy, of which nothing can be written any more. */
@@ -292,7 +298,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         outcomes.addAcked(acked);
         careful.advance(this::isSettled, outcomes, observer);
         if (mirror.isRunning()) {
-            starts.advance(this::isSettled);
+            starts.advance(this::mayStart);
         }
     }
 

@@ -13,8 +13,9 @@ import org.apache.kafka.common.Uuid;
  *
  * @param targetId the target's cluster id
  * @param idsOfMissing the ids of topics that did not exist when they were assigned; zero if unknown
+ * @param copied in which topics of the target the copies are
  */
-record CommitForm(MirrorConfig config, String targetId, Function<String, Uuid> idsOfMissing) {
+record CommitForm(MirrorConfig config, String targetId, Function<String, Uuid> idsOfMissing, CopiedTopics copied) {
     TopicNames names() {
         return config.names();
     }
@@ -31,13 +32,39 @@ record CommitForm(MirrorConfig config, String targetId, Function<String, Uuid> i
             Uuid topicId,
             Optional<CommitMetadata.ResumePoint> resume) {
         return metadata(partition, topicId, resume)
+                .copiedTo(copied.idOf(partition))
                 .withNames(partition.topic(), names().onTarget(partition.topic()))
                 .addTo(position);
     }
 
+    /** Where a partition begins, as it is to be committed to a group of the source before anything of it is copied. */
+    OffsetAndMetadata startOnSource(TopicPartition partition, long offset, Uuid topicId) {
+        return metadata(partition, topicId, Optional.empty())
+                .copiedTo(CommitMetadata.NOTHING_COPIED)
+                .withNames(partition.topic(), names().onTarget(partition.topic()))
+                .addTo(new OffsetAndMetadata(offset));
+    }
+
     /** As {@link #onSource}, for a group of the target. */
     OffsetAndMetadata onTarget(TopicPartition partition, OffsetAndMetadata position, Uuid topicId) {
+        return onTarget(partition, position, topicId, copied.idOf(partition));
+    }
+
+    /** As {@link #startOnSource}, for a group of the target. */
+    OffsetAndMetadata startOnTarget(TopicPartition partition, long offset, Uuid topicId) {
+        return onTarget(partition, new OffsetAndMetadata(offset), topicId, CommitMetadata.NOTHING_COPIED);
+    }
+
+    /** A position of a group of the source as a group of the target has it. */
+    OffsetAndMetadata movedToTarget(TopicPartition partition, OffsetAndMetadata onSource) {
+        CommitMetadata known = CommitMetadata.of(onSource);
+        return onTarget(partition, onSource, known.topicId(), known.targetTopicId());
+    }
+
+    private OffsetAndMetadata onTarget(
+            TopicPartition partition, OffsetAndMetadata position, Uuid topicId, Uuid targetTopicId) {
         return metadata(partition, topicId, Optional.empty())
+                .copiedTo(targetTopicId)
                 .withNames(names().onTarget(partition.topic()), partition.topic())
                 .addToOnTarget(position);
     }

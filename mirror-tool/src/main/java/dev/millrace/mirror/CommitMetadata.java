@@ -9,8 +9,8 @@ import org.apache.kafka.common.Uuid;
 
 /**
  * What a mirror commits with each offset, as the offset's metadata: {@code mark;topic id;producer id:epoch:next
- * sequence@source offset;leader epoch;other name;target offset}. A part that is missing or
- * cannot be read counts as unknown; later versions may append parts.
+ * sequence@source offset;leader epoch;other name;target offset;target topic id}. A part that is missing or cannot be
+ * read counts as unknown; later versions may append parts.
  *
  * @param mark names the mirror's target ({@link MirrorGroup#mark}); empty if another program committed
  * @param topicId of the source topic to which the offset belongs; zero if unknown
@@ -18,24 +18,40 @@ import org.apache.kafka.common.Uuid;
  * @param leaderEpoch of the source, only in a group of the target
  * @param otherName of the topic: on the target in a group of the source, on the source in a group of the target; a
  *     mirror writes it only if it differs
+ * @param targetTopicId of the target's topic that has what was copied; zero if unknown, {@link #NOTHING_COPIED} if nothing
+ *     was copied before the offset
  */
 record CommitMetadata(
         String mark,
         Uuid topicId,
         Optional<ResumePoint> resume,
         Optional<Integer> leaderEpoch,
-        Optional<String> otherName) {
+        Optional<String> otherName,
+        Uuid targetTopicId) {
+    /** In place of the id of a topic; Kafka keeps it for its own log of metadata, so no other topic has it. */
+    static final Uuid NOTHING_COPIED = Uuid.METADATA_TOPIC_ID;
+
     private static final String SEPARATOR = ";";
     private static final Pattern RESUME = Pattern.compile("(\\d+):(\\d+):(\\d+)@(\\d+)");
 
     CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume) {
-        this(mark, topicId, resume, Optional.empty(), Optional.empty());
+        this(mark, topicId, resume, Optional.empty(), Optional.empty(), Uuid.ZERO_UUID);
     }
 
     /** The same, of a topic that has this name on one cluster, and that on the other. */
     CommitMetadata withNames(String own, String other) {
         return new CommitMetadata(
-                mark, topicId, resume, leaderEpoch, Optional.of(other).filter(name -> !name.equals(own)));
+                mark,
+                topicId,
+                resume,
+                leaderEpoch,
+                Optional.of(other).filter(name -> !name.equals(own)),
+                targetTopicId);
+    }
+
+    /** The same, of what is in this topic of the target. */
+    CommitMetadata copiedTo(Uuid targetTopic) {
+        return new CommitMetadata(mark, topicId, resume, leaderEpoch, otherName, targetTopic);
     }
 
     /**
@@ -63,7 +79,8 @@ record CommitMetadata(
                 parts.length > 1 ? parseTopicId(parts[1]) : Uuid.ZERO_UUID,
                 parts.length > 2 ? parseResume(parts[2], parts.length > 5 ? parts[5] : "") : Optional.empty(),
                 parts.length > 3 ? parseEpoch(parts[3]) : Optional.empty(),
-                parts.length > 4 ? Optional.of(parts[4]).filter(name -> !name.isEmpty()) : Optional.empty());
+                parts.length > 4 ? Optional.of(parts[4]).filter(name -> !name.isEmpty()) : Optional.empty(),
+                parts.length > 6 ? parseTopicId(parts[6]) : Uuid.ZERO_UUID);
     }
 
     private static Uuid parseTopicId(String text) {
@@ -120,7 +137,7 @@ record CommitMetadata(
     OffsetAndMetadata addToOnTarget(OffsetAndMetadata position) {
         return new OffsetAndMetadata(
                 position.offset(),
-                new CommitMetadata(mark, topicId, resume, position.leaderEpoch(), otherName).toString());
+                new CommitMetadata(mark, topicId, resume, position.leaderEpoch(), otherName, targetTopicId).toString());
     }
 
     /** The source position in what a group of the target has committed. */
@@ -131,7 +148,6 @@ record CommitMetadata(
     /** The form in which it is committed. */
     @Override
     public String toString() {
-        String id = topicId.equals(Uuid.ZERO_UUID) ? "" : topicId.toString();
         String numbers = resume.map(
                         at -> at.producerId() + ":" + at.epoch() + ":" + at.nextSequence() + "@" + at.sourceOffset())
                 .orElse("");
@@ -140,11 +156,16 @@ record CommitMetadata(
                 .filter(offset -> offset != ResumePoint.UNKNOWN)
                 .map(Object::toString)
                 .orElse("");
-        List<String> parts = List.of(mark, id, numbers, epoch, otherName.orElse(""), target);
+        List<String> parts =
+                List.of(mark, text(topicId), numbers, epoch, otherName.orElse(""), target, text(targetTopicId));
         int used = parts.size();
         while (used > 3 && parts.get(used - 1).isEmpty()) {
             used--;
         }
         return String.join(SEPARATOR, parts.subList(0, used));
+    }
+
+    private static String text(Uuid id) {
+        return id.equals(Uuid.ZERO_UUID) ? "" : id.toString();
     }
 }

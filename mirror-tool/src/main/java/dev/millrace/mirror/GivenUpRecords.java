@@ -8,8 +8,6 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Takes back from the producer what it holds of partitions that a member gives up: written later, it would come after
@@ -18,8 +16,6 @@ import org.slf4j.LoggerFactory;
  * <p><b>Threads:</b> any.
  */
 final class GivenUpRecords {
-    private static final Logger LOG = LoggerFactory.getLogger(GivenUpRecords.class);
-
     private final RawProducer rawOrNull;
     private final TopicNames names;
 
@@ -38,8 +34,7 @@ final class GivenUpRecords {
     }
 
     /**
-     * Takes them back. To be called after the last record of the partitions was sent; blocks at most {@code
-     * max.block.ms} for a partition that has gone from the target.
+     * Takes them back. To be called after the last record of the partitions was sent; does not block.
      *
      * @param partitions of the source
      * @return completes when nothing of them can be written any more, as far as that is in the producer's power
@@ -48,13 +43,8 @@ final class GivenUpRecords {
         List<CompletableFuture<Void>> withdrawn = new ArrayList<>();
         if (rawOrNull != null) {
             for (TopicPartition partition : partitions) {
-                try {
-                    withdrawn.add(rawOrNull
-                            .partition(names.onTarget(partition.topic()), partition.partition())
-                            .withdraw(new GivenUpException()));
-                } catch (KafkaException e) {
-                    LOG.info("Cannot take back records of {}: {}", partition, MirrorException.reason(e));
-                }
+                withdrawn.add(rawOrNull.withdraw(
+                        names.onTarget(partition.topic()), partition.partition(), new GivenUpException()));
             }
         }
         return CompletableFuture.allOf(withdrawn.toArray(CompletableFuture[]::new));

@@ -9,10 +9,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
@@ -41,6 +44,7 @@ public final class Mirror {
     /** Written before the consumer threads start. */
     private String targetId = "";
 
+    private final CopiedTopics copied = new CopiedTopics();
     private final SourceGaps gaps;
     private final RefusedRecords refused;
     private final RefusedTopics refusedTopics;
@@ -124,7 +128,7 @@ public final class Mirror {
                 jmx.show("RefusedRecords", refused);
                 jmx.show("Mirror", new MirrorBean(monitor::status));
                 identities.watch();
-                CommitForm form = new CommitForm(config, targetId, identities::ofMissing);
+                CommitForm form = new CommitForm(config, targetId, identities::ofMissing, copied);
                 MirrorPositions progress =
                         start.repeat(() -> MirrorPositions.read(config, source, target, sourceId, targetId));
                 if (progress == null) {
@@ -191,12 +195,18 @@ public final class Mirror {
 
     private void runWithTarget(Groups groups, SourceChanges changes, Set<String> matching, Admin source, Admin target) {
         CopiesOnTarget copies = new CopiesOnTarget(target, config.names());
-        TargetTopics topics =
-                new TargetTopics(source, copies, config.policies().sync().excludedSettings());
+        AtomicReference<TargetPartitions> prepared = new AtomicReference<>();
+        TargetTopics topics = new TargetTopics(
+                source,
+                copies,
+                config.policies().sync().excludedSettings(),
+                topic -> prepared.get().isCopied(topic));
         ScheduledExecutorService preparing = Timers.daemon("mirror-target");
         ScheduledExecutorService watching = Timers.daemon("mirror-watch");
         try {
-            TargetPartitions partitions = new TargetPartitions(topics, lifecycle::fail, refusedTopics, preparing);
+            TargetPartitions partitions =
+                    new TargetPartitions(topics, lifecycle::fail, refusedTopics, copied, preparing, System::nanoTime);
+            prepared.set(partitions);
             TargetWatch watch = new TargetWatch(
                     new TargetDiagnosis(copies, partitions)::findCause,
                     refusedTopics::isRefusedByTarget,
@@ -204,8 +214,9 @@ public final class Mirror {
                     lifecycle::fail,
                     monitor::partitionCounters);
             // All together, before members ask for theirs; what fails is tried again, and told, when a member has it.
-            preparing.execute(() -> topics.prepare(matching));
+            preparing.execute(() -> topics.prepare(withoutProgress(matching, groups, source)));
             Timers.repeat(preparing, partitions::prepareWanted, lifecycle::fail);
+            Timers.repeat(preparing, partitions::lookIfDue, lifecycle::fail);
             Timers.repeat(watching, () -> watch.look(System.nanoTime()), lifecycle::fail);
             Timers.repeat(watching, () -> monitor.look(System.nanoTime()), lifecycle::fail);
             Timers.repeat(preparing, () -> refusedTopics.lookIfDue(source, System.nanoTime()), lifecycle::fail);
@@ -236,6 +247,7 @@ public final class Mirror {
                             () -> Clusters.partitionCounts(
                                     source, MatchingTopics.ask(source, config).mirrored()),
                             topics,
+                            refusedTopics,
                             lifecycle::fail,
                             topicInterval());
                     Timers.repeat(preparing, () -> subscribed.refreshIfDue(System.nanoTime()), lifecycle::fail);
@@ -257,6 +269,26 @@ public final class Mirror {
             preparing.shutdownNow();
             watching.shutdownNow();
         }
+    }
+
+    /**
+     * Those of the topics that are created if the target lacks them. With exactly once progress goes with its topic, and
+     * the group needs the topics.
+     */
+    private Set<String> withoutProgress(Set<String> matching, Groups groups, Admin source) {
+        if (isExactlyOnce()) {
+            return matching;
+        }
+        Set<String> topics = new TreeSet<>(matching);
+        Map<TopicPartition, OffsetAndMetadata> committed = Clusters.awaitUnchecked(source.listConsumerGroupOffsets(
+                        groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString())
+                .partitionsToOffsetAndMetadata());
+        committed.forEach((partition, position) -> {
+            if (position != null) {
+                topics.remove(partition.topic());
+            }
+        });
+        return topics;
     }
 
     private void runThreads(MirrorMembers group, String name, MirrorMembers.Shared shared) {

@@ -47,6 +47,11 @@ public final class MirrorException extends RuntimeException {
         return new MirrorException(1, message, null);
     }
 
+    /** A topic cannot be mirrored under its name. */
+    static MirrorException ofName(String message) {
+        return new MirrorException(1, message, new InvalidTopicException(message));
+    }
+
     /** Something failed although the command line is right, and may succeed later. */
     static MirrorException temporary(String message) {
         return new MirrorException(1, message, null, true);

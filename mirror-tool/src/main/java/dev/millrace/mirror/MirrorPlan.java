@@ -98,6 +98,7 @@ public record MirrorPlan(
             MirrorPositions positions = MirrorPositions.read(config, source, target, sourceId, targetId);
             List<TopicPlan> plans = new ArrayList<>();
             long recordsThere = 0;
+            Set<String> all = Clusters.awaitUnchecked(source.listTopics().names());
             MatchingTopics matching = MatchingTopics.ask(source, config);
             matching.refused().forEach((topic, why) -> plans.add(TopicPlan.refused(topic, why)));
             for (List<String> batch : Clusters.batches(matching.mirrored())) {
@@ -105,7 +106,8 @@ public record MirrorPlan(
                 Map<String, TopicDescription> there = copies.describe(here.keySet());
                 Map<TopicPartition, Long> counts = new HashMap<>();
                 Map<TopicPartition, Stretch> stretches = new HashMap<>();
-                count(here.values(), positions, counts, stretches);
+                Map<String, Long> lost = new HashMap<>();
+                count(here.values(), there, positions, counts, stretches, lost);
                 Map<TopicPartition, Long> countsThere = countThere(stretches.keySet(), there);
                 recordsThere +=
                         countsThere.values().stream().mapToLong(Long::longValue).sum();
@@ -119,9 +121,11 @@ public record MirrorPlan(
                 here.forEach((topic, description) -> {
                     List<String> notes = new ArrayList<>();
                     allNotes.put(topic, notes);
+                    noteLoss(lost.get(topic), there.containsKey(topic), notes);
                     boolean isPossible = there.containsKey(topic)
                             ? compare(topic, settings.get(topic), settingsThere.get(topic), expected, notes)
-                            : hasFreeName(names.onTarget(topic), onTarget, notes)
+                            : hasNotComeRound(topic, all, notes)
+                                    && hasFreeName(names.onTarget(topic), onTarget, notes)
                                     && validate(description, settings.get(topic), expected, notes);
                     if (isPossible) {
                         possible.add(topic);
@@ -187,12 +191,17 @@ public record MirrorPlan(
             return counts;
         }
 
-        /** Counts offsets that the source holds of each partition, and finds those after the mirror's position. */
+        /**
+         * Counts offsets that the source holds of each partition, and finds those after the mirror's position; and of
+         * topics those of which the target has lost the copies.
+         */
         private void count(
                 Collection<TopicDescription> topics,
+                Map<String, TopicDescription> there,
                 MirrorPositions positions,
                 Map<TopicPartition, Long> all,
-                Map<TopicPartition, Stretch> left) {
+                Map<TopicPartition, Stretch> left,
+                Map<String, Long> lost) {
             Map<TopicPartition, Uuid> ids = new HashMap<>();
             topics.forEach(topic -> IntStream.range(0, topic.partitions().size())
                     .forEach(partition -> ids.put(new TopicPartition(topic.name(), partition), topic.topicId())));
@@ -204,10 +213,31 @@ public record MirrorPlan(
                 long start = starts.get(partition);
                 long end = ends.get(partition);
                 all.put(partition, end - start);
-                left.put(
-                        partition,
-                        new Stretch(positions.find(partition, id, start, end).orElse(beginsAtEnd ? end : start), end));
+                long position = positions.find(partition, id, start, end).orElse(beginsAtEnd ? end : start);
+                if (positions.isLost(partition, Optional.ofNullable(there.get(partition.topic())))) {
+                    lost.merge(partition.topic(), position - start, Long::sum);
+                    position = switch (config.policies().onTargetLost()) {
+                        case COPY_AGAIN -> start;
+                        case STOP_PARTITION -> end;
+                        case GO_ON -> position;
+                    };
+                }
+                left.put(partition, new Stretch(position, end));
             });
+        }
+
+        private void noteLoss(Long recordsOrNull, boolean isThere, List<String> notes) {
+            if (recordsOrNull != null) {
+                TargetLossPolicy policy = config.policies().onTargetLost();
+                notes.add((isThere ? "was created anew on the target" : "is gone from the target")
+                        + ", and what was copied is lost there, " + Words.count(recordsOrNull, "record") + " at most; "
+                        + switch (policy) {
+                            case COPY_AGAIN -> "they are copied again";
+                            case STOP_PARTITION -> "its partitions are stopped";
+                            case GO_ON -> "only what comes next is copied";
+                        }
+                        + " (--on-target-lost " + policy + ")");
+            }
         }
 
         private static long sum(String topic, Map<TopicPartition, Long> counts) {
@@ -268,6 +298,14 @@ public record MirrorPlan(
                 notes.add("the target has " + Words.count(before, "record") + " before the mirror's first: it has no"
                         + " position there, and copies everything after them");
             }
+        }
+
+        private boolean hasNotComeRound(String topic, Set<String> all, List<String> notes) {
+            Optional<String> origin = names.mayHaveComeRoundFrom(topic).stream()
+                    .filter(all::contains)
+                    .findFirst();
+            origin.ifPresent(from -> notes.add(names.refusalOfCircle(topic, from)));
+            return origin.isEmpty();
         }
 
         /** Kafka refuses a topic whose name would be that of another in metrics; it is not told by validating. */

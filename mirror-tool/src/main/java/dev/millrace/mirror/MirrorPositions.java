@@ -2,9 +2,11 @@ package dev.millrace.mirror;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -43,6 +45,16 @@ public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPa
                 Clusters.awaitUnchecked(cluster.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
         committed.values().removeIf(position -> position == null);
         return committed;
+    }
+
+    /**
+     * Whether the target has lost the copy of a partition.
+     *
+     * @param onTarget the topic that the target has; empty if it has none
+     */
+    boolean isLost(TopicPartition partition, Optional<TopicDescription> onTarget) {
+        OffsetAndMetadata position = committed.get(partition);
+        return position != null && CopiedTopics.isLost(position, onTarget.map(TopicDescription::topicId));
     }
 
     /**

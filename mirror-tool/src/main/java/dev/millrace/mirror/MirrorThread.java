@@ -24,6 +24,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.RetriableException;
@@ -74,6 +75,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     private final GivenUpRecords givenUp;
     private final SourceTopics source;
     private final OffsetCommits commits;
+    private final TargetLosses losses;
 
     /** Their position in the consumer means nothing. */
     private final UnplacedPartitions unplaced = new UnplacedPartitions();
@@ -96,6 +98,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
         this.copier = copier;
         this.givenUp = givenUp;
         this.source = new SourceTopics(consumer);
+        this.losses = new TargetLosses(mirror, positions);
         this.commits = new OffsetCommits(consumer, source, mirror.copiedOffsets()::onCommitted);
     }
 
@@ -113,7 +116,11 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
                     commits.commitInBackground(copier.positions(copier.partitions()));
                     startAnew(positions.replaced(copier.partitions()));
                     placeTheRest(now);
-                    copier.measureLag(now, unplaced.partitions());
+                    goOnAfterLoss();
+                    copier.measureLag(now, losses.withStopped(unplaced.partitions()));
+                    losses.stopped()
+                            .forEach(
+                                    partition -> copier.counters().of(partition).onStalled(StallCause.STOPPED));
                     watch.report(this, copier.waiting());
                 }
             }
@@ -160,6 +167,28 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
         }
     }
 
+    /** Before the target gets a topic again, nothing of what was meant for the former one may be on its way. */
+    private void goOnAfterLoss() {
+        Map<TopicPartition, Uuid> lost = target.lost(copier.partitions());
+        if (lost.isEmpty()) {
+            return;
+        }
+        consumer.pause(lost.keySet()); // A copier that reads with this consumer resumes those that begin again.
+        copier.stopReading(lost.keySet());
+        withdraw(lost.keySet(), System.nanoTime() + DRAIN_WITHOUT_PROGRESS_NANOS);
+        try {
+            Map<TopicPartition, SourcePositions.Start> starts = losses.decide(lost, copier.positions(lost.keySet()));
+            Set<TopicPartition> stopped = new HashSet<>(lost.keySet());
+            stopped.removeAll(starts.keySet());
+            giveUp(lost.keySet());
+            losses.stop(stopped);
+            copier.add(starts);
+            target.prepare(starts.keySet());
+        } catch (RetriableException e) {
+            LOG.debug("The source does not tell what it has of {}; asking again", lost.keySet(), e);
+        }
+    }
+
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
         consumer.pause(partitions); // A copier that reads with this consumer resumes them.
@@ -169,7 +198,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
         unplaced.onAsked(partitions, starts.keySet());
         unplaced.partitions()
                 .forEach(partition -> consumer.seek(partition, 0)); // Or it would look for a position itself.
-        target.prepare(partitions);
+        target.prepare(starts.keySet());
         warnOfGone(gone);
     }
 
@@ -187,6 +216,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
         }
         unplaced.onAsked(due, starts.keySet());
         copier.add(starts);
+        target.prepare(starts.keySet());
     }
 
     /** Asks the source for as long as it takes; a member away for {@code max.poll.interval.ms} joins anew after that. */
@@ -276,6 +306,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
 
     private void giveUp(Collection<TopicPartition> partitions) {
         unplaced.remove(partitions);
+        losses.forget(partitions);
         copier.giveUp(partitions);
         target.forget(partitions);
         commits.forget(partitions);

@@ -34,6 +34,7 @@ final class PartitionStarts {
     private final Consumer<?, ?> consumer;
     private final Optional<Finder> finder;
     private final Metadata metadata;
+    private final Predicate<TopicPartition> isNews;
     private final Begin begin;
     private final Map<TopicPartition, Waiting> waiting = new HashMap<>();
     private final Queue<Runnable> found = new ConcurrentLinkedQueue<>();
@@ -78,8 +79,17 @@ final class PartitionStarts {
         }
     }
 
-    /** @param finder without it, partitions begin where they are added to begin, at once and without numbers */
-    PartitionStarts(Consumer<?, ?> consumer, Optional<Finder> finder, Metadata metadata, Begin begin) {
+    /**
+     * @param finder without it, partitions begin where they are added to begin, at once and without numbers
+     * @param isNews whether the metadata of a partition's position is other than committed, though the position is not
+     */
+    PartitionStarts(
+            Consumer<?, ?> consumer,
+            Optional<Finder> finder,
+            Metadata metadata,
+            Predicate<TopicPartition> isNews,
+            Begin begin) {
+        this.isNews = isNews;
         this.consumer = consumer;
         this.finder = finder;
         this.metadata = metadata;
@@ -122,7 +132,7 @@ final class PartitionStarts {
     /**
      * Takes each partition a step further, if it can be; does not block.
      *
-     * @param isFree whether no former copy of the partition has records without an outcome
+     * @param isFree whether no former copy of the partition has records without an outcome, and the target's topic is known
      */
     void advance(Predicate<TopicPartition> isFree) {
         List<Search> searches = new ArrayList<>();
@@ -148,7 +158,7 @@ final class PartitionStarts {
         }
         // It may be long until the next record comes, and by then the target may have forgotten what is left out now.
         boolean leavesOut = start.from().offset() != of.from.offset();
-        if (start.isNew() || leavesOut || of.from.isRestored()) {
+        if (start.isNew() || leavesOut || of.from.isRestored() || isNews.test(partition)) {
             of.toCommit = start;
         } else {
             begin(partition, of, start);

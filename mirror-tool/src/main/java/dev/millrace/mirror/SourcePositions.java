@@ -326,6 +326,38 @@ final class SourcePositions {
         return starts;
     }
 
+    /**
+     * Where partitions begin when the target has lost what was copied of them; their numbers mean nothing any more.
+     *
+     * @param offsets of the source
+     */
+    Map<TopicPartition, Start> beginAt(Map<TopicPartition, OffsetAndMetadata> offsets) {
+        Map<TopicPartition, Start> starts = new HashMap<>();
+        offsets.forEach((partition, offset) -> starts.put(
+                partition,
+                new Start(
+                        offset.offset(),
+                        offset.leaderEpoch(),
+                        begun.get(partition).topicId(),
+                        begun.get(partition).isNew() && begun.get(partition).offset() == offset.offset())));
+        begun.putAll(starts);
+        return starts;
+    }
+
+    /** Where the partition began in this process. */
+    Start begun(TopicPartition partition) {
+        return begun.get(partition);
+    }
+
+    /**
+     * The first records that the source has.
+     *
+     * @throws RetriableException the source does not answer for all of them
+     */
+    Map<TopicPartition, Long> firstOffsets(Collection<TopicPartition> partitions) {
+        return consumer.beginningOffsets(partitions, ANSWER_TIMEOUT);
+    }
+
     /** @param before the id that the topic of each had */
     private void tellOfReplaced(Map<TopicPartition, Uuid> before) {
         identities.onReplaced(before.size());

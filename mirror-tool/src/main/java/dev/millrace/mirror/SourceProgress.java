@@ -34,6 +34,7 @@ record SourceProgress(CommitForm form, Consumer<?, ?> member, java.util.function
         onNone.accept(without);
         Map<TopicPartition, Optional<OffsetAndMetadata>> found = new HashMap<>();
         partitions.forEach(partition -> found.put(partition, Optional.ofNullable(committed.get(partition))));
+        form.copied().onProgress(partitions, found);
         return found;
     }
 
@@ -46,9 +47,8 @@ record SourceProgress(CommitForm form, Consumer<?, ?> member, java.util.function
     static Map<TopicPartition, OffsetAndMetadata> positions(
             CommitForm form, Map<TopicPartition, SourcePositions.Start> starts) {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
-        starts.forEach((partition, start) -> positions.put(
-                partition,
-                form.onSource(partition, new OffsetAndMetadata(start.offset()), start.topicId(), Optional.empty())));
+        starts.forEach((partition, start) ->
+                positions.put(partition, form.startOnSource(partition, start.offset(), start.topicId())));
         return positions;
     }
 }

@@ -18,7 +18,7 @@ public enum StallCause {
     LEFT_OUT,
     /** A record was refused, and is looked for. */
     REFUSED,
-    /** {@code --on-gap} or {@code --on-refused} has stopped it. */
+    /** {@code --on-gap}, {@code --on-target-lost} or {@code --on-refused} has stopped it. */
     STOPPED;
 
     /** As metrics and pages have it: {@code target-not-ready}. */

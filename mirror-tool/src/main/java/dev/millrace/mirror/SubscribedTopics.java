@@ -24,6 +24,7 @@ final class SubscribedTopics {
 
     private final Supplier<Map<String, Integer>> source;
     private final TargetPartitions.Preparation target;
+    private final RefusedTopics refused;
     private final Consumer<Throwable> onFailure;
     private final long intervalNanos;
     private volatile Map<String, Integer> ready = Map.of();
@@ -35,15 +36,18 @@ final class SubscribedTopics {
 
     /**
      * @param source the topics to mirror, with the numbers of their partitions
+     * @param refused told of topics that cannot have their names on the target
      * @param onFailure told what cannot be mended by trying again
      */
     SubscribedTopics(
             Supplier<Map<String, Integer>> source,
             TargetPartitions.Preparation target,
+            RefusedTopics refused,
             Consumer<Throwable> onFailure,
             Duration interval) {
         this.source = source;
         this.target = target;
+        this.refused = refused;
         this.onFailure = onFailure;
         this.intervalNanos = TimeUnit.MILLISECONDS.toNanos(interval.toMillis()); // of any, without an overflow
     }
@@ -70,11 +74,20 @@ final class SubscribedTopics {
                             LOG.warn("Topic {} has gone from the source; the mirror no longer copies it", topic));
             ready = Map.copyOf(usable);
             seen = ready;
-            isDone = failures.isEmpty();
+            ready.keySet().forEach(refused::onTaken);
+            isDone = failures.values().stream().allMatch(MirrorException::isOfName);
             refreshedNanos = nowNanos;
-            failures.values().stream().filter(e -> !e.isTemporary()).findFirst().ifPresent(onFailure);
+            failures.forEach(this::tell);
         } catch (KafkaException | MirrorException e) {
             LOG.debug("Could not ask for the topics to mirror; will try again", e);
+        }
+    }
+
+    private void tell(String topic, MirrorException failure) {
+        if (failure.isOfName()) {
+            refused.onRefused(topic, failure.getMessage());
+        } else if (!failure.isTemporary()) {
+            onFailure.accept(failure);
         }
     }
 

@@ -206,7 +206,8 @@ public record TakeOver(String group, List<Position> positions) {
                                     ids.getOrDefault(partition.topic(), Uuid.ZERO_UUID),
                                     Optional.empty(),
                                     Optional.empty(),
-                                    Optional.of(config.names().onTarget(partition.topic())))
+                                    Optional.of(config.names().onTarget(partition.topic())),
+                                    Uuid.ZERO_UUID)
                             .addTo(new OffsetAndMetadata(offset))));
             for (Map<TopicPartition, OffsetAndMetadata> part : CommitParts.of(positions)) {
                 GroupOffsets.commit(source, group, part).ifPresent(failure -> {

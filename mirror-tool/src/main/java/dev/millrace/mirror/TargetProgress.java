@@ -78,14 +78,15 @@ final class TargetProgress implements SourcePositions.Committed {
         if (!without.isEmpty()) {
             committed.putAll(onSource(without));
         }
+        form.copied().onProgress(partitions, committed);
         return committed;
     }
 
     @Override
     public Set<TopicPartition> commit(Map<TopicPartition, SourcePositions.Start> starts) {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
-        starts.forEach((partition, start) -> positions.put(
-                partition, form.onTarget(partition, new OffsetAndMetadata(start.offset()), start.topicId())));
+        starts.forEach((partition, start) ->
+                positions.put(partition, form.startOnTarget(partition, start.offset(), start.topicId())));
         return CommitParts.commit(
                 positions, part -> target.commitSync(form.names().onTarget(part), ANSWER_TIMEOUT));
     }
@@ -123,9 +124,8 @@ final class TargetProgress implements SourcePositions.Committed {
     /** Partitions without new records are committed only here, and the group on the source expires. */
     private void keepOnTarget(Map<TopicPartition, OffsetAndMetadata> found) {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
-        found.forEach((partition, position) -> positions.put(
-                form.names().onTarget(partition),
-                form.onTarget(partition, position, CommitMetadata.of(position).topicId())));
+        found.forEach((partition, position) ->
+                positions.put(form.names().onTarget(partition), form.movedToTarget(partition, position)));
         Set<TopicPartition> unused = CommitParts.commit(positions, part -> target.commitSync(part, ANSWER_TIMEOUT));
     }
 

@@ -9,9 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,11 +38,17 @@ final class TargetTopics implements TargetPartitions.Preparation {
     private final CopiesOnTarget copies;
     private final Set<String> ownSettings;
     private final TopicComparison comparison;
-    private final Cache<String, Integer> partitions =
+    private final Predicate<String> isCopied;
+    private final Cache<String, TopicPreparation.Ready> known =
             Caffeine.newBuilder().expireAfterWrite(CACHE_TIME).build();
+    private final Set<String> lost = ConcurrentHashMap.newKeySet();
 
-    /** @param ownSettings names of settings that are the target's own */
-    TargetTopics(Admin source, CopiesOnTarget copies, Set<String> ownSettings) {
+    /**
+     * @param ownSettings names of settings that are the target's own
+     * @param isCopied whether the target must have a topic, so that it is not created
+     */
+    TargetTopics(Admin source, CopiesOnTarget copies, Set<String> ownSettings, Predicate<String> isCopied) {
+        this.isCopied = isCopied;
         this.source = source;
         this.copies = copies;
         this.ownSettings = ownSettings;
@@ -50,7 +59,7 @@ final class TargetTopics implements TargetPartitions.Preparation {
     @Override
     public Map<String, MirrorException> prepare(Collection<String> topics) {
         TreeSet<String> unknown = new TreeSet<>(topics);
-        unknown.removeIf(topic -> partitions.getIfPresent(topic) != null);
+        unknown.removeIf(topic -> known.getIfPresent(topic) != null);
         return makeReady(unknown);
     }
 
@@ -68,26 +77,44 @@ final class TargetTopics implements TargetPartitions.Preparation {
     }
 
     private boolean isReady(TopicPartition wanted) {
-        Integer known = partitions.getIfPresent(wanted.topic());
-        return known != null && known > wanted.partition();
+        TopicPreparation.Ready topic = known.getIfPresent(wanted.topic());
+        return topic != null && topic.partitions() > wanted.partition();
     }
 
     @Override
     public void forget(String topic) {
-        partitions.invalidate(topic);
+        known.invalidate(topic);
     }
 
-    /** Returns why topics are not ready, except for those that the source lacks. */
+    @Override
+    public Uuid idOf(String topic) {
+        TopicPreparation.Ready ready = known.getIfPresent(topic);
+        return ready == null ? Uuid.ZERO_UUID : ready.id();
+    }
+
+    @Override
+    public boolean isLost(String topic) {
+        return lost.contains(topic);
+    }
+
+    @Override
+    public Map<String, Uuid> askForIds(Collection<String> topics) {
+        return copies.ids(topics);
+    }
+
+    /** Returns why topics are not ready, except for those that are lost, and those that the source lacks. */
     private Map<String, MirrorException> makeReady(Collection<String> topics) {
         Map<String, MirrorException> failures = new HashMap<>();
         long toldNanos = System.nanoTime();
         int created = 0;
         int done = 0;
         for (List<String> batch : Clusters.batches(topics)) {
-            TopicPreparation preparation = new TopicPreparation(source, copies, ownSettings);
+            TopicPreparation preparation = new TopicPreparation(source, copies, ownSettings, isCopied);
             preparation.run(batch);
             comparison.compare(preparation.ready().keySet());
-            partitions.putAll(preparation.ready());
+            known.putAll(preparation.ready());
+            batch.forEach(lost::remove);
+            lost.addAll(preparation.lost());
             failures.putAll(preparation.failures());
             created += preparation.created().size();
             done += batch.size();

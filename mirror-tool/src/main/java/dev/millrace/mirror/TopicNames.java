@@ -31,6 +31,8 @@ public final class TopicNames {
     static final int MAX_LENGTH = 249;
     private static final Pattern LEGAL = Pattern.compile("[a-zA-Z0-9._-]+");
     private static final Set<String> ILLEGAL = Set.of(".", "..");
+    /** What prefixes usually end with. */
+    private static final String SEPARATORS = "._-";
 
     private final String prefix;
     private final Map<String, String> given;
@@ -175,6 +177,35 @@ public final class TopicNames {
     }
 
     // ---- topics that cannot be mirrored ----
+
+    /**
+     * The topics of which this one may be a copy that other mirrors have made from this mirror's copy: {@code b.a.x} of
+     * {@code x} with the prefix {@code a.}. It is one if the source has one of them. Prefixes that end with a letter or a
+     * digit could be found in any name, so with them there are none. A name that is given for the topic
+     * says that it is no such copy.
+     */
+    List<String> mayHaveComeRoundFrom(String topic) {
+        List<String> origins = new ArrayList<>();
+        boolean isEndKnown = !prefix.isEmpty() && SEPARATORS.indexOf(prefix.charAt(prefix.length() - 1)) >= 0;
+        if (isEndKnown && !given.containsKey(topic)) {
+            for (int at = topic.indexOf(prefix); at >= 0; at = topic.indexOf(prefix, at + 1)) {
+                String origin = topic.substring(at + prefix.length());
+                boolean isWholePrefix = at == 0 || SEPARATORS.indexOf(topic.charAt(at - 1)) >= 0;
+                if (isWholePrefix && !origin.isEmpty() && !given.containsKey(origin)) {
+                    origins.add(origin);
+                }
+            }
+        }
+        return origins;
+    }
+
+    /** Why a topic that has come round is not mirrored; a sentence without its full stop. */
+    String refusalOfCircle(String topic, String origin) {
+        return "Topic " + topic + " looks like this mirror's own copy " + onTarget(origin) + " of topic " + origin
+                + ", brought back to the source by other mirrors; as " + onTarget(topic)
+                + " it would go round once more, and so on without end. Leave it out with --exclude-topics, or, if it is no"
+                + " such copy, give it a name with --topic-name " + topic + "=NAME";
+    }
 
     /** Why a source topic cannot have its name on the target; a sentence without its full stop. */
     Optional<String> refusalOf(String topic) {

@@ -3,27 +3,34 @@ package dev.millrace.mirror;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.errors.InvalidConfigurationException;
 import org.apache.kafka.common.errors.InvalidPartitionsException;
 import org.apache.kafka.common.errors.PolicyViolationException;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
@@ -48,23 +55,41 @@ final class TopicPreparation {
     private final TopicNames names;
     private final Set<String> ownSettings;
     private final Map<String, MirrorException> failures = new TreeMap<>();
-    private final Map<String, Integer> ready = new HashMap<>();
+    private final Map<String, Ready> ready = new HashMap<>();
     private final List<String> created = new ArrayList<>();
+    private final Predicate<String> isCopied;
+    private final Set<String> lost = new HashSet<>();
+    private final Map<String, Uuid> ids = new HashMap<>();
 
-    /** @param ownSettings names of settings that are the target's own */
-    TopicPreparation(Admin source, CopiesOnTarget copies, Set<String> ownSettings) {
+    /**
+     * A topic that is ready on the target.
+     *
+     * @param id zero if unknown
+     */
+    record Ready(int partitions, Uuid id) {}
+
+    /**
+     * @param ownSettings names of settings that are the target's own
+     * @param isCopied whether the target must have a topic, so that it is not created
+     */
+    TopicPreparation(Admin source, CopiesOnTarget copies, Set<String> ownSettings, Predicate<String> isCopied) {
+        this.isCopied = isCopied;
         this.source = source;
         this.target = copies.target();
         this.names = copies.names();
         this.ownSettings = ownSettings;
     }
 
-    /** Topics that are ready, with the number of their partitions on the target. */
-    Map<String, Integer> ready() {
+    Map<String, Ready> ready() {
         return ready;
     }
 
-    /** Why each of the others is not, except for those that the source lacks. */
+    /** Those that the target must have, and lacks. */
+    Set<String> lost() {
+        return lost;
+    }
+
+    /** Why each of the others is not ready, except for those that are lost, and those that the source lacks. */
     Map<String, MirrorException> failures() {
         return failures;
     }
@@ -72,6 +97,7 @@ final class TopicPreparation {
     /** Whether nothing could be done for now: a cluster does not answer. */
     boolean isUnavailable() {
         return ready.isEmpty()
+                && lost.isEmpty()
                 && !failures.isEmpty()
                 && failures.values().stream().allMatch(MirrorException::isTemporary);
     }
@@ -87,6 +113,11 @@ final class TopicPreparation {
         wanted.keySet().removeAll(failures.keySet());
         Map<String, Integer> missing = new HashMap<>(wanted);
         missing.keySet().removeAll(present.keySet());
+        Set<String> withheld = missing.keySet().stream().filter(isCopied).collect(Collectors.toSet());
+        missing.keySet().removeAll(withheld);
+        wanted.keySet().removeAll(withheld);
+        confirmLost(withheld);
+        refuseCircles(missing);
         create(missing);
         present.keySet().retainAll(wanted.keySet());
         Map<String, Integer> smaller = new HashMap<>(present);
@@ -98,9 +129,59 @@ final class TopicPreparation {
         requireWritable(wanted.keySet());
         wanted.forEach((topic, count) -> {
             if (!failures.containsKey(topic)) {
-                ready.put(topic, Math.max(count, present.getOrDefault(topic, 0)));
+                ready.put(
+                        topic,
+                        new Ready(
+                                Math.max(count, present.getOrDefault(topic, 0)),
+                                ids.getOrDefault(topic, Uuid.ZERO_UUID)));
             }
         });
+    }
+
+    /** Of topics that the target has already nothing new can come. */
+    private void refuseCircles(Map<String, Integer> missing) {
+        Map<String, List<String>> origins = new HashMap<>();
+        missing.keySet().forEach(topic -> origins.put(topic, names.mayHaveComeRoundFrom(topic)));
+        origins.values().removeIf(List::isEmpty);
+        try {
+            Set<String> existing = Clusters.describe(
+                            source,
+                            origins.values().stream().flatMap(List::stream).collect(Collectors.toSet()))
+                    .keySet();
+            origins.forEach((topic, from) -> from.stream()
+                    .filter(existing::contains)
+                    .findFirst()
+                    .ifPresent(origin ->
+                            failures.put(topic, MirrorException.ofName(names.refusalOfCircle(topic, origin)))));
+        } catch (KafkaException e) {
+            origins.keySet().forEach(topic -> fail(topic, e));
+        }
+        missing.keySet().removeAll(failures.keySet());
+    }
+
+    /** A broker that lags may not know a topic yet; whether there is one is for the controller to say. */
+    private void confirmLost(Set<String> missing) {
+        List<NewTopic> topics = missing.stream()
+                .map(topic -> new NewTopic(names.onTarget(topic), Optional.of(1), Optional.empty()))
+                .toList();
+        if (topics.isEmpty()) {
+            return;
+        }
+        Map<String, KafkaFuture<Void>> answers = target.createTopics(
+                        topics, new CreateTopicsOptions().validateOnly(true))
+                .values();
+        for (String topic : missing) {
+            try {
+                Clusters.await(answers.get(names.onTarget(topic)));
+                lost.add(topic);
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof RetriableException) {
+                    fail(topic, e.getCause());
+                } else if (!(e.getCause() instanceof TopicExistsException)) {
+                    lost.add(topic); // it would be refused, but not because there is one
+                }
+            }
+        }
     }
 
     /**
@@ -241,7 +322,10 @@ final class TopicPreparation {
         });
     }
 
-    /** A producer that may write to no topic gets no id, and then nothing is sent that the target could refuse. */
+    /**
+     * A producer that may write to no topic gets no id, and then nothing is sent that the target could refuse. Learns the
+     * ids of the topics, too.
+     */
     private void requireWritable(Collection<String> topics) {
         if (topics.isEmpty()) {
             return;
@@ -253,7 +337,9 @@ final class TopicPreparation {
         topics.forEach(topic -> {
             String name = names.onTarget(topic);
             try {
-                Set<AclOperation> allowed = Clusters.await(answers.get(name)).authorizedOperations();
+                TopicDescription description = Clusters.await(answers.get(name));
+                ids.put(topic, description.topicId());
+                Set<AclOperation> allowed = description.authorizedOperations();
                 if (allowed != null && !allowed.isEmpty() && !allowed.contains(AclOperation.WRITE)) {
                     failures.putIfAbsent(
                             topic,

@@ -19,6 +19,7 @@ import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,6 +79,10 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
 
     private final HeldPartitions held = new HeldPartitions();
     private final UnplacedPartitions unplaced = new UnplacedPartitions();
+    /** Where partitions begin whose copies are lost, until a transaction with them is committed. */
+    private final Map<TopicPartition, SourcePositions.Start> afterLoss = new HashMap<>();
+
+    private final TargetLosses losses;
     private Set<String> subscribed = Set.of();
     private final TransactionPace pace = new TransactionPace();
     private long beganNanos = System.nanoTime();
@@ -116,6 +121,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         this.positions = positions;
         this.target = target.partitions();
         this.watch = target.watch();
+        this.losses = new TargetLosses(mirror, positions);
         this.transactions = transactions;
         this.copier = copier;
         copier.limitInFlight(pace.inFlightBytes());
@@ -140,6 +146,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
                 if (now - secondNanos > SECOND_NANOS) {
                     secondNanos = now;
                     startAnew(positions.replaced(copier.partitions()));
+                    startAgain(target.lost(copier.partitions()));
                     copier.measureLag(now, startingOfSource());
                     startingOfSource().stream()
                             .filter(partition -> held.isHeld(partition, now))
@@ -212,6 +219,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
             begins.put(partition, position.offset());
         });
         held.release(adding.keySet());
+        afterLoss.keySet().removeAll(adding.keySet());
         mirror.copiedOffsets().onCommitted(adding);
         adding = Map.of();
         beganNanos = System.nanoTime();
@@ -305,6 +313,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         copier.stopReading(all);
         transactions.startOver();
         copier.giveUp(all);
+        target.forget(all); // The next look at their progress says again where their copies should be.
         starting.addAll(all);
         adding = Map.of();
         pace.onAborted();
@@ -329,7 +338,12 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
             return;
         }
         try {
-            Map<TopicPartition, SourcePositions.Start> found = positions.find(due, Set.of());
+            Map<TopicPartition, SourcePositions.Start> found = new HashMap<>(afterLoss);
+            found.keySet().retainAll(due);
+            due.removeAll(found.keySet());
+            if (!due.isEmpty()) {
+                found.putAll(positions.find(due, Set.of()));
+            }
             unplaced.onAsked(due, found.keySet());
             if (found.isEmpty()) {
                 return;
@@ -350,6 +364,19 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
             finishOrRestart();
             copier.giveUp(replaced);
             starting.addAll(replaced); // What is committed there has another topic id.
+        }
+    }
+
+    /** Copies again what the target has lost with its topics, whatever progress it has kept. */
+    private void startAgain(Map<TopicPartition, Uuid> lost) {
+        if (lost.isEmpty()) {
+            return;
+        }
+        try {
+            afterLoss.putAll(losses.decide(lost, copier.positions(lost.keySet())));
+            restart();
+        } catch (RetriableException e) {
+            LOG.debug("The source does not tell what it has of {}; asking again", lost.keySet(), e);
         }
     }
 
@@ -391,6 +418,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
         mirror.copiedOffsets().giveUp(partitions);
         starting.removeAll(partitions);
         unplaced.remove(partitions);
+        afterLoss.keySet().removeAll(partitions);
         held.release(partitions);
         committed.keySet().removeAll(partitions);
         begins.keySet().removeAll(partitions);

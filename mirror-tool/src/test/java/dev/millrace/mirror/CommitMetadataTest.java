@@ -24,6 +24,9 @@ class CommitMetadataTest {
         assertThat(read(some.toString())).isEqualTo(some);
         assertThat(read(all.withNames("orders", "eu.orders").toString()))
                 .isEqualTo(all.withNames("orders", "eu.orders"));
+        assertThat(read(some.copiedTo(ID).toString())).isEqualTo(some.copiedTo(ID));
+        assertThat(read(all.copiedTo(ID).withNames("orders", "eu.orders").toString()))
+                .isEqualTo(all.withNames("orders", "eu.orders").copiedTo(ID));
     }
 
     @Test

@@ -28,6 +28,7 @@ class PartitionStartsTest {
     private final List<Search> searches = new ArrayList<>();
     private final List<String> begun = new ArrayList<>();
     private final Set<TopicPartition> busy = new HashSet<>();
+    private final Set<TopicPartition> withNews = new HashSet<>();
     private final PartitionStarts starts = starts(Optional.of(searches::addAll));
 
     PartitionStartsTest() {
@@ -48,6 +49,18 @@ class PartitionStartsTest {
         assertThat(begun).containsExactly("orders-0 from 40: 77:3:500");
         assertThat(starts.partitions()).containsExactly(OTHER);
         assertThat(starts.waitingForTarget()).containsOnlyKeys(OTHER);
+    }
+
+    @Test
+    void shouldCommitAPositionThatHasNewsForTheNextStart() {
+        withNews.add(TP);
+        starts.add(Map.of(TP, from(40, Optional.of(COMMITTED))));
+        advance();
+
+        answer(TP, new Start(at(40), COMMITTED, false));
+
+        assertThat(begun).containsExactly("orders-0 from 40: 77:3:500");
+        assertThat(consumer.committedOffsets().get(TP).offset()).isEqualTo(40);
     }
 
     @Test
@@ -140,6 +153,7 @@ class PartitionStartsTest {
                 consumer,
                 finder,
                 (partition, position, topicId, numbers) -> new CommitMetadata("mark", topicId, numbers).addTo(position),
+                withNews::contains,
                 (partition, from, numbers) -> begun.add(partition + " from " + from.offset() + ": "
                         + numbers.map(n -> n.producerId() + ":" + n.epoch() + ":" + n.nextSequence())
                                 .orElse("none")));

@@ -13,7 +13,7 @@ final class RunningMirrors {
         return new RunningMirror(
                 config,
                 new Lifecycle(members),
-                new CommitForm(config, "", topic -> Uuid.ZERO_UUID),
+                new CommitForm(config, "", topic -> Uuid.ZERO_UUID, new CopiedTopics()),
                 new MirrorObserver() {},
                 new TopicControls(),
                 new PausedEnds(),

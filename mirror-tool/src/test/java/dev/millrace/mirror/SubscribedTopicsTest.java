@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.Test;
 
@@ -22,8 +23,9 @@ class SubscribedTopicsTest {
     private boolean isSourceDown;
     private int asked;
     private long now;
+    private final RefusedTopics refused = new RefusedTopics(null);
     private final SubscribedTopics topics =
-            new SubscribedTopics(this::askSource, new FakeTarget(), failures::add, INTERVAL);
+            new SubscribedTopics(this::askSource, new FakeTarget(), refused, failures::add, INTERVAL);
 
     @Test
     void shouldHaveTheTopicsThatTheTargetIsReadyFor() {
@@ -112,6 +114,24 @@ class SubscribedTopicsTest {
     }
 
     @Test
+    void shouldGoOnWithoutATopicThatCannotHaveItsName() {
+        source.put("payments", 1);
+        failing.put("payments", MirrorException.ofName("it collides"));
+
+        topics.refreshIfDue(now);
+
+        assertThat(failures).isEmpty();
+        assertThat(refused.isRefusedByTarget("payments")).isTrue();
+        assertThat(topics.topics()).containsExactly("orders");
+        topics.refreshIfDue(now);
+        assertThat(asked).as("it is not asked again every second").isEqualTo(1);
+        failing.clear();
+        refreshLater();
+        assertThat(topics.topics()).containsExactlyInAnyOrder("orders", "payments");
+        assertThat(refused.count()).isZero();
+    }
+
+    @Test
     void shouldFailWhenTheTargetRefusesATopicForGoodAndHaveTheOthersNevertheless() {
         MirrorException refused = MirrorException.failed("the target does not allow it");
         source.put("payments", 1);
@@ -152,6 +172,11 @@ class SubscribedTopicsTest {
         @Override
         public void forget(String topic) {
             forgotten.add(topic);
+        }
+
+        @Override
+        public Map<String, Uuid> askForIds(Collection<String> topics) {
+            return Map.of();
         }
     }
 }

@@ -1,8 +1,11 @@
 package dev.millrace.mirror;
 
+import java.util.Collection;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 
 /** Makes partitions of a target that are ready without a cluster. */
 final class Targets {
@@ -28,7 +31,13 @@ final class Targets {
 
             @Override
             public void forget(String topic) {}
+
+            @Override
+            public Map<String, Uuid> askForIds(Collection<String> topics) {
+                return Map.of();
+            }
         };
-        return new TargetPartitions(preparation, onFailure, refused, Runnable::run);
+        return new TargetPartitions(
+                preparation, onFailure, refused, new CopiedTopics(), Runnable::run, System::nanoTime);
     }
 }

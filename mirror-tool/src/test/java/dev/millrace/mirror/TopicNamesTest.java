@@ -42,6 +42,24 @@ class TopicNamesTest {
         return Arbitraries.maps(topics(), names).uniqueValues(name -> name).ofMaxSize(4);
     }
 
+    @Example
+    void shouldSeeWhichTopicsMayHaveComeRound() {
+        assertThat(EU.mayHaveComeRoundFrom("us.asia.eu.orders")).containsExactly("orders");
+        assertThat(EU.mayHaveComeRoundFrom("us_eu.a.eu.orders")).containsExactly("a.eu.orders", "orders");
+        assertThat(EU.mayHaveComeRoundFrom("eu.orders")).containsExactly("orders");
+        assertThat(EU.mayHaveComeRoundFrom("museu.orders"))
+                .as("the prefix is part of a word")
+                .isEmpty();
+        assertThat(EU.mayHaveComeRoundFrom("orders")).isEmpty();
+        assertThat(EU.mayHaveComeRoundFrom("us.eu.")).isEmpty();
+        assertThat(TopicNames.of("eu.", Map.of("us.eu.orders", "mine")).mayHaveComeRoundFrom("us.eu.orders"))
+                .as("somebody says that it is no copy")
+                .isEmpty();
+        assertThat(TopicNames.of("eu", Map.of()).mayHaveComeRoundFrom("us.euorders"))
+                .isEmpty();
+        assertThat(TopicNames.KEPT.mayHaveComeRoundFrom("us.eu.orders")).isEmpty();
+    }
+
     @Property
     void shouldGiveEachTopicThatIsNotRefusedALegalNameOfItsOwnAndFindItBack(
             @ForAll("prefixes") String prefix,

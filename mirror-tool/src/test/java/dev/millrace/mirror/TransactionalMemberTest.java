@@ -13,6 +13,7 @@ import dev.millrace.mirror.support.FakeSourceConsumer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -467,7 +468,11 @@ class TransactionalMemberTest {
 
     private TransactionalMember member(String reset) {
         SubscribedTopics topics = new SubscribedTopics(
-                () -> Map.of("orders", 2), new ReadyTarget(), mirror::fail, Duration.ofSeconds(30));
+                () -> Map.of("orders", 2),
+                new ReadyTarget(),
+                new RefusedTopics(null),
+                mirror::fail,
+                Duration.ofSeconds(30));
         topics.refreshIfDue(0);
         TargetProgress progress =
                 new TargetProgress(mirror.commits(), group, source, ResetPolicy.of(reset), this::endsOnTarget);
@@ -510,6 +515,11 @@ class TransactionalMemberTest {
 
         @Override
         public void forget(String topic) {}
+
+        @Override
+        public Map<String, Uuid> askForIds(Collection<String> topics) {
+            return Map.of();
+        }
     }
 
     /** The group on the target: what happens in its polls is scripted, and its offsets are those of the transactions. */

@@ -85,6 +85,11 @@ public final class Accumulator {
         return queue != null ? queue : queues.create(this, topic, topicIndex, partition);
     }
 
+    /** The queue of a partition whose topic may be gone; null if it never had a record. Looks through all topics. */
+    public PartitionQueue find(TopicPartition partition) {
+        return queues.find(partition);
+    }
+
     /** The memory of all batches. */
     public BufferPool pool() {
         return pool;

@@ -30,6 +30,17 @@ final class PartitionQueues {
         return partition < queues.length ? queues[partition] : null;
     }
 
+    /** As the other, by the topic's name: looks through all topics, for one whose index nobody knows any more. */
+    PartitionQueue find(TopicPartition partition) {
+        for (int index = 0; index < topics.length(); index++) {
+            PartitionQueue queue = get(index, partition.partition());
+            if (queue != null && queue.partition().equals(partition)) {
+                return queue;
+            }
+        }
+        return null;
+    }
+
     private PartitionQueue[] queuesOf(int topicIndex) {
         AtomicReferenceArray<PartitionQueue[]> all = topics;
         PartitionQueue[] queues = topicIndex < all.length() ? all.get(topicIndex) : null;

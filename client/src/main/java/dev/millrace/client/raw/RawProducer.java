@@ -1,6 +1,7 @@
 package dev.millrace.client.raw;
 
 import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.apache.kafka.clients.producer.Producer;
 
@@ -54,6 +55,14 @@ public abstract class RawProducer {
      * org.apache.kafka.clients.producer.BufferExhaustedException}.
      */
     public abstract RawPartition partitionWithoutWaiting(String topic, int partition);
+
+    /**
+     * As {@link RawPartition#withdraw}, also if the cluster no longer has the topic, whose records are tried again until
+     * somebody creates it. Does not block.
+     *
+     * @return completes when nothing is in flight; it is complete if nothing was ever written to the partition
+     */
+    public abstract CompletableFuture<Void> withdraw(String topic, int partition, RuntimeException cause);
 
     /**
      * Asks the cluster for these topics, in few requests, and does not wait: {@link #partition} is to find them known.

@@ -10,6 +10,7 @@ import dev.millrace.mirror.ProducerKind;
 import dev.millrace.mirror.RefusalPolicies;
 import dev.millrace.mirror.RefusalPolicy;
 import dev.millrace.mirror.ResumeMode;
+import dev.millrace.mirror.TargetLossPolicy;
 import dev.millrace.mirror.TopicPattern;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -185,6 +186,20 @@ public final class MirrorOptions {
     private GapPolicy onGap;
 
     @Option(
+            names = "--on-target-lost",
+            paramLabel = "copy-again|stop-partition|go-on",
+            converter = TargetLossPolicyParser.class,
+            defaultValue = "copy-again",
+            order = 14,
+            description =
+                    "What to do with a partition when the target has lost what the mirror had copied of it: its topic"
+                            + " was deleted or created anew there, or the target was set up anew. copy-again:"
+                            + " copy it again, with all that the source still has. stop-partition: copy nothing more of it. go-on:"
+                            + " copy only what comes next. Each is logged. With --resume exactly-once only copy-again is possible."
+                            + " Default: ${DEFAULT-VALUE}.")
+    private TargetLossPolicy onTargetLost;
+
+    @Option(
             names = "--on-refused",
             paramLabel = "[REGEX=]POLICY",
             converter = RefusalPolicyParser.class,
@@ -227,6 +242,13 @@ public final class MirrorOptions {
         @Override
         public GapPolicy convert(String text) {
             return OptionValues.parse(GapPolicy.values(), text);
+        }
+    }
+
+    static final class TargetLossPolicyParser implements ITypeConverter<TargetLossPolicy> {
+        @Override
+        public TargetLossPolicy convert(String text) {
+            return OptionValues.parse(TargetLossPolicy.values(), text);
         }
     }
 
@@ -361,6 +383,7 @@ public final class MirrorOptions {
                 producer,
                 new MirrorPolicies(
                         onGap,
+                        targetLossPolicy(),
                         waitForTarget,
                         waitAtStart,
                         refusalPolicies(producer),
@@ -400,6 +423,15 @@ public final class MirrorOptions {
             requireNumbers(producer);
         }
         return policies;
+    }
+
+    private TargetLossPolicy targetLossPolicy() {
+        if (resume == ResumeMode.EXACTLY_ONCE && onTargetLost != TargetLossPolicy.COPY_AGAIN) {
+            throw MirrorException.usage("--on-target-lost " + onTargetLost + " with --resume " + resume
+                    + ": there the progress is on the target, too, and is lost with the copies, so only "
+                    + TargetLossPolicy.COPY_AGAIN + " is possible; or choose another --resume");
+        }
+        return onTargetLost;
     }
 
     /** Without numbers a target could take later records than the one that it refuses, and these come first then. */
