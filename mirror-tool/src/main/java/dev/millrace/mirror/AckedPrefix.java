@@ -1,6 +1,6 @@
 package dev.millrace.mirror;
 
-import dev.millrace.mirror.GivenUpRecords.GivenUpException;
+import dev.millrace.mirror.RecordWithdrawal.GivenUpException;
 import dev.millrace.mirror.pass.AckListener;
 import dev.millrace.mirror.pass.AckedRuns;
 import java.lang.invoke.MethodHandles;
@@ -224,7 +224,7 @@ final class AckedPrefix {
                 return;
             }
             boolean goesBackFor =
-                    goesBack && (RefusedRecords.isRefusal(exception) || ExactResume.isOfNumbers(exception));
+                    goesBack && (RefusedRecordReport.isRefusal(exception) || ExactResume.isOfNumbers(exception));
             if (goesBackFor && goBackCause == null) {
                 goBackCause = exception;
             }

@@ -1,7 +1,7 @@
 package dev.millrace.mirror;
 
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
-import dev.millrace.mirror.GivenUpRecords.GivenUpException;
+import dev.millrace.mirror.RecordWithdrawal.GivenUpException;
 import dev.millrace.mirror.control.ControlState;
 import dev.millrace.mirror.control.TopicControls;
 import dev.millrace.mirror.control.Turn;
@@ -76,7 +76,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
 
     private final PartitionStarts starts;
     private final Optional<PartitionStarts.Finder> resume;
-    private final CarefulCopies careful;
+    private final RefusedRecordSearches careful;
     private int nextWorker;
     private int turns;
     /** What the fetcher knows of. */
@@ -96,7 +96,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             InFlightMemory memory,
             PartitionCopy.Target target,
             Optional<PartitionStarts.Finder> resume,
-            Optional<CarefulCopy.Context> careful) {
+            Optional<RefusedRecordSearch.Context> careful) {
         this(
                 mirror,
                 consumer,
@@ -118,7 +118,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
             TargetPartitions targets,
             InFlightMemory memory,
             Optional<PartitionStarts.Finder> resume,
-            Optional<CarefulCopy.Context> careful,
+            Optional<RefusedRecordSearch.Context> careful,
             boolean checksCrc,
             PartitionCopy.Target target,
             Function<FetchSink, Fetcher> createFetcher) {
@@ -132,7 +132,7 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         this.resume = resume;
         this.starts = new PartitionStarts(
                 consumer, resume, mirror.commits()::onSource, mirror.commits().copied()::isIdNew, this::begin);
-        this.careful = new CarefulCopies(consumer, careful, mirror.commits()::onSource, this::goOn);
+        this.careful = new RefusedRecordSearches(consumer, careful, mirror.commits()::onSource, this::goOn);
         this.checksCrc = checksCrc;
         this.target = target;
         this.fetcher = createFetcher.apply(this);
@@ -310,8 +310,8 @@ final class BatchCopier implements PartitionCopier, FetchSink {
         Throwable failure = next.copy().failureOrNull();
         if (failure != null && resume.isPresent() && ExactResume.isOfNumbers(failure)) {
             startAgain(next, failure);
-        } else if (failure != null && careful.areFor(next.partition().topic()) && RefusedRecords.isRefusal(failure)) {
-            CarefulCopy.Task task = next.copy().carefulTask(next.start());
+        } else if (failure != null && careful.areFor(next.partition().topic()) && RefusedRecordReport.isRefusal(failure)) {
+            RefusedRecordSearch.Task task = next.copy().carefulTask(next.start());
             retire(List.of(next.partition()));
             mirror.copiedOffsets().suspend(next.partition());
             careful.add(task);

@@ -81,7 +81,7 @@ final class ExactResume implements PartitionStarts.Finder {
     /** Of these the source has been asked where they begin, and has not told it. */
     private final Set<TopicPartition> waitingForSource = ConcurrentHashMap.newKeySet();
 
-    private final OwnNumbers own;
+    private final NewProducerEpochs own;
     private final ResumeMode mode;
 
     /** What follows when the target has told where a partition ends, or why it does not. */
@@ -148,7 +148,7 @@ final class ExactResume implements PartitionStarts.Finder {
     }
 
     /** @param mode with {@link ResumeMode#AT_LEAST_ONCE} it asks nothing, and each partition gets new numbers */
-    ExactResume(ResumeMode mode, Clients clients, OwnNumbers own, Consumer<Throwable> onFailure) {
+    ExactResume(ResumeMode mode, Clients clients, NewProducerEpochs own, Consumer<Throwable> onFailure) {
         this.mode = mode;
         this.clients = clients;
         this.own = own;

@@ -7,7 +7,7 @@ import java.util.function.BooleanSupplier;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * What a {@link RecordCopier} keeps of a partition beside its {@link AckedPrefix} and its {@link UnsentRecords}: where it
+ * What a {@link RecordCopier} keeps of a partition beside its {@link AckedPrefix} and its {@link PolledRecords}: where it
  * began, what holds it back, and its numbers.
  *
  * <p><b>Threads:</b> that of the consumer.
@@ -53,7 +53,7 @@ final class ForwardedPartition {
      *
      * @param isSettled whether nothing is in flight that has other numbers
      */
-    boolean tryNumber(CarefulCopy.Context context, BooleanSupplier isSettled) {
+    boolean tryNumber(RefusedRecordSearch.Context context, BooleanSupplier isSettled) {
         if (numbers != null) {
             return true;
         }

@@ -46,7 +46,7 @@ public final class Mirror {
 
     private final CopiedTopics copied = new CopiedTopics();
     private final SourceGaps gaps;
-    private final RefusedRecords refused;
+    private final RefusedRecordReport refused;
     private final RefusedTopics refusedTopics;
     private final Monitor monitor;
     private final TopicControls controls = new TopicControls();
@@ -57,7 +57,7 @@ public final class Mirror {
         this.observer = observer;
         this.lifecycle = new Lifecycle(memberCount());
         this.gaps = new SourceGaps(config.policies().onGap());
-        this.refused = new RefusedRecords(config.policies().onRefused());
+        this.refused = new RefusedRecordReport(config.policies().onRefused());
         this.refusedTopics = new RefusedTopics(config);
         this.monitor = new Monitor(lifecycle, controls, config, gaps, refused, refusedTopics);
     }

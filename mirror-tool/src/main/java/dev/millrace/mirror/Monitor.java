@@ -38,7 +38,7 @@ final class Monitor {
     private final TopicControls controls;
     private final MirrorConfig config;
     private final SourceGaps gaps;
-    private final RefusedRecords refused;
+    private final RefusedRecordReport refused;
     private final RefusedTopics refusedTopics;
     private final StallTimes stalls = new StallTimes();
     private final CatchUpEstimate catchUp = new CatchUpEstimate();
@@ -68,7 +68,7 @@ final class Monitor {
             TopicControls controls,
             MirrorConfig config,
             SourceGaps gaps,
-            RefusedRecords refused,
+            RefusedRecordReport refused,
             RefusedTopics refusedTopics) {
         this.lifecycle = lifecycle;
         this.controls = controls;

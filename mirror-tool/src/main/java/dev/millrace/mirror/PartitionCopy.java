@@ -4,7 +4,7 @@ import dev.millrace.client.raw.RawPartition;
 import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.client.raw.RawResult;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
-import dev.millrace.mirror.GivenUpRecords.GivenUpException;
+import dev.millrace.mirror.RecordWithdrawal.GivenUpException;
 import dev.millrace.mirror.GuardedPartition.NoMemoryException;
 import dev.millrace.mirror.fetch.AbortedTxn;
 import dev.millrace.mirror.fetch.FetchedBatches;
@@ -387,7 +387,7 @@ final class PartitionCopy {
      *
      * @param begun where this copy began
      */
-    CarefulCopy.Task carefulTask(SourcePositions.Start begun) {
+    RefusedRecordSearch.Task carefulTask(SourcePositions.Start begun) {
         synchronized (acked) {
             boolean hasFailed = acked.failureOrNull() != null;
             long from =
@@ -399,7 +399,7 @@ final class PartitionCopy {
                                     ? ackedOrNull()
                                     : new OffsetAndMetadata(from, Optional.empty(), ""));
             boolean isUnreadable = !hasFailed && refused.bytesOrNull != null;
-            return new CarefulCopy.Task(
+            return new RefusedRecordSearch.Task(
                     partition,
                     start,
                     hasFailed ? acked.failedNextOffset() : refused.next,

@@ -51,7 +51,7 @@ final class RecordCopier implements PartitionCopier {
     private final ThreadCounters counters;
     private final AckedPrefixes prefixes;
     private final SourceLag lag;
-    private final UnsentRecords unsent = new UnsentRecords();
+    private final PolledRecords unsent = new PolledRecords();
     private final Map<TopicPartition, ForwardedPartition> forwarded = new HashMap<>();
     /** By this copier. */
     private final Set<TopicPartition> paused = new HashSet<>();
@@ -59,8 +59,8 @@ final class RecordCopier implements PartitionCopier {
     /** Partitions with a gap after which the mirror is not to go on. */
     private final Set<TopicPartition> stopped = new HashSet<>();
 
-    private final Optional<CarefulCopy.Context> context;
-    private final CarefulCopies careful;
+    private final Optional<RefusedRecordSearch.Context> context;
+    private final RefusedRecordSearches careful;
     private boolean isRefused;
 
     /**
@@ -75,9 +75,9 @@ final class RecordCopier implements PartitionCopier {
             InFlightMemory memory,
             MirrorObserver observer,
             MirrorObserver.Sender sender,
-            Optional<CarefulCopy.Context> context) {
+            Optional<RefusedRecordSearch.Context> context) {
         this.context = context;
-        this.careful = new CarefulCopies(
+        this.careful = new RefusedRecordSearches(
                 consumer,
                 context,
                 (partition, position, topicId, unused) ->
@@ -177,7 +177,7 @@ final class RecordCopier implements PartitionCopier {
     }
 
     private void sendUnsent(TopicPartition partition) {
-        UnsentRecords.Polled polled = unsent.firstOrNull(partition);
+        PolledRecords.Polled polled = unsent.firstOrNull(partition);
         while (polled != null && mayWrite(partition) && send(partition, polled)) {
             unsent.removeFirst(partition);
             polled = unsent.firstOrNull(partition);
@@ -197,7 +197,7 @@ final class RecordCopier implements PartitionCopier {
     }
 
     /** Returns whether all was sent; stops where there is no more room. */
-    private boolean send(TopicPartition partition, UnsentRecords.Polled polled) {
+    private boolean send(TopicPartition partition, PolledRecords.Polled polled) {
         ForwardedPartition of = forwarded.get(partition);
         Turn turn = of.turn();
         boolean isThrottled = turn.isThrottled();
@@ -273,9 +273,9 @@ final class RecordCopier implements PartitionCopier {
             unsent.remove(List.of(partition));
             prefixes.forget(partition);
             consumer.pause(List.of(partition));
-            if (RefusedRecords.isRefusal(prefix.goBackCauseOrNull())) {
+            if (RefusedRecordReport.isRefusal(prefix.goBackCauseOrNull())) {
                 mirror.copiedOffsets().suspend(partition);
-                careful.add(new CarefulCopy.Task(partition, start, until, at, 0, 0, null));
+                careful.add(new RefusedRecordSearch.Task(partition, start, until, at, 0, 0, null));
             } else {
                 goOn(partition, start, at, false);
             }

@@ -1,6 +1,6 @@
 package dev.millrace.mirror;
 
-/** What JMX shows of {@link RefusedRecords}; all counts are since the start of the mirror. */
+/** What JMX shows of {@link RefusedRecordReport}; all counts are since the start of the mirror. */
 public interface RefusedRecordsMXBean {
     /** Records that are in a dead-letter topic instead of their topic on the target. */
     long getRecordsDeadLettered();

@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum ResumeMode {
     /** It finds out from the target which these are, and leaves them out ({@link ExactResume}). */
     EXACT,
-    /** There are none to a reader of committed records: records and progress are one transaction ({@link TransactionalMember}). */
+    /** There are none to a reader of committed records: records and progress are one transaction ({@link TargetGroupMember}). */
     EXACTLY_ONCE,
     /** It writes them again. */
     AT_LEAST_ONCE;

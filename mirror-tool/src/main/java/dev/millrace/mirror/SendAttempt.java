@@ -93,7 +93,7 @@ final class SendAttempt {
         boolean found = false;
         for (int i = acknowledged(); i < outcomes.size(); i++) {
             Throwable failure = outcomes.get(i).join();
-            if (RefusedRecords.isOfThisRecord(failure) && uses.get(failure) == 1) {
+            if (RefusedRecordReport.isOfThisRecord(failure) && uses.get(failure) == 1) {
                 known.put(tried.get(i).offset(), failure);
                 found = true;
             }

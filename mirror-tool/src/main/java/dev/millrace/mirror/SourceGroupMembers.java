@@ -18,7 +18,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** {@link MirrorThread}s: members of a group on the source, where they commit what the target has acknowledged. */
+/** {@link SourceGroupMember}s: members of a group on the source, where they commit what the target has acknowledged. */
 final class SourceGroupMembers implements MirrorMembers {
     private static final Logger LOG = LoggerFactory.getLogger(SourceGroupMembers.class);
 
@@ -30,14 +30,14 @@ final class SourceGroupMembers implements MirrorMembers {
     private final InFlightMemory memory;
     private final ExistingCopies existing;
     /** Empty if any refused record stops the mirror. */
-    private final Optional<CarefulCopy.Context> careful;
+    private final Optional<RefusedRecordSearch.Context> careful;
 
     /** @param consumer configuration with the group */
     SourceGroupMembers(
             RunningMirror mirror,
             Map<String, Object> consumer,
             Shared shared,
-            RefusedRecords refused,
+            RefusedRecordReport refused,
             DeadLetters letters) {
         this.mirror = mirror;
         this.config = mirror.config();
@@ -66,15 +66,15 @@ final class SourceGroupMembers implements MirrorMembers {
         }
     }
 
-    private CarefulCopy.Context careful(RefusedRecords refused, DeadLetters letters) {
-        return new CarefulCopy.Context(
+    private RefusedRecordSearch.Context careful(RefusedRecordReport refused, DeadLetters letters) {
+        return new RefusedRecordSearch.Context(
                 producer,
                 config.names(),
                 new StretchReaders(number -> new StretchReader(consumer, number)),
                 shared.partitions(),
                 refused,
                 letters,
-                new OwnNumbers(RawProducer.of(producer)),
+                new NewProducerEpochs(RawProducer.of(producer)),
                 mirror::fail);
     }
 
@@ -108,8 +108,8 @@ final class SourceGroupMembers implements MirrorMembers {
             copier = new RecordCopier(
                     mirror, member, moves, targets, memory, observer, observer.createSender(producer), careful);
         }
-        GivenUpRecords givenUp = new GivenUpRecords(config.producerKind(), producer, config.names());
-        return new MirrorThread(mirror, member, positions, targets, shared.watch(), copier, givenUp);
+        RecordWithdrawal givenUp = new RecordWithdrawal(config.producerKind(), producer, config.names());
+        return new SourceGroupMember(mirror, member, positions, targets, shared.watch(), copier, givenUp);
     }
 
     private void onWithoutPosition(Set<TopicPartition> partitions) {
@@ -133,7 +133,7 @@ final class SourceGroupMembers implements MirrorMembers {
         }
         ExactResume.Clients clients = new ExactResume.Clients(
                 shared.source(), shared.copies(), shared.partitions()::onMissing, () -> RecordComparison.open(config));
-        OwnNumbers numbers = careful.map(CarefulCopy.Context::newNumbers).orElseGet(() -> new OwnNumbers(raw));
+        NewProducerEpochs numbers = careful.map(RefusedRecordSearch.Context::newNumbers).orElseGet(() -> new NewProducerEpochs(raw));
         return Optional.of(new ExactResume(mode, clients, numbers, mirror::fail));
     }
 

@@ -1,8 +1,8 @@
 package dev.millrace.mirror;
 
 import dev.millrace.client.raw.RawProducer;
-import dev.millrace.mirror.TransactionalMember.Consumers;
-import dev.millrace.mirror.TransactionalMember.Target;
+import dev.millrace.mirror.TargetGroupMember.Consumers;
+import dev.millrace.mirror.TargetGroupMember.Target;
 import dev.millrace.mirror.fetch.ResetPolicy;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +19,7 @@ import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RetriableException;
 
-/** The {@link TransactionalMember} of this process: of a group on the target, for exactly once. */
+/** The {@link TargetGroupMember} of this process: of a group on the target, for exactly once. */
 final class TargetGroupMembers implements MirrorMembers {
     private final RunningMirror mirror;
     private final MirrorConfig config;
@@ -93,7 +93,7 @@ final class TargetGroupMembers implements MirrorMembers {
                 transactions,
                 Optional.empty(),
                 Optional.empty());
-        return new TransactionalMember(
+        return new TargetGroupMember(
                 mirror,
                 new Consumers(member, source),
                 new Target(topics, shared.partitions(), shared.watch()),

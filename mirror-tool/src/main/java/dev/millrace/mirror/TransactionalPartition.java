@@ -2,7 +2,7 @@ package dev.millrace.mirror;
 
 import dev.millrace.client.raw.RawPartition;
 import dev.millrace.client.raw.RawResult;
-import dev.millrace.mirror.GivenUpRecords.GivenUpException;
+import dev.millrace.mirror.RecordWithdrawal.GivenUpException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.BufferExhaustedException;

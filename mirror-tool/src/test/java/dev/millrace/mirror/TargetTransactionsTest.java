@@ -3,7 +3,7 @@ package dev.millrace.mirror;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.mirror.GivenUpRecords.GivenUpException;
+import dev.millrace.mirror.RecordWithdrawal.GivenUpException;
 import dev.millrace.mirror.pass.BatchMaker;
 import dev.millrace.mirror.pass.OpenDecision;
 import dev.millrace.mirror.pass.PassMode;

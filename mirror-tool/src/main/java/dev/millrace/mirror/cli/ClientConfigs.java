@@ -41,7 +41,7 @@ public final class ClientConfigs {
             entry(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed"),
             // A topic that was deleted must not come back because the mirror asked for it.
             entry(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false),
-            // No thread blocks for long, see MirrorThread; one that hangs gives its partitions up.
+            // No thread blocks for long, see SourceGroupMember; one that hangs gives its partitions up.
             entry(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, 300_000),
             // How soon a new topic is mirrored.
             entry(ConsumerConfig.METADATA_MAX_AGE_CONFIG, 30_000),

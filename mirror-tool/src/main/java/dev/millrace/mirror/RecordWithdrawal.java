@@ -15,7 +15,7 @@ import org.apache.kafka.common.TopicPartition;
  *
  * <p><b>Threads:</b> any.
  */
-final class GivenUpRecords {
+final class RecordWithdrawal {
     private final RawProducer rawOrNull;
     private final TopicNames names;
 
@@ -28,7 +28,7 @@ final class GivenUpRecords {
         }
     }
 
-    GivenUpRecords(ProducerKind kind, Producer<byte[], byte[]> producer, TopicNames names) {
+    RecordWithdrawal(ProducerKind kind, Producer<byte[], byte[]> producer, TopicNames names) {
         this.names = names;
         rawOrNull = kind == ProducerKind.MILLRACE ? RawProducer.of(producer) : null;
     }

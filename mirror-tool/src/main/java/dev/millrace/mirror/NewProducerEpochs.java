@@ -14,12 +14,12 @@ import org.apache.kafka.common.TopicPartition;
  *
  * <p><b>Threads:</b> any.
  */
-final class OwnNumbers {
+final class NewProducerEpochs {
     private final RawProducer producer;
     /** The last epoch of the producer's own id that a partition has got: none may be given twice. */
     private final Map<TopicPartition, Integer> epochs = new ConcurrentHashMap<>();
 
-    OwnNumbers(RawProducer producer) {
+    NewProducerEpochs(RawProducer producer) {
         this.producer = producer;
     }
 

@@ -41,8 +41,8 @@ import org.slf4j.LoggerFactory;
  * callbacks within {@code poll} and {@code close}, so in the same thread.
  * <p><b>Ordering:</b> that of {@link TargetTransactions} and {@link BatchCopier}; only the thread uses everything else.
  */
-final class TransactionalMember implements Member, ConsumerRebalanceListener {
-    private static final Logger LOG = LoggerFactory.getLogger(TransactionalMember.class);
+final class TargetGroupMember implements Member, ConsumerRebalanceListener {
+    private static final Logger LOG = LoggerFactory.getLogger(TargetGroupMember.class);
 
     /** A transaction that ends, and of which the target takes nothing for so long, waits for partitions that hang. */
     private static final long HUNG_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -106,7 +106,7 @@ final class TransactionalMember implements Member, ConsumerRebalanceListener {
     /** What the member asks and tells of the target. */
     record Target(SubscribedTopics topics, TargetPartitions partitions, TargetWatch watch) {}
 
-    TransactionalMember(
+    TargetGroupMember(
             RunningMirror mirror,
             Consumers consumers,
             Target target,

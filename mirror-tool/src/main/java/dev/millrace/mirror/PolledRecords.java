@@ -15,7 +15,7 @@ import org.apache.kafka.common.TopicPartition;
  *
  * <p><b>Threads:</b> the consumer thread.
  */
-final class UnsentRecords {
+final class PolledRecords {
     /** The one whose turn it is comes first. */
     private final Map<TopicPartition, ArrayDeque<Polled>> waiting = new LinkedHashMap<>();
 

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It never flushes the producer. It commits in the background about once a second, each partition up to the position
  * that its copier tells. When a partition is revoked, the thread takes back what is not sent of it ({@link
- * GivenUpRecords}), waits for what is in flight, and commits that; its other partitions stay in flight meanwhile.
+ * RecordWithdrawal}), waits for what is in flight, and commits that; its other partitions stay in flight meanwhile.
  *
  * <p>At the end the thread does the same with all its partitions. Then it stays in the group until the other members
  * have done so, too: leaving causes a rebalance, in which the others could not commit. It also goes on polling, because
@@ -51,8 +51,8 @@ import org.slf4j.LoggerFactory;
  * callbacks within {@code poll} and {@code close}, so in the same thread.
  * <p><b>Ordering:</b> that of the copier; only the thread uses everything else.
  */
-final class MirrorThread implements Member, ConsumerRebalanceListener {
-    private static final Logger LOG = LoggerFactory.getLogger(MirrorThread.class);
+final class SourceGroupMember implements Member, ConsumerRebalanceListener {
+    private static final Logger LOG = LoggerFactory.getLogger(SourceGroupMember.class);
 
     private static final Duration BUSY_POLL = Duration.ofMillis(5);
 
@@ -72,7 +72,7 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
     private final TargetPartitions target;
     private final TargetWatch watch;
     private final PartitionCopier copier;
-    private final GivenUpRecords givenUp;
+    private final RecordWithdrawal givenUp;
     private final SourceTopics source;
     private final OffsetCommits commits;
     private final TargetLosses losses;
@@ -82,14 +82,14 @@ final class MirrorThread implements Member, ConsumerRebalanceListener {
 
     private long lastCommitNanos = System.nanoTime();
 
-    MirrorThread(
+    SourceGroupMember(
             RunningMirror mirror,
             Consumer<byte[], byte[]> consumer,
             SourcePositions positions,
             TargetPartitions target,
             TargetWatch watch,
             PartitionCopier copier,
-            GivenUpRecords givenUp) {
+            RecordWithdrawal givenUp) {
         this.mirror = mirror;
         this.consumer = consumer;
         this.positions = positions;

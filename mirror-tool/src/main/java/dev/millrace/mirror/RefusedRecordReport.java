@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Threads:</b> any.
  */
-final class RefusedRecords implements RefusedRecordsMXBean, AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(RefusedRecords.class);
+final class RefusedRecordReport implements RefusedRecordsMXBean, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RefusedRecordReport.class);
     private static final long REPEAT_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final RefusalPolicies policies;
@@ -36,7 +36,7 @@ final class RefusedRecords implements RefusedRecordsMXBean, AutoCloseable {
 
     private long lastReportNanos = System.nanoTime();
 
-    RefusedRecords(RefusalPolicies policies) {
+    RefusedRecordReport(RefusalPolicies policies) {
         this.policies = policies;
     }
 

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A thread of the mirror with a scripted consumer, run in the thread of the test. */
 @Timeout(10)
-class MirrorThreadTest {
+class SourceGroupMemberTest {
     private static final TopicPartition FIRST = new TopicPartition("orders", 0);
     private static final TopicPartition SECOND = new TopicPartition("orders", 1);
     private static final TopicPartition DELETED = new TopicPartition("payments", 0);
@@ -50,7 +50,7 @@ class MirrorThreadTest {
     private TargetPartitions target;
     private final Set<TopicPartition> unplacedAtFirstStart = new HashSet<>(Set.of(FIRST, SECOND));
     private final RunningMirror mirror = mirror(1);
-    private final MirrorThread thread = thread(mirror, consumer);
+    private final SourceGroupMember thread = thread(mirror, consumer);
 
     @Test
     void shouldAwaitOnlyTheRecordsOfThePartitionThatIsRevoked() {
@@ -61,10 +61,10 @@ class MirrorThreadTest {
             consumer.add(SECOND, 2);
         });
         consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             consumer.rebalance(List.of(SECOND));
             committedAtRevocation.putAll(committed);
-            sent.get(SECOND).forEach(MirrorThreadTest::acknowledge);
+            sent.get(SECOND).forEach(SourceGroupMemberTest::acknowledge);
             mirror.lifecycle().stop();
         });
 
@@ -85,7 +85,7 @@ class MirrorThreadTest {
             consumer.add(FIRST, 5);
         });
         consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             mirror.lifecycle().stop();
         });
 
@@ -97,7 +97,7 @@ class MirrorThreadTest {
 
     @Test
     void shouldCopyTheOthersUntilAPartitionHasALeaderThatTellsItsEnd() {
-        MirrorThread thread = thread(mirror, consumer, ensured::add, this::send, gaps, "latest");
+        SourceGroupMember thread = thread(mirror, consumer, ensured::add, this::send, gaps, "latest");
         consumer.setLed(SECOND, false);
         consumer.updateEndOffsets(Map.of(FIRST, 0L, SECOND, 1L));
         consumer.schedulePollTask(() -> {
@@ -115,7 +115,7 @@ class MirrorThreadTest {
             assertThat(consumer.paused()).isEmpty();
         });
         consumer.schedulePollTask(() -> {
-            sent.values().forEach(callbacks -> callbacks.forEach(MirrorThreadTest::acknowledge));
+            sent.values().forEach(callbacks -> callbacks.forEach(SourceGroupMemberTest::acknowledge));
             mirror.lifecycle().stop();
         });
 
@@ -146,7 +146,7 @@ class MirrorThreadTest {
         consumer.schedulePollTask(() -> assertThat(consumer.paused()).isEmpty());
         consumer.schedulePollTask(() -> {
             assertThat(sent.get(DELETED)).hasSize(2);
-            sent.values().forEach(callbacks -> callbacks.forEach(MirrorThreadTest::acknowledge));
+            sent.values().forEach(callbacks -> callbacks.forEach(SourceGroupMemberTest::acknowledge));
             mirror.lifecycle().stop();
         });
 
@@ -173,7 +173,7 @@ class MirrorThreadTest {
         consumer.schedulePollTask(() -> {
             assertThat(sent.get(FIRST)).hasSize(3);
             assertThat(consumer.paused()).isEmpty();
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             mirror.lifecycle().stop();
         });
 
@@ -189,7 +189,7 @@ class MirrorThreadTest {
             consumer.add(FIRST, 5);
         });
         consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             mirror.lifecycle().stop();
         });
 
@@ -211,7 +211,7 @@ class MirrorThreadTest {
         });
         consumer.schedulePollTask(() -> assertThat(sent.get(FIRST)).hasSize(1));
         consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             mirror.lifecycle().stop();
         });
 
@@ -238,7 +238,7 @@ class MirrorThreadTest {
             consumer.add(FIRST, 5);
         });
         consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             rebalancing.set(true);
             both.lifecycle().stop();
             other.start();
@@ -258,7 +258,7 @@ class MirrorThreadTest {
             consumer.add(FIRST, 5);
         });
         consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             rebalancing.set(true);
             mirror.lifecycle().stop();
         });
@@ -363,10 +363,10 @@ class MirrorThreadTest {
         });
         consumer.schedulePollTask(() -> {
             assertThat(consumer.paused()).isEmpty();
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             mirror.lifecycle().stop();
         });
-        MirrorThread thread = thread(mirror, consumer, ensured::add, sender);
+        SourceGroupMember thread = thread(mirror, consumer, ensured::add, sender);
 
         thread.run();
 
@@ -389,7 +389,7 @@ class MirrorThreadTest {
             send(record, callback);
             acknowledge(callback);
         };
-        MirrorThread thread = thread(mirror, consumer, ensured::add, refusing);
+        SourceGroupMember thread = thread(mirror, consumer, ensured::add, refusing);
 
         thread.run();
 
@@ -406,7 +406,7 @@ class MirrorThreadTest {
             consumer.add(DELETED, 2);
         });
         consumer.schedulePollTask(() -> {
-            sent.values().forEach(callbacks -> callbacks.forEach(MirrorThreadTest::acknowledge));
+            sent.values().forEach(callbacks -> callbacks.forEach(SourceGroupMemberTest::acknowledge));
             consumer.delete(DELETED.topic());
             mirror.lifecycle().stop();
         });
@@ -431,7 +431,7 @@ class MirrorThreadTest {
             consumer.delete(DELETED.topic());
             consumer.rebalance(List.of(FIRST));
             inFlight.add(thread.totals().inFlight());
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             acknowledge(sent.get(DELETED).get(0));
             sent.get(DELETED).get(1).onCompletion(null, new RecordTooLargeException("too large"));
         });
@@ -457,7 +457,7 @@ class MirrorThreadTest {
             consumer.add(FIRST, 3);
         });
         consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             mirror.lifecycle().stop();
         });
 
@@ -490,7 +490,7 @@ class MirrorThreadTest {
             target.prepareWanted();
         });
         consumer.schedulePollTask(() -> {
-            sent.get(DELETED).forEach(MirrorThreadTest::acknowledge);
+            sent.get(DELETED).forEach(SourceGroupMemberTest::acknowledge);
             mirror.lifecycle().stop();
         });
 
@@ -527,7 +527,7 @@ class MirrorThreadTest {
             consumer.assign(FIRST);
             consumer.add(FIRST, 5);
         });
-        consumer.schedulePollTask(() -> sent.get(FIRST).forEach(MirrorThreadTest::acknowledge));
+        consumer.schedulePollTask(() -> sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge));
         consumer.onCommit(
                 () -> { // After the commit in the background.
                     consumer.goDown();
@@ -546,7 +546,7 @@ class MirrorThreadTest {
             consumer.assign(FIRST);
             consumer.add(FIRST, 5);
         });
-        consumer.schedulePollTask(() -> sent.get(FIRST).forEach(MirrorThreadTest::acknowledge));
+        consumer.schedulePollTask(() -> sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge));
         consumer.onCommit(() -> {
             mirror.lifecycle().stop();
             thread.onPartitionsLost(List.of(FIRST));
@@ -564,7 +564,7 @@ class MirrorThreadTest {
             consumer.add(FIRST, 5);
         });
         consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             rebalancing.set(true);
             mirror.lifecycle().stop();
         });
@@ -586,7 +586,7 @@ class MirrorThreadTest {
             consumer.add(FIRST, 5);
         });
         consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             consumer.setPollException(new LogTruncationException(
                     "truncated", Map.of(FIRST, 5L), Map.of(FIRST, new OffsetAndMetadata(3, Optional.of(2), ""))));
         });
@@ -611,13 +611,13 @@ class MirrorThreadTest {
             consumer.add(SECOND, 2);
         });
         consumer.schedulePollTask(() -> {
-            sent.get(FIRST).forEach(MirrorThreadTest::acknowledge);
+            sent.get(FIRST).forEach(SourceGroupMemberTest::acknowledge);
             consumer.updateBeginningOffsets(Map.of(FIRST, 8L));
             consumer.setPollException(new OffsetOutOfRangeException(Map.of(FIRST, 2L)));
         });
         consumer.schedulePollTask(() -> {
             assertThat(consumer.paused()).containsExactly(FIRST);
-            sent.get(SECOND).forEach(MirrorThreadTest::acknowledge);
+            sent.get(SECOND).forEach(SourceGroupMemberTest::acknowledge);
             mirror.lifecycle().stop();
         });
 
@@ -636,7 +636,7 @@ class MirrorThreadTest {
                 threads);
     }
 
-    private MirrorThread thread(
+    private SourceGroupMember thread(
             RunningMirror mirror,
             MockConsumer<byte[], byte[]> consumer,
             Predicate<TopicPartition> ensure,
@@ -644,7 +644,7 @@ class MirrorThreadTest {
         return thread(mirror, consumer, ensure, sender, gaps, "earliest");
     }
 
-    private MirrorThread thread(
+    private SourceGroupMember thread(
             RunningMirror mirror,
             MockConsumer<byte[], byte[]> consumer,
             Predicate<TopicPartition> ensure,
@@ -670,11 +670,11 @@ class MirrorThreadTest {
                 Optional.empty());
         TargetWatch watch =
                 new TargetWatch(stalled -> "", topic -> false, MirrorPolicies.FOREVER, mirror::fail, Stream::of);
-        GivenUpRecords givenUp = new GivenUpRecords(ProducerKind.STOCK, null, TopicNames.KEPT);
-        return new MirrorThread(mirror, consumer, positions, target, watch, copier, givenUp);
+        RecordWithdrawal givenUp = new RecordWithdrawal(ProducerKind.STOCK, null, TopicNames.KEPT);
+        return new SourceGroupMember(mirror, consumer, positions, target, watch, copier, givenUp);
     }
 
-    private MirrorThread thread(RunningMirror mirror, MockConsumer<byte[], byte[]> consumer) {
+    private SourceGroupMember thread(RunningMirror mirror, MockConsumer<byte[], byte[]> consumer) {
         return thread(mirror, consumer, ensured::add, this::send);
     }
 

@@ -50,7 +50,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A member with a scripted group and scripted transactions, run in the thread of the test. */
 @Timeout(60)
-class TransactionalMemberTest {
+class TargetGroupMemberTest {
     private static final TopicPartition TP = new TopicPartition("orders", 0);
     private static final TopicPartition OTHER = new TopicPartition("orders", 1);
     private static final MirrorConfig CONFIG = new MirrorConfig(
@@ -92,7 +92,7 @@ class TransactionalMemberTest {
             true,
             transactions,
             sink -> fetcher = FakeFetch.fetcher(sink));
-    private final TransactionalMember member = member("earliest");
+    private final TargetGroupMember member = member("earliest");
 
     @AfterEach
     void close() {
@@ -466,7 +466,7 @@ class TransactionalMemberTest {
         return known;
     }
 
-    private TransactionalMember member(String reset) {
+    private TargetGroupMember member(String reset) {
         SubscribedTopics topics = new SubscribedTopics(
                 () -> Map.of("orders", 2),
                 new ReadyTarget(),
@@ -478,10 +478,10 @@ class TransactionalMemberTest {
                 new TargetProgress(mirror.commits(), group, source, ResetPolicy.of(reset), this::endsOnTarget);
         TargetWatch watch =
                 new TargetWatch(unused -> "", topic -> false, MirrorPolicies.FOREVER, mirror::fail, Stream::of);
-        return new TransactionalMember(
+        return new TargetGroupMember(
                 mirror,
-                new TransactionalMember.Consumers(group, source),
-                new TransactionalMember.Target(topics, targets, watch),
+                new TargetGroupMember.Consumers(group, source),
+                new TargetGroupMember.Target(topics, targets, watch),
                 progress,
                 new SourcePositions(source, progress, ResetPolicy.of(reset), identities, unplacedAtFirstStart),
                 transactions,

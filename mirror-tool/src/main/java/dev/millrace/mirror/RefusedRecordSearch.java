@@ -3,7 +3,7 @@ package dev.millrace.mirror;
 import dev.millrace.client.raw.RawProducer;
 import dev.millrace.client.raw.RawProducerId;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
-import dev.millrace.mirror.GivenUpRecords.GivenUpException;
+import dev.millrace.mirror.RecordWithdrawal.GivenUpException;
 import dev.millrace.mirror.pass.CopiedRecord;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,7 +35,7 @@ import org.apache.kafka.common.errors.RetriableException;
  * <p><b>Ordering:</b> what both use is volatile. {@code run} sets {@code sending} and then reads {@code stopped}; {@link
  * #stop} sets {@code stopped} before {@link #isSending} reads the other.
  */
-final class CarefulCopy implements Runnable {
+final class RefusedRecordSearch implements Runnable {
     private static final int FIRST_GROUP = 64;
     private static final int LARGEST_GROUP = 512;
     private static final int MAX_GROUP_BYTES = 1 << 20;
@@ -53,7 +53,7 @@ final class CarefulCopy implements Runnable {
 
     // Of run.
     private final Map<Long, Throwable> known = new HashMap<>();
-    private final LeftOutRecords leftOut;
+    private final RefusedRecordHandler leftOut;
     private boolean mustNumber = true;
     private boolean hasHole;
     private int group = FIRST_GROUP;
@@ -83,9 +83,9 @@ final class CarefulCopy implements Runnable {
             TopicNames names,
             StretchReaders readers,
             TargetPartitions targets,
-            RefusedRecords refused,
+            RefusedRecordReport refused,
             DeadLetters deadLetters,
-            OwnNumbers newNumbers,
+            NewProducerEpochs newNumbers,
             Consumer<Throwable> onFailure) {
         /**
          * Sets the numbers of the partition's next record, of which none waits to be sent. Returns false if the
@@ -128,13 +128,13 @@ final class CarefulCopy implements Runnable {
         ABANDONED
     }
 
-    CarefulCopy(Task task, Context context) {
+    RefusedRecordSearch(Task task, Context context) {
         this.task = task;
         this.context = context;
         this.partition = task.partition();
         this.policy = context.refused().policies().of(partition.topic());
         this.leftOut =
-                new LeftOutRecords(partition, context.refused(), context.deadLetters(), this::pauseUnlessStopped);
+                new RefusedRecordHandler(partition, context.refused(), context.deadLetters(), this::pauseUnlessStopped);
         this.progress = new Progress(
                 new OffsetAndMetadata(task.start().offset(), task.start().leaderEpoch(), ""), task.numbers(), 0, 0);
     }
@@ -278,7 +278,7 @@ final class CarefulCopy implements Runnable {
                 context.targets().onMissing(partition);
             }
             pause();
-        } else if (!RefusedRecords.isRefusal(failure)) {
+        } else if (!RefusedRecordReport.isRefusal(failure)) {
             throw MirrorException.failed(
                     "Could not write " + partition.topic() + " partition " + partition.partition() + " offset "
                             + tried.get(attempt.acknowledged()).offset(),
@@ -347,7 +347,7 @@ final class CarefulCopy implements Runnable {
                     before.numbers().after(written.size(), position.offset(), targetEnd),
                     before.written() + written.size(),
                     before.bytes()
-                            + written.stream().mapToLong(CarefulCopy::size).sum());
+                            + written.stream().mapToLong(RefusedRecordSearch::size).sum());
         }
     }
 

@@ -1,8 +1,8 @@
 package dev.millrace.mirror;
 
-import dev.millrace.mirror.CarefulCopy.Commit;
-import dev.millrace.mirror.CarefulCopy.End;
-import dev.millrace.mirror.CarefulCopy.Progress;
+import dev.millrace.mirror.RefusedRecordSearch.Commit;
+import dev.millrace.mirror.RefusedRecordSearch.End;
+import dev.millrace.mirror.RefusedRecordSearch.Progress;
 import dev.millrace.mirror.CommitMetadata.ResumePoint;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -23,25 +23,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The partitions of a member that are being copied by a {@link CarefulCopy}, and those that the policy has stopped. Each
+ * The partitions of a member that are being copied by a {@link RefusedRecordSearch}, and those that the policy has stopped. Each
  * begins when all that was sent of the partition before has its outcome; a few run at a time.
  *
  * <p><b>Threads:</b> the member's.
  */
-final class CarefulCopies {
-    private static final Logger LOG = LoggerFactory.getLogger(CarefulCopies.class);
+final class RefusedRecordSearches {
+    private static final Logger LOG = LoggerFactory.getLogger(RefusedRecordSearches.class);
     private static final int THREADS = 8;
     private static final long NO_TIMESTAMP = -1;
 
     private final Consumer<?, ?> consumer;
-    private final Optional<CarefulCopy.Context> context;
+    private final Optional<RefusedRecordSearch.Context> context;
     private final PartitionStarts.Metadata metadata;
     private final GoOn goOn;
     private final Map<TopicPartition, Running> owned = new HashMap<>();
     /** The member reads no more of these: a copy that is added for one does not begin. */
     private final Set<TopicPartition> ending = new HashSet<>();
     /** Given up while they ran. */
-    private final List<CarefulCopy> leaving = new ArrayList<>();
+    private final List<RefusedRecordSearch> leaving = new ArrayList<>();
 
     private ExecutorService threads;
 
@@ -56,13 +56,13 @@ final class CarefulCopies {
     }
 
     private static final class Running {
-        private final CarefulCopy copy;
+        private final RefusedRecordSearch copy;
         private boolean isStarted;
         private Commit committing;
         private long counted;
         private long countedBytes;
 
-        Running(CarefulCopy copy) {
+        Running(RefusedRecordSearch copy) {
             this.copy = copy;
         }
 
@@ -72,9 +72,9 @@ final class CarefulCopies {
     }
 
     /** @param context empty if any refused record stops the mirror */
-    CarefulCopies(
+    RefusedRecordSearches(
             Consumer<?, ?> consumer,
-            Optional<CarefulCopy.Context> context,
+            Optional<RefusedRecordSearch.Context> context,
             PartitionStarts.Metadata metadata,
             GoOn goOn) {
         this.consumer = consumer;
@@ -88,13 +88,13 @@ final class CarefulCopies {
         return context.isPresent() && context.get().refused().policies().of(topic) != RefusalPolicy.STOP;
     }
 
-    void add(CarefulCopy.Task task) {
+    void add(RefusedRecordSearch.Task task) {
         LOG.info(
                 "{}: the target has refused something from offset {} on; copying up to {} with care",
                 task.partition(),
                 task.start().offset(),
                 task.until());
-        CarefulCopy copy = new CarefulCopy(task, context.orElseThrow());
+        RefusedRecordSearch copy = new RefusedRecordSearch(task, context.orElseThrow());
         if (ending.contains(task.partition())) {
             copy.stop();
         }
@@ -122,7 +122,7 @@ final class CarefulCopies {
         }
     }
 
-    private void start(CarefulCopy copy) {
+    private void start(RefusedRecordSearch copy) {
         if (threads == null) {
             threads = Executors.newFixedThreadPool(THREADS, work -> {
                 Thread thread = new Thread(() -> runWithReader(work), "mirror-careful");
@@ -174,7 +174,7 @@ final class CarefulCopies {
         });
     }
 
-    private OffsetAndMetadata position(CarefulCopy copy, Progress progress) {
+    private OffsetAndMetadata position(RefusedRecordSearch copy, Progress progress) {
         return metadata.addTo(
                 copy.task().partition(),
                 progress.position(),

@@ -17,19 +17,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a {@link CarefulCopy} leaves out of a partition: by the policy it is written to the dead-letter topic, or skipped,
+ * What a {@link RefusedRecordSearch} leaves out of a partition: by the policy it is written to the dead-letter topic, or skipped,
  * and told either way.
  *
  * <p><b>Threads:</b> that of the copy.
  */
-final class LeftOutRecords {
-    private static final Logger LOG = LoggerFactory.getLogger(LeftOutRecords.class);
+final class RefusedRecordHandler {
+    private static final Logger LOG = LoggerFactory.getLogger(RefusedRecordHandler.class);
 
     /** A letter that takes longer may have lost its topic. */
     private static final long PATIENCE_MS = 2_000;
 
     private final TopicPartition partition;
-    private final RefusedRecords refused;
+    private final RefusedRecordReport refused;
     private final DeadLetters deadLetters;
     private final Runnable pause;
     private final boolean isDeadLettered;
@@ -38,7 +38,7 @@ final class LeftOutRecords {
     private record LeftOut(ConsumerRecord<byte[], byte[]> record, Throwable cause, CompletableFuture<Void> sent) {}
 
     /** @param pause before the target is tried again; may throw to end that */
-    LeftOutRecords(TopicPartition partition, RefusedRecords refused, DeadLetters deadLetters, Runnable pause) {
+    RefusedRecordHandler(TopicPartition partition, RefusedRecordReport refused, DeadLetters deadLetters, Runnable pause) {
         this.partition = partition;
         this.refused = refused;
         this.deadLetters = deadLetters;
