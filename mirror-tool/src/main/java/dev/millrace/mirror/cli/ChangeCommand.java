@@ -1,6 +1,6 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.TopicPattern;
+import dev.millrace.mirror.config.TopicPattern;
 import dev.millrace.mirror.http.StatusServer;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -1,9 +1,9 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.DerivedConfigs;
-import dev.millrace.mirror.KafkaLogs;
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.ProducerKind;
+import dev.millrace.mirror.cluster.KafkaLogs;
+import dev.millrace.mirror.config.DerivedConfigs;
+import dev.millrace.mirror.config.ProducerKind;
+import dev.millrace.mirror.text.MirrorException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Arrays;

@@ -2,8 +2,8 @@ package dev.millrace.mirror.cli;
 
 import static java.util.Map.entry;
 
-import dev.millrace.mirror.ByteBalancedAssignor;
-import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.config.ByteBalancedAssignor;
+import dev.millrace.mirror.text.MirrorException;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.text.MirrorException;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;

@@ -1,10 +1,10 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.FailoverPlan;
-import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.TopicNames;
-import dev.millrace.mirror.Words;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.config.TopicNames;
+import dev.millrace.mirror.groups.FailoverPlan;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.text.Words;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.concurrent.Callable;

@@ -1,7 +1,7 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.KafkaLogs;
-import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.cluster.KafkaLogs;
+import dev.millrace.mirror.text.MirrorException;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;

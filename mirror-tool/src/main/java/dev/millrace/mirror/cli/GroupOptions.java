@@ -1,10 +1,10 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.ClusterRole;
-import dev.millrace.mirror.GroupPolicy;
-import dev.millrace.mirror.GroupPolicy.OffsetSyncsPlace;
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.TopicPattern;
+import dev.millrace.mirror.config.ClusterRole;
+import dev.millrace.mirror.config.GroupPolicy;
+import dev.millrace.mirror.config.GroupPolicy.OffsetSyncsPlace;
+import dev.millrace.mirror.config.TopicPattern;
+import dev.millrace.mirror.text.MirrorException;
 import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.ITypeConverter;

@@ -2,7 +2,7 @@ package dev.millrace.mirror.cli;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
-import dev.millrace.mirror.KafkaLogs;
+import dev.millrace.mirror.cluster.KafkaLogs;
 import dev.millrace.mirror.http.LogEvent;
 import java.util.List;
 import org.slf4j.LoggerFactory;

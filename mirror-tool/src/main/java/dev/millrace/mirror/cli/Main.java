@@ -1,8 +1,8 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.KafkaLogs;
-import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.cluster.KafkaLogs;
 import dev.millrace.mirror.demo.DemoCommand;
+import dev.millrace.mirror.text.MirrorException;
 import java.io.PrintWriter;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;

@@ -1,8 +1,8 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.MirrorPolicies;
+import dev.millrace.mirror.config.MirrorPolicies;
 import dev.millrace.mirror.control.ByteRate;
+import dev.millrace.mirror.text.MirrorException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.MirrorPlan;
-import dev.millrace.mirror.TopicPlan;
-import dev.millrace.mirror.Words;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.run.MirrorPlan;
+import dev.millrace.mirror.text.Words;
+import dev.millrace.mirror.topics.TopicPlan;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.concurrent.Callable;

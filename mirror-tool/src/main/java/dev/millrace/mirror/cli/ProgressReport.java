@@ -1,9 +1,9 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.MirrorObserver;
-import dev.millrace.mirror.MirrorTotals;
-import dev.millrace.mirror.Words;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.status.MirrorObserver;
+import dev.millrace.mirror.status.MirrorTotals;
+import dev.millrace.mirror.text.Words;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Locale;

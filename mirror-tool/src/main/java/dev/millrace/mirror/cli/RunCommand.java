@@ -1,10 +1,10 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.Mirror;
-import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.TopicPattern;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.config.TopicPattern;
 import dev.millrace.mirror.http.StatusServer;
+import dev.millrace.mirror.run.Mirror;
+import dev.millrace.mirror.text.MirrorException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashSet;

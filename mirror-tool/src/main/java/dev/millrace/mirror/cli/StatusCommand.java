@@ -1,9 +1,9 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.Words;
 import dev.millrace.mirror.control.ByteRate;
 import dev.millrace.mirror.http.StatusServer;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.text.Words;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.ConnectException;

@@ -1,6 +1,6 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.text.MirrorException;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 

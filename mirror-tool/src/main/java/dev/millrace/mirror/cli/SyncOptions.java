@@ -1,8 +1,8 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.SyncPolicy;
-import dev.millrace.mirror.SyncedPart;
+import dev.millrace.mirror.config.SyncPolicy;
+import dev.millrace.mirror.config.SyncedPart;
+import dev.millrace.mirror.text.MirrorException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.stream.Collectors;

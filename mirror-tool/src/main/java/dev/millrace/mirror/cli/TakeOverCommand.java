@@ -1,11 +1,11 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.Mm2Progress;
-import dev.millrace.mirror.TakeOver;
-import dev.millrace.mirror.TopicNames;
-import dev.millrace.mirror.Words;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.config.TopicNames;
+import dev.millrace.mirror.mm2.Mm2Progress;
+import dev.millrace.mirror.mm2.TakeOver;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.text.Words;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.concurrent.Callable;

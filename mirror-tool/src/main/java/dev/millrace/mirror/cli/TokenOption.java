@@ -1,7 +1,7 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.http.AccessToken;
+import dev.millrace.mirror.text.MirrorException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

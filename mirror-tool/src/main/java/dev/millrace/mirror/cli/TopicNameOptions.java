@@ -1,7 +1,7 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.TopicNames;
+import dev.millrace.mirror.config.TopicNames;
+import dev.millrace.mirror.text.MirrorException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

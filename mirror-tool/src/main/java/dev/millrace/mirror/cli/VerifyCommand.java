@@ -1,6 +1,6 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorConfig;
+import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.verify.Verification;
 import dev.millrace.mirror.verify.VerifyResult;
 import java.io.PrintWriter;

@@ -1,6 +1,6 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.Json;
+import dev.millrace.mirror.text.Json;
 import dev.millrace.mirror.verify.Difference;
 import dev.millrace.mirror.verify.Fault;
 import dev.millrace.mirror.verify.PartitionResult;

@@ -1,6 +1,6 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.Words;
+import dev.millrace.mirror.text.Words;
 import dev.millrace.mirror.verify.VerifyObserver;
 import java.io.PrintStream;
 import java.time.Duration;

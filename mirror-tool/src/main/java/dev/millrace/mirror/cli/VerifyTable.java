@@ -1,8 +1,8 @@
 package dev.millrace.mirror.cli;
 
-import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.Words;
+import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.fetch.ResetPolicy;
+import dev.millrace.mirror.text.Words;
 import dev.millrace.mirror.verify.Difference;
 import dev.millrace.mirror.verify.Fault;
 import dev.millrace.mirror.verify.PartitionResult;

@@ -1,9 +1,9 @@
 package dev.millrace.mirror.demo;
 
-import dev.millrace.mirror.CopyMode;
-import dev.millrace.mirror.ProducerKind;
-import dev.millrace.mirror.ResumeMode;
-import dev.millrace.mirror.Words;
+import dev.millrace.mirror.config.CopyMode;
+import dev.millrace.mirror.config.ProducerKind;
+import dev.millrace.mirror.config.ResumeMode;
+import dev.millrace.mirror.text.Words;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,7 +1,7 @@
 package dev.millrace.mirror.demo;
 
-import dev.millrace.mirror.CopyMode;
 import dev.millrace.mirror.cli.OptionValues;
+import dev.millrace.mirror.config.CopyMode;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;

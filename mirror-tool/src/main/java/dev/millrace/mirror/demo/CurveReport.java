@@ -1,6 +1,6 @@
 package dev.millrace.mirror.demo;
 
-import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.text.MirrorException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

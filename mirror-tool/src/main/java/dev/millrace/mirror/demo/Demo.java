@@ -1,6 +1,6 @@
 package dev.millrace.mirror.demo;
 
-import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.text.MirrorException;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.oracle.Comparison;
 import dev.millrace.testkit.oracle.TopicDigest;

@@ -1,10 +1,10 @@
 package dev.millrace.mirror.demo;
 
-import dev.millrace.mirror.CopyMode;
-import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.cli.Logs;
 import dev.millrace.mirror.cli.OptionValues;
 import dev.millrace.mirror.cli.StandardOptions;
+import dev.millrace.mirror.config.CopyMode;
+import dev.millrace.mirror.text.MirrorException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.HashSet;

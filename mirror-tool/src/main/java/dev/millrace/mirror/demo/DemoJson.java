@@ -1,6 +1,6 @@
 package dev.millrace.mirror.demo;
 
-import dev.millrace.mirror.Json;
+import dev.millrace.mirror.text.Json;
 import java.util.Locale;
 
 /** The result of one run as a JSON object in one line. */

@@ -1,6 +1,6 @@
 package dev.millrace.mirror.demo;
 
-import dev.millrace.mirror.Words;
+import dev.millrace.mirror.text.Words;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

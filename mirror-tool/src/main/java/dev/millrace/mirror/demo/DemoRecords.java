@@ -1,6 +1,6 @@
 package dev.millrace.mirror.demo;
 
-import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.text.MirrorException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.SplittableRandom;

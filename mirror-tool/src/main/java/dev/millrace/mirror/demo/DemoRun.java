@@ -1,11 +1,11 @@
 package dev.millrace.mirror.demo;
 
-import dev.millrace.mirror.Clusters;
-import dev.millrace.mirror.DerivedConfigs;
-import dev.millrace.mirror.Mirror;
-import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.MirrorException;
 import dev.millrace.mirror.cli.MirrorOptions;
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.config.DerivedConfigs;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.run.Mirror;
+import dev.millrace.mirror.text.MirrorException;
 import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.TopicPartition;

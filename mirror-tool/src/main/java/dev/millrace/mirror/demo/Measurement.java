@@ -1,7 +1,7 @@
 package dev.millrace.mirror.demo;
 
-import dev.millrace.mirror.MirrorObserver;
-import dev.millrace.mirror.MirrorTotals;
+import dev.millrace.mirror.status.MirrorObserver;
+import dev.millrace.mirror.status.MirrorTotals;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

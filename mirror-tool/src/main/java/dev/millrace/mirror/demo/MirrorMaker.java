@@ -1,6 +1,6 @@
 package dev.millrace.mirror.demo;
 
-import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.text.MirrorException;
 
 /**
  * A release of MirrorMaker, which {@link MirrorMakerRun} runs.

@@ -1,12 +1,12 @@
 package dev.millrace.mirror.http;
 
-import dev.millrace.mirror.LatencyCounts;
-import dev.millrace.mirror.MirrorState;
-import dev.millrace.mirror.MirrorStatus;
-import dev.millrace.mirror.PartitionStatus;
-import dev.millrace.mirror.StallCause;
 import dev.millrace.mirror.control.ByteRate;
 import dev.millrace.mirror.control.ControlState;
+import dev.millrace.mirror.status.LatencyCounts;
+import dev.millrace.mirror.status.MirrorState;
+import dev.millrace.mirror.status.MirrorStatus;
+import dev.millrace.mirror.status.PartitionStatus;
+import dev.millrace.mirror.status.StallCause;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

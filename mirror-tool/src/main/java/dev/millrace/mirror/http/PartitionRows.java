@@ -1,6 +1,6 @@
 package dev.millrace.mirror.http;
 
-import dev.millrace.mirror.PartitionStatus;
+import dev.millrace.mirror.status.PartitionStatus;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;

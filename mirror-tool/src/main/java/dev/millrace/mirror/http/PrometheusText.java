@@ -1,6 +1,6 @@
 package dev.millrace.mirror.http;
 
-import dev.millrace.mirror.LatencyCounts;
+import dev.millrace.mirror.status.LatencyCounts;
 import java.util.Arrays;
 
 /**

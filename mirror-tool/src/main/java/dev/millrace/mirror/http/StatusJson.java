@@ -1,12 +1,12 @@
 package dev.millrace.mirror.http;
 
-import dev.millrace.mirror.Json;
-import dev.millrace.mirror.LatencyCounts;
-import dev.millrace.mirror.MemberStatus;
-import dev.millrace.mirror.MirrorStatus;
-import dev.millrace.mirror.PartitionStatus;
-import dev.millrace.mirror.TopicNames;
+import dev.millrace.mirror.config.TopicNames;
 import dev.millrace.mirror.control.ByteRate;
+import dev.millrace.mirror.status.LatencyCounts;
+import dev.millrace.mirror.status.MemberStatus;
+import dev.millrace.mirror.status.MirrorStatus;
+import dev.millrace.mirror.status.PartitionStatus;
+import dev.millrace.mirror.text.Json;
 import java.util.List;
 import java.util.Map;
 

@@ -2,9 +2,9 @@ package dev.millrace.mirror.http;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.MirrorStatus;
 import dev.millrace.mirror.control.TopicControls;
+import dev.millrace.mirror.status.MirrorStatus;
+import dev.millrace.mirror.text.MirrorException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

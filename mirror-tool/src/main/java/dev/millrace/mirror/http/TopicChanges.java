@@ -1,12 +1,12 @@
 package dev.millrace.mirror.http;
 
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.MirrorStatus;
-import dev.millrace.mirror.PartitionStatus;
-import dev.millrace.mirror.TopicPattern;
-import dev.millrace.mirror.Words;
+import dev.millrace.mirror.config.TopicPattern;
 import dev.millrace.mirror.control.ByteRate;
 import dev.millrace.mirror.control.TopicControls;
+import dev.millrace.mirror.status.MirrorStatus;
+import dev.millrace.mirror.status.PartitionStatus;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.text.Words;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;

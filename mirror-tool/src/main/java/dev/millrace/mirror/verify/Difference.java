@@ -1,6 +1,6 @@
 package dev.millrace.mirror.verify;
 
-import dev.millrace.mirror.Words;
+import dev.millrace.mirror.text.Words;
 import java.util.Locale;
 
 /**

@@ -1,7 +1,7 @@
 package dev.millrace.mirror.verify;
 
-import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.TopicNames;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.config.TopicNames;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;

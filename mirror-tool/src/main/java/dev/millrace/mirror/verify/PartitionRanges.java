@@ -1,10 +1,10 @@
 package dev.millrace.mirror.verify;
 
-import dev.millrace.mirror.Clusters;
-import dev.millrace.mirror.CopiesOnTarget;
-import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.MirrorPositions;
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.cluster.CopiesOnTarget;
+import dev.millrace.mirror.config.MirrorConfig;
 import dev.millrace.mirror.fetch.ResetPolicy;
+import dev.millrace.mirror.progress.MirrorPositions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,7 +1,7 @@
 package dev.millrace.mirror.verify;
 
-import dev.millrace.mirror.DerivedConfigs;
-import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.config.DerivedConfigs;
+import dev.millrace.mirror.text.MirrorException;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Iterator;

@@ -1,14 +1,14 @@
 package dev.millrace.mirror.verify;
 
-import dev.millrace.mirror.Clusters;
-import dev.millrace.mirror.CopiesOnTarget;
-import dev.millrace.mirror.DerivedConfigs;
-import dev.millrace.mirror.MatchingTopics;
-import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.MirrorPositions;
-import dev.millrace.mirror.ResumeMode;
-import dev.millrace.mirror.TopicSettings;
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.cluster.CopiesOnTarget;
+import dev.millrace.mirror.cluster.MatchingTopics;
+import dev.millrace.mirror.config.DerivedConfigs;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.config.ResumeMode;
+import dev.millrace.mirror.progress.MirrorPositions;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.topics.TopicSettings;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.millrace.mirror.verify;
 
-import dev.millrace.mirror.MirrorPositions;
+import dev.millrace.mirror.progress.MirrorPositions;
 import java.util.List;
 import java.util.Set;
 import java.util.function.ToLongFunction;

@@ -3,8 +3,8 @@ package dev.millrace.mirror.cli;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.ProducerKind;
+import dev.millrace.mirror.config.ProducerKind;
+import dev.millrace.mirror.text.MirrorException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

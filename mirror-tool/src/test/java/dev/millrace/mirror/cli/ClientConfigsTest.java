@@ -3,9 +3,9 @@ package dev.millrace.mirror.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.mirror.ByteBalancedAssignor;
-import dev.millrace.mirror.DerivedConfigs;
-import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.config.ByteBalancedAssignor;
+import dev.millrace.mirror.config.DerivedConfigs;
+import dev.millrace.mirror.text.MirrorException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

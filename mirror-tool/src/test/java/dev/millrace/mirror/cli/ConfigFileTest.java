@@ -3,8 +3,8 @@ package dev.millrace.mirror.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.MirrorException;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.text.MirrorException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -7,8 +7,8 @@ import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.classic.util.LogbackMDCAdapter;
-import dev.millrace.mirror.Mirror;
 import dev.millrace.mirror.http.LogEvent;
+import dev.millrace.mirror.run.Mirror;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.BeforeEach;
@@ -57,7 +57,7 @@ class LimitedConsoleTest {
     void shouldKeepTheLastWarningsAndNothingElse() {
         log(PRODUCER, Level.INFO, "All is well");
         for (int number = 0; number < 201; number++) {
-            log("dev.millrace.mirror.SourceGaps", Level.WARN, "Gap " + number);
+            log("dev.millrace.mirror.progress.SourceGaps", Level.WARN, "Gap " + number);
         }
 
         assertThat(console.recent()).hasSize(200).extracting(LogEvent::level).containsOnly("WARN");

@@ -2,7 +2,7 @@ package dev.millrace.mirror.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.mirror.Clusters;
+import dev.millrace.mirror.cluster.Clusters;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.testkit.process.JavaRuntime;
 import java.nio.file.Files;

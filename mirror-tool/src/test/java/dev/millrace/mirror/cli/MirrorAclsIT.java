@@ -15,7 +15,7 @@ import static org.apache.kafka.common.resource.ResourceType.TOPIC;
 import static org.apache.kafka.common.resource.ResourceType.TRANSACTIONAL_ID;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.mirror.ClusterRole;
+import dev.millrace.mirror.config.ClusterRole;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.testkit.cluster.KafkaCluster;

@@ -3,11 +3,11 @@ package dev.millrace.mirror.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.mirror.CopyMode;
-import dev.millrace.mirror.MirrorConfig;
-import dev.millrace.mirror.SyncPolicy;
-import dev.millrace.mirror.SyncedPart;
-import dev.millrace.mirror.TopicNames;
+import dev.millrace.mirror.config.CopyMode;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.config.SyncPolicy;
+import dev.millrace.mirror.config.SyncedPart;
+import dev.millrace.mirror.config.TopicNames;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

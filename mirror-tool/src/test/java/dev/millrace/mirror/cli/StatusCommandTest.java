@@ -2,12 +2,12 @@ package dev.millrace.mirror.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.mirror.MirrorState;
-import dev.millrace.mirror.MirrorStatus;
-import dev.millrace.mirror.StallCause;
 import dev.millrace.mirror.control.TopicControls;
 import dev.millrace.mirror.http.LogEvent;
 import dev.millrace.mirror.http.StatusServer;
+import dev.millrace.mirror.status.MirrorState;
+import dev.millrace.mirror.status.MirrorStatus;
+import dev.millrace.mirror.status.StallCause;
 import dev.millrace.mirror.support.Statuses;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -3,7 +3,7 @@ package dev.millrace.mirror.cli;
 import static dev.millrace.mirror.support.MirrorFixture.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.mirror.CopyMode;
+import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;
 import dev.millrace.testkit.oracle.Comparison;

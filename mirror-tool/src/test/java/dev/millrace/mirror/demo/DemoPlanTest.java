@@ -2,7 +2,7 @@ package dev.millrace.mirror.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.mirror.CopyMode;
+import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.demo.DemoPlan.Run;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -4,7 +4,7 @@ import static dev.millrace.mirror.support.MirrorFixture.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.millrace.mirror.CopyMode;
+import dev.millrace.mirror.config.CopyMode;
 import dev.millrace.mirror.support.Chromium;
 import dev.millrace.mirror.support.MirrorFixture;
 import dev.millrace.mirror.support.MirrorProcess;

@@ -2,9 +2,9 @@ package dev.millrace.mirror.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.mirror.PartitionStatus;
-import dev.millrace.mirror.StallCause;
 import dev.millrace.mirror.control.TopicControls;
+import dev.millrace.mirror.status.PartitionStatus;
+import dev.millrace.mirror.status.StallCause;
 import dev.millrace.mirror.support.Statuses;
 import java.util.ArrayList;
 import java.util.List;

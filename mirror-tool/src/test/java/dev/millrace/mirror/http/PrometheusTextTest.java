@@ -2,7 +2,7 @@ package dev.millrace.mirror.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.mirror.LatencyCounts;
+import dev.millrace.mirror.status.LatencyCounts;
 import org.junit.jupiter.api.Test;
 
 class PrometheusTextTest {

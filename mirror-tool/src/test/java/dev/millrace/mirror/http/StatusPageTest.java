@@ -2,11 +2,11 @@ package dev.millrace.mirror.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.millrace.mirror.MirrorState;
-import dev.millrace.mirror.MirrorStatus;
-import dev.millrace.mirror.PartitionStatus;
-import dev.millrace.mirror.StallCause;
 import dev.millrace.mirror.control.TopicControls;
+import dev.millrace.mirror.status.MirrorState;
+import dev.millrace.mirror.status.MirrorStatus;
+import dev.millrace.mirror.status.PartitionStatus;
+import dev.millrace.mirror.status.StallCause;
 import dev.millrace.mirror.support.Statuses;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -3,12 +3,12 @@ package dev.millrace.mirror.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.millrace.mirror.MirrorException;
-import dev.millrace.mirror.MirrorState;
-import dev.millrace.mirror.MirrorStatus;
-import dev.millrace.mirror.StallCause;
 import dev.millrace.mirror.control.TopicControls;
+import dev.millrace.mirror.status.MirrorState;
+import dev.millrace.mirror.status.MirrorStatus;
+import dev.millrace.mirror.status.StallCause;
 import dev.millrace.mirror.support.Statuses;
+import dev.millrace.mirror.text.MirrorException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -1,6 +1,6 @@
 package dev.millrace.mirror.support;
 
-import dev.millrace.mirror.Json;
+import dev.millrace.mirror.text.Json;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;

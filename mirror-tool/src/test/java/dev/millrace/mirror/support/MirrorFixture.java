@@ -1,7 +1,7 @@
 package dev.millrace.mirror.support;
 
-import dev.millrace.mirror.CopyMode;
-import dev.millrace.mirror.ProducerKind;
+import dev.millrace.mirror.config.CopyMode;
+import dev.millrace.mirror.config.ProducerKind;
 import dev.millrace.testkit.cluster.KafkaCluster;
 import dev.millrace.testkit.cluster.Listener;
 import dev.millrace.testkit.oracle.Comparison;

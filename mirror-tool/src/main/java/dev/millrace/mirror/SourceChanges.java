@@ -1,9 +1,0 @@
-package dev.millrace.mirror;
-
-/**
- * Where members tell that the source's log is not what it was.
- *
- * @param gaps told where it no longer has a position
- * @param identities told where another topic has the name
- */
-record SourceChanges(SourceGaps gaps, TopicIdentities identities) {}

@@ -1,0 +1,78 @@
+package dev.millrace.mirror.cluster;
+
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.text.Words;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeClusterOptions;
+
+/**
+ * Asks a cluster every few seconds for its id, so that somebody who looks at the mirror learns whether it answers, and
+ * whether the client that asks still works.
+ *
+ * <p><b>Threads:</b> one asks; any may read. The client's own thread notes the answers.
+ */
+public final class ClusterProbe {
+    private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final int ANSWER_TIMEOUT_MS = 4_000;
+    /** Two questions without an answer. */
+    private static final long SILENT_NANOS = 3 * INTERVAL_NANOS;
+
+    private final String role;
+    private final Admin cluster;
+    private long askedNanos;
+    private volatile long answeredNanos;
+    private volatile String cause = "";
+    /** The client's own, in which it tells answers; null before the first. */
+    private volatile Thread clientThread;
+
+    /**
+     * Of a cluster that has just answered.
+     *
+     * @param role "source" or "target"
+     */
+    public ClusterProbe(String role, Admin cluster, long nowNanos) {
+        this.role = role;
+        this.cluster = cluster;
+        this.askedNanos = nowNanos;
+        this.answeredNanos = nowNanos;
+    }
+
+    /** Asks if it is time to. Does not block. */
+    public void askIfDue(long nowNanos) {
+        if (nowNanos - askedNanos < INTERVAL_NANOS) {
+            return;
+        }
+        askedNanos = nowNanos;
+        Thread asking = Thread.currentThread();
+        cluster.describeCluster(new DescribeClusterOptions().timeoutMs(ANSWER_TIMEOUT_MS))
+                .clusterId()
+                .whenComplete((id, failure) -> {
+                    if (Thread.currentThread() != asking) { // else the answer was there already
+                        clientThread = Thread.currentThread();
+                    }
+                    if (failure == null) {
+                        answeredNanos = System.nanoTime();
+                    } else {
+                        cause = MirrorException.reason(failure);
+                    }
+                });
+    }
+
+    /** That the client's thread has died, as by an error of the JVM, so that no question is answered; else empty. */
+    public String failure() {
+        Thread known = clientThread;
+        return known == null || known.isAlive()
+                ? ""
+                : "The thread of the admin client of the " + role + " cluster has died, as after an OutOfMemoryError";
+    }
+
+    /** That it does not answer; empty if it does. */
+    public String problem(long nowNanos) {
+        long silent = nowNanos - answeredNanos;
+        return silent < SILENT_NANOS
+                ? ""
+                : "The " + role + " cluster has not answered for "
+                        + Words.count(TimeUnit.NANOSECONDS.toSeconds(silent), "second") + ": " + cause;
+    }
+}

@@ -1,0 +1,65 @@
+package dev.millrace.mirror.cluster;
+
+import dev.millrace.mirror.config.TopicNames;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Set;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
+
+/**
+ * Which ACLs let the same principals read mirrored topics on the target as on the source. Writing is left to the target:
+ * there only the mirror writes to these topics, until their producers move.
+ */
+public final class TopicReaders {
+    private static final String EVERY_TOPIC = "*";
+    private static final Set<AclOperation> READING =
+            Set.of(AclOperation.READ, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS);
+
+    private TopicReaders() {}
+
+    /**
+     * The ACLs for exactly these topics. One of the source that holds for more, for names with a prefix or for every
+     * topic, would also hold for other topics of the target.
+     *
+     * @param topics of the source; the ACLs are for their names on the target
+     */
+    public static Set<AclBinding> of(Collection<AclBinding> source, Collection<String> topics, TopicNames names) {
+        Set<AclBinding> readers = new HashSet<>();
+        for (AclBinding acl : source) {
+            for (String topic : topics) {
+                if (holdsFor(acl.pattern(), topic)) {
+                    addReading(acl.entry(), names.onTarget(topic), readers);
+                }
+            }
+        }
+        return readers;
+    }
+
+    private static boolean holdsFor(ResourcePattern pattern, String topic) {
+        if (pattern.resourceType() != ResourceType.TOPIC) {
+            return false;
+        }
+        return pattern.patternType() == PatternType.PREFIXED
+                ? topic.startsWith(pattern.name())
+                : pattern.name().equals(topic) || pattern.name().equals(EVERY_TOPIC);
+    }
+
+    private static void addReading(AccessControlEntry entry, String topic, Set<AclBinding> readers) {
+        if (entry.operation() == AclOperation.ALL) {
+            READING.forEach(operation -> readers.add(binding(entry, operation, topic)));
+        } else if (READING.contains(entry.operation())) {
+            readers.add(binding(entry, entry.operation(), topic));
+        }
+    }
+
+    private static AclBinding binding(AccessControlEntry entry, AclOperation operation, String topic) {
+        return new AclBinding(
+                new ResourcePattern(ResourceType.TOPIC, topic, PatternType.LITERAL),
+                new AccessControlEntry(entry.principal(), entry.host(), operation, entry.permissionType()));
+    }
+}

@@ -1,0 +1,262 @@
+package dev.millrace.mirror.config;
+
+import dev.millrace.mirror.text.MirrorException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * What the source's topics are called on the target: as on the source, with a prefix, or by a name that is given for the
+ * single topic, which counts first. Everything that goes from a topic to its copy, or back, asks this class.
+ *
+ * <p>Two topics never get one name: given names differ, and a topic whose name with the prefix is given to another one is
+ * {@link #refusalOf refused}. That depends on nothing but the names, so all processes of a group decide alike, whichever
+ * topic is there first.
+ *
+ * <p><b>Threads:</b> any; immutable.
+ */
+public final class TopicNames {
+    /** As on the source. */
+    public static final TopicNames KEPT = new TopicNames("", Map.of());
+
+    public static final int MAX_LENGTH = 249;
+    private static final Pattern LEGAL = Pattern.compile("[a-zA-Z0-9._-]+");
+    private static final Set<String> ILLEGAL = Set.of(".", "..");
+    /** What prefixes usually end with. */
+    private static final String SEPARATORS = "._-";
+
+    private final String prefix;
+    private final Map<String, String> given;
+    /** The topics to which names are given, by these names. */
+    private final Map<String, String> givenTo = new HashMap<>();
+
+    private TopicNames(String prefix, Map<String, String> given) {
+        this.prefix = prefix;
+        this.given = Map.copyOf(given);
+        given.forEach((topic, name) -> givenTo.put(name, topic));
+    }
+
+    /**
+     * Names with a prefix, except for single topics.
+     *
+     * @param prefix before the name of each topic; may be empty
+     * @param given names on the target by those on the source
+     * @throws MirrorException naming the option and the value that is wrong
+     */
+    public static TopicNames of(String prefix, Map<String, String> given) {
+        if (!prefix.isEmpty() && !LEGAL.matcher(prefix).matches()) {
+            throw MirrorException.usage("--topic-prefix '" + prefix + "': it begins the names of topics, and may have"
+                    + " letters, digits, '.', '_' and '-', such as 'eu.'");
+        }
+        if (InternalTopics.isInternal(prefix)) {
+            throw MirrorException.usage("--topic-prefix '" + prefix + "': internal topics have such names; choose a"
+                    + " prefix such as 'eu.'");
+        }
+        Map<String, String> givenTo = new HashMap<>();
+        new TreeMap<>(given).forEach((topic, name) -> {
+            String option = "--topic-name " + topic + "=" + name + ": ";
+            requireLegal(option, topic);
+            requireLegal(option, name);
+            if (InternalTopics.isInternal(name)) {
+                throw MirrorException.usage(option + "that is the name of an internal topic; choose another");
+            }
+            String other = givenTo.put(name, topic);
+            if (other != null) {
+                throw MirrorException.usage(option + "topic " + other + " has this name already, and their records"
+                        + " would be mixed; choose another");
+            }
+        });
+        return new TopicNames(prefix, given);
+    }
+
+    static void requireLegal(String option, String name) {
+        if (!LEGAL.matcher(name).matches() || ILLEGAL.contains(name) || name.length() > MAX_LENGTH) {
+            throw MirrorException.usage(option + "'" + name + "' is no name of a topic, which has up to " + MAX_LENGTH
+                    + " letters, digits, '.', '_' and '-', and is not '.' or '..'");
+        }
+    }
+
+    /**
+     * As much of a name as fits into so many characters together with a hash of {@code whole}, which tells it from others
+     * that begin alike.
+     */
+    public static String shortened(String name, String whole, int length) {
+        String hash = "-" + Integer.toHexString(whole.hashCode());
+        return name.substring(0, Math.min(name.length(), length - hash.length())) + hash;
+    }
+
+    /** Whether all topics have the same names on both clusters. */
+    public boolean areKept() {
+        return prefix.isEmpty() && given.isEmpty();
+    }
+
+    /** The topics for which names are given. */
+    public Set<String> given() {
+        return given.keySet();
+    }
+
+    // ---- from the source to the target ----
+
+    /** The name on the target of a source topic. */
+    public String onTarget(String topic) {
+        String name = given.get(topic);
+        if (name != null) {
+            return name;
+        }
+        return prefix.isEmpty() ? topic : prefix + topic;
+    }
+
+    /** The partition of the target to which a partition of the source is copied. */
+    public TopicPartition onTarget(TopicPartition partition) {
+        return areKept() ? partition : new TopicPartition(onTarget(partition.topic()), partition.partition());
+    }
+
+    public Set<TopicPartition> onTarget(Collection<TopicPartition> partitions) {
+        return partitions.stream().map(this::onTarget).collect(Collectors.toSet());
+    }
+
+    /** The same values by partitions of the target. */
+    public <V> Map<TopicPartition, V> onTarget(Map<TopicPartition, V> bySource) {
+        Map<TopicPartition, V> byTarget = new HashMap<>();
+        bySource.forEach((partition, value) -> byTarget.put(onTarget(partition), value));
+        return byTarget;
+    }
+
+    /** Both names, or the one that it has on both clusters, for a user. */
+    public String describe(String topic) {
+        return describe(topic, "");
+    }
+
+    /** As the other, with a suffix to both. */
+    public String describe(String topic, String suffix) {
+        String name = onTarget(topic);
+        return topic + suffix + (name.equals(topic) ? "" : " -> " + name + suffix);
+    }
+
+    // ---- from the target to the source ----
+
+    /** The source topic whose copy has this name on the target; empty if none can have it. */
+    public Optional<String> onSource(String name) {
+        String topic = givenTo.get(name);
+        if (topic == null && name.startsWith(prefix)) {
+            topic = name.substring(prefix.length());
+            if (topic.isEmpty() || given.containsKey(topic)) {
+                return Optional.empty();
+            }
+        }
+        return Optional.ofNullable(topic);
+    }
+
+    public Optional<TopicPartition> onSource(TopicPartition partition) {
+        return areKept()
+                ? Optional.of(partition)
+                : onSource(partition.topic()).map(topic -> new TopicPartition(topic, partition.partition()));
+    }
+
+    /** Those of the partitions that are of copies. */
+    public Set<TopicPartition> onSource(Collection<TopicPartition> partitions) {
+        Set<TopicPartition> found = new HashSet<>();
+        partitions.forEach(partition -> onSource(partition).ifPresent(found::add));
+        return found;
+    }
+
+    /** The same values by partitions of the source, without those of partitions that are of no copies. */
+    public <V> Map<TopicPartition, V> onSource(Map<TopicPartition, V> byTarget) {
+        Map<TopicPartition, V> bySource = new HashMap<>();
+        byTarget.forEach((partition, value) -> onSource(partition).ifPresent(source -> bySource.put(source, value)));
+        return bySource;
+    }
+
+    // ---- topics that cannot be mirrored ----
+
+    /**
+     * The topics of which this one may be a copy that other mirrors have made from this mirror's copy: {@code b.a.x} of
+     * {@code x} with the prefix {@code a.}. It is one if the source has one of them. Prefixes that end with a letter or a
+     * digit could be found in any name, so with them there are none. A name that is given for the topic
+     * says that it is no such copy.
+     */
+    public List<String> mayHaveComeRoundFrom(String topic) {
+        List<String> origins = new ArrayList<>();
+        boolean isEndKnown = !prefix.isEmpty() && SEPARATORS.indexOf(prefix.charAt(prefix.length() - 1)) >= 0;
+        if (isEndKnown && !given.containsKey(topic)) {
+            for (int at = topic.indexOf(prefix); at >= 0; at = topic.indexOf(prefix, at + 1)) {
+                String origin = topic.substring(at + prefix.length());
+                boolean isWholePrefix = at == 0 || SEPARATORS.indexOf(topic.charAt(at - 1)) >= 0;
+                if (isWholePrefix && !origin.isEmpty() && !given.containsKey(origin)) {
+                    origins.add(origin);
+                }
+            }
+        }
+        return origins;
+    }
+
+    /** Why a topic that has come round is not mirrored; a sentence without its full stop. */
+    public String refusalOfCircle(String topic, String origin) {
+        return "Topic " + topic + " looks like this mirror's own copy " + onTarget(origin) + " of topic " + origin
+                + ", brought back to the source by other mirrors; as " + onTarget(topic)
+                + " it would go round once more, and so on without end. Leave it out with --exclude-topics, or, if it is no"
+                + " such copy, give it a name with --topic-name " + topic + "=NAME";
+    }
+
+    /** Why a source topic cannot have its name on the target; a sentence without its full stop. */
+    public Optional<String> refusalOf(String topic) {
+        if (areKept() || given.containsKey(topic)) {
+            return Optional.empty();
+        }
+        String name = prefix + topic;
+        String would = "Topic " + topic + " would be " + name + " on the target, ";
+        if (givenTo.containsKey(name)) {
+            return Optional.of(would + "which --topic-name gives to topic " + givenTo.get(name)
+                    + ", and their records would be mixed; give it another name with --topic-name " + topic
+                    + "=NAME, or leave it out with --exclude-topics");
+        }
+        if (name.length() > MAX_LENGTH) {
+            return Optional.of(would + "which is longer than the " + MAX_LENGTH + " characters that Kafka allows; give"
+                    + " it another name with --topic-name " + topic + "=NAME, or leave it out with --exclude-topics");
+        }
+        if (InternalTopics.BEGINNINGS.stream().anyMatch(name::startsWith)) {
+            return Optional.of(would + "which is the name of an internal topic; choose another --topic-prefix");
+        }
+        return Optional.empty();
+    }
+
+    /** The pattern, changed so that it matches no topic that is refused. */
+    Pattern withoutRefused(Pattern topics) {
+        if (areKept()) {
+            return topics;
+        }
+        List<String> refused = new ArrayList<>();
+        for (String name : new TreeSet<>(givenTo.keySet())) {
+            if (name.startsWith(prefix)) {
+                refused.add(Pattern.quote(name.substring(prefix.length())) + "\\z");
+            }
+        }
+        refused.add(".{" + (MAX_LENGTH + 1 - prefix.length()) + ",}");
+        for (String beginning : InternalTopics.BEGINNINGS) {
+            if (beginning.startsWith(prefix)) {
+                refused.add(Pattern.quote(beginning.substring(prefix.length())));
+            }
+        }
+        String isGiven = given.keySet().stream().sorted().map(Pattern::quote).collect(Collectors.joining("|"));
+        String unlessGiven = given.isEmpty() ? "" : "(?!(?:" + isGiven + ")\\z)";
+        return Pattern.compile(
+                // Names are compared exactly, whatever flags the pattern has.
+                "(?-ix:(?!" + unlessGiven + "(?:" + String.join("|", refused) + ")))(?:" + topics.pattern() + ")",
+                topics.flags());
+    }
+
+    @Override
+    public String toString() {
+        return "prefix '" + prefix + "', names " + new TreeMap<>(given);
+    }
+}

@@ -1,0 +1,542 @@
+package dev.millrace.mirror.copy;
+
+import dev.millrace.mirror.config.DerivedConfigs;
+import dev.millrace.mirror.control.ControlState;
+import dev.millrace.mirror.control.TopicControls;
+import dev.millrace.mirror.control.Turn;
+import dev.millrace.mirror.fetch.FetchSink;
+import dev.millrace.mirror.fetch.FetchedBatches;
+import dev.millrace.mirror.fetch.Fetcher;
+import dev.millrace.mirror.kafka.SourceFetchers;
+import dev.millrace.mirror.pass.BatchCounters;
+import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
+import dev.millrace.mirror.progress.SourceChanges;
+import dev.millrace.mirror.progress.SourcePositions;
+import dev.millrace.mirror.refused.RecordWithdrawal.GivenUpException;
+import dev.millrace.mirror.refused.RefusedRecordReport;
+import dev.millrace.mirror.refused.RefusedRecordSearch;
+import dev.millrace.mirror.refused.RefusedRecordSearches;
+import dev.millrace.mirror.resume.ExactResume;
+import dev.millrace.mirror.resume.PartitionStarts;
+import dev.millrace.mirror.status.MirrorObserver;
+import dev.millrace.mirror.status.MirrorTotals;
+import dev.millrace.mirror.status.StallCause;
+import dev.millrace.mirror.status.ThreadCounters;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.topics.TargetPartitions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InconsistentTopicIdException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Copies batches, without an object for a record: one {@link Fetcher} reads all partitions, and {@code threads} workers
+ * pass the batches to the shared producer, each those of its partitions. The member's consumer is there for the group
+ * and for commits only; its partitions are paused.
+ *
+ * <p>The speed is limited by the producer's {@code buffer.memory}: what may not be sent yet waits in {@link
+ * WaitingBatches} and keeps its part of the fetcher's bounded memory, so the fetcher asks for no more.
+ *
+ * <p><b>Threads:</b> that of the consumer; the fetch thread calls the {@link FetchSink}; {@link #totals} and {@link
+ * #batches} in any.
+ * <p><b>Ordering:</b> {@code owned} is a concurrent map, from which the fetch thread takes the copy of a partition. See
+ * {@link PartitionCopy} for what happens when a partition is given up.
+ */
+public final class BatchCopier implements PartitionCopier, FetchSink {
+    private static final Logger LOG = LoggerFactory.getLogger(BatchCopier.class);
+    /** While something is in flight: often enough for counters and for the positions to commit. */
+    private static final Duration BUSY_POLL = Duration.ofMillis(20);
+    /** A poll looks at each partition of the member, and costs a millisecond for some thousand of them. */
+    private static final Duration IDLE_POLL = Duration.ofMillis(100);
+
+    private static final long CLOSE_TIMEOUT_MS = 2_000;
+
+    private final RunningMirror mirror;
+    private final Consumer<byte[], byte[]> consumer;
+    private final TargetPartitions targets;
+    private final InFlightMemory memory;
+    private final MirrorObserver observer;
+    private final TopicControls controls;
+    private final SourceChanges changes;
+    private final PartitionCopy.Target target;
+    private final boolean checksCrc;
+    private final Fetcher fetcher;
+    private final List<CopyWorker> workers = new ArrayList<>();
+    private final ThreadCounters outcomes = new ThreadCounters(System.nanoTime());
+    private final Map<TopicPartition, AssignedCopy> owned = new ConcurrentHashMap<>();
+    private final List<AssignedCopy> givenUp = new ArrayList<>();
+    /** After a gap. */
+    private final Set<TopicPartition> stopped = ConcurrentHashMap.newKeySet();
+
+    private final PartitionStarts starts;
+    private final Optional<PartitionStarts.Finder> resume;
+    private final RefusedRecordSearches careful;
+    private int nextWorker;
+    private int turns;
+    /** What the fetcher knows of. */
+    private ControlState fetchedBy = ControlState.NONE;
+
+    /**
+     * @param consumerConfig of the fetcher
+     * @param resume finds out where to begin; without it, that is where the group has committed
+     * @param careful what careful copies use; empty if any refused record stops the mirror, else resume is not
+     */
+    public BatchCopier(
+            RunningMirror mirror,
+            Map<String, Object> consumerConfig,
+            Consumer<byte[], byte[]> consumer,
+            SourceChanges changes,
+            TargetPartitions targets,
+            InFlightMemory memory,
+            PartitionCopy.Target target,
+            Optional<PartitionStarts.Finder> resume,
+            Optional<RefusedRecordSearch.Context> careful) {
+        this(
+                mirror,
+                consumer,
+                changes,
+                targets,
+                memory,
+                resume,
+                careful,
+                new ConsumerConfig(DerivedConfigs.fetcher(consumerConfig)).getBoolean(ConsumerConfig.CHECK_CRCS_CONFIG),
+                target,
+                sink -> SourceFetchers.create(DerivedConfigs.fetcher(consumerConfig), sink));
+    }
+
+    /** @param createFetcher of a sink; it is started here */
+    public BatchCopier(
+            RunningMirror mirror,
+            Consumer<byte[], byte[]> consumer,
+            SourceChanges changes,
+            TargetPartitions targets,
+            InFlightMemory memory,
+            Optional<PartitionStarts.Finder> resume,
+            Optional<RefusedRecordSearch.Context> careful,
+            boolean checksCrc,
+            PartitionCopy.Target target,
+            Function<FetchSink, Fetcher> createFetcher) {
+        this.mirror = mirror;
+        this.consumer = consumer;
+        this.changes = changes;
+        this.targets = targets;
+        this.memory = memory;
+        this.observer = mirror.observer();
+        this.controls = mirror.controls();
+        this.resume = resume;
+        this.starts = new PartitionStarts(
+                consumer, resume, mirror.commits()::onSource, mirror.commits().copied()::isIdNew, this::begin);
+        this.careful = new RefusedRecordSearches(consumer, careful, mirror.commits()::onSource, this::goOn);
+        this.checksCrc = checksCrc;
+        this.target = target;
+        this.fetcher = createFetcher.apply(this);
+        for (int i = 0; i < mirror.config().threads(); i++) {
+            workers.add(new CopyWorker("mirror-copy-" + i, mirror::fail, observer));
+        }
+        fetcher.start();
+    }
+
+    // ---- the fetch thread ----
+
+    @Override
+    public void onFetched(FetchedBatches fetched) {
+        outcomes.addFetched(fetched.size());
+        AssignedCopy to = owned.get(fetched.partition());
+        if (to == null) {
+            fetched.release(); // given up just now
+        } else {
+            to.copy(fetched);
+        }
+    }
+
+    @Override
+    public void onOffsetReset(TopicPartition partition, long from, long to, String cause) {
+        AssignedCopy moved = owned.get(partition);
+        if (moved == null) {
+            return; // given up just now
+        }
+        boolean isBeginning = moved.start().isNew() && from == 0;
+        if (isBeginning || changes.gaps().onMove(partition, from, to, cause)) {
+            moved.resetTo(to);
+        } else {
+            stopped.add(partition);
+            fetcher.unassign(List.of(partition)); // what was read before is still copied
+        }
+    }
+
+    @Override
+    public int maxAhead(TopicPartition partition) {
+        return controls.of(partition.topic()).maxAhead();
+    }
+
+    @Override
+    public void onFailure(TopicPartition partitionOrNull, Throwable failure) {
+        if (partitionOrNull != null && failure instanceof InconsistentTopicIdException) {
+            changes.identities().askSoon(); // then the member starts the partition anew
+        } else if (!(failure instanceof RetriableException)) {
+            mirror.fail(MirrorException.failed(
+                    "Could not read " + (partitionOrNull == null ? "from the source" : partitionOrNull.toString()),
+                    failure));
+        } else if (partitionOrNull == null) {
+            LOG.warn("Reading from the source fails and is tried again: {}", MirrorException.reason(failure));
+        } // of a partition the fetcher has logged it
+    }
+
+    // ---- the consumer's thread ----
+
+    @Override
+    public void add(Map<TopicPartition, SourcePositions.Start> partitions) {
+        if (!mirror.isRunning()) {
+            return; // assigned by a rebalance during the end; what is sent now would not be awaited or committed
+        }
+        starts.add(partitions);
+        starts.advance(this::mayStart);
+    }
+
+    private void begin(TopicPartition partition, SourcePositions.Start start, Optional<ResumePoint> numbers) {
+        PartitionCopy copy = new PartitionCopy(
+                partition, start.offset(), numbers, checksCrc, careful.areFor(partition.topic()), target);
+        copy.tell(mirror.copiedOffsets().begin(partition, start.topicId(), start.offset()));
+        InFlightMemory.Share share = memory.new Share();
+        Turn turn = controls.of(partition.topic()).newTurn();
+        WaitingBatches waiting = new WaitingBatches(bytes -> copy.isStopped()
+                || (targets.isReady(partition)
+                        && share.room(copy.outstandingBytes()) > 0
+                        && copy.tryOpen()
+                        && turn.tryPass(bytes)));
+        owned.put(partition, new AssignedCopy(partition, start, copy, workerFor(partition), share, turn, waiting));
+        fetcher.assign(partition, start.offset(), start.leaderEpoch(), start.topicId());
+    }
+
+    /** Whether no former copy of the partition can still change what the target has of it. */
+    private boolean isSettled(TopicPartition partition) {
+        return careful.isSettled(partition)
+                && givenUp.stream().noneMatch(former -> former.partition().equals(partition));
+    }
+
+    /** What the target has of a partition says nothing before it is known that its topic is the one with the copy. */
+    private boolean mayStart(TopicPartition partition) {
+        return isSettled(partition) && targets.isReady(partition);
+    }
+
+    /** After a careful copy, of which nothing can be written any more. */
+    private void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint numbers, boolean areKnown) {
+        if (!mirror.isRunning() || careful.isEnding(partition)) {
+            return;
+        }
+        if (areKnown) {
+            begin(partition, from, Optional.of(numbers));
+        } else {
+            starts.add(Map.of(partition, from));
+        }
+    }
+
+    /** While a former copy of the partition may still send, both have one worker, so that they do not mix. */
+    private CopyWorker workerFor(TopicPartition partition) {
+        return givenUp.stream()
+                .filter(former -> former.partition().equals(partition))
+                .map(AssignedCopy::worker)
+                .findFirst()
+                .orElseGet(() -> workers.get(nextWorker++ % workers.size()));
+    }
+
+    /** Paused partitions return nothing. */
+    @Override
+    public void forward(ConsumerRecords<byte[], byte[]> polled) {
+        if (!polled.isEmpty()) {
+            throw new IllegalStateException("The consumer returned records of " + polled.partitions()
+                    + ", which are paused; they would be mirrored twice");
+        }
+    }
+
+    @Override
+    public Duration pollTimeout() {
+        return isIdle() ? IDLE_POLL : BUSY_POLL;
+    }
+
+    private boolean isIdle() {
+        return givenUp.isEmpty()
+                && starts.isEmpty()
+                && careful.partitions().isEmpty()
+                && owned.values().stream().noneMatch(AssignedCopy::isBusy);
+    }
+
+    /** Not by what they hold: a pause that was taken back has left partitions out of what is fetched. */
+    @SuppressWarnings("ReferenceEquality")
+    private void refreshIfChanged() {
+        ControlState latest = controls.state();
+        if (latest != fetchedBy) {
+            fetchedBy = latest;
+            fetcher.refresh();
+        }
+    }
+
+    @Override
+    public void advance() {
+        refreshIfChanged();
+        long acked = 0;
+        List<AssignedCopy> all = new ArrayList<>(owned.values());
+        Collections.rotate(all, turns++); // the first ones get what has become free
+        for (AssignedCopy next : all) {
+            acked += advance(next);
+        }
+        for (Iterator<AssignedCopy> left = givenUp.iterator(); left.hasNext(); ) {
+            AssignedCopy next = left.next();
+            acked += next.advance(outcomes.of(next.partition()));
+            if (next.copy().isSettled()) {
+                left.remove();
+                next.share().close(); // What failed is in flight no more.
+                outcomes.addDropped(next.copy().outstanding());
+            }
+        }
+        outcomes.addAcked(acked);
+        careful.advance(this::isSettled, outcomes, observer);
+        if (mirror.isRunning()) {
+            starts.advance(this::mayStart);
+        }
+    }
+
+    private long advance(AssignedCopy next) {
+        long more = next.advance(outcomes.of(next.partition()));
+        if (more > 0) {
+            observer.onAcknowledged(next.partition(), next.copy().ackedOrNull().offset());
+        }
+        Throwable failure = next.copy().failureOrNull();
+        if (failure != null && resume.isPresent() && ExactResume.isOfNumbers(failure)) {
+            startAgain(next, failure);
+        } else if (failure != null
+                && careful.areFor(next.partition().topic())
+                && RefusedRecordReport.isRefusal(failure)) {
+            RefusedRecordSearch.Task task = next.copy().carefulTask(next.start());
+            retire(List.of(next.partition()));
+            mirror.copiedOffsets().suspend(next.partition());
+            careful.add(task);
+        } else if (failure != null && !(failure instanceof GivenUpException) && !target.isTransactionOver(failure)) {
+            mirror.fail(MirrorException.failed(
+                    "Could not write " + next.partition().topic() + " partition "
+                            + next.partition().partition() + " offset "
+                            + next.copy().ackedPosition() + " or a later one",
+                    failure));
+        }
+        return more;
+    }
+
+    /** The target expects other numbers: a former process had batches on its way, or another one copies the partition. */
+    private void startAgain(AssignedCopy refused, Throwable failure) {
+        LOG.info("{}: asking the target again what it has: {}", refused.partition(), MirrorException.reason(failure));
+        SourcePositions.Start from = refused.nextStart();
+        retire(List.of(refused.partition()));
+        if (!careful.isEnding(refused.partition())) {
+            starts.add(Map.of(refused.partition(), from));
+        }
+    }
+
+    @Override
+    public void measureLag(long nowNanos, Set<TopicPartition> notStarted) {
+        boolean isMember = consumer.groupMetadata().generationId() >= 0;
+        boolean complete = isMember
+                && notStarted.isEmpty()
+                && starts.isEmpty()
+                && careful.partitions().isEmpty();
+        long nowMs = System.currentTimeMillis();
+        long records = 0;
+        for (AssignedCopy next : owned.values()) {
+            OptionalLong end = end(next.partition());
+            records += Math.max(0, end.orElse(0) - next.copy().position());
+            complete &= end.isPresent() && isEndCurrent(next.partition(), nowNanos);
+            long left =
+                    end.isPresent() ? Math.max(0, end.getAsLong() - next.copy().ackedPosition()) : -1;
+            outcomes.of(next.partition()).onMeasured(left, next.copy().outstanding(), stallOrNull(next), nowMs);
+        }
+        starts.partitions().forEach(partition -> outcomes.of(partition).onStalled(StallCause.STARTING));
+        notStarted.forEach(partition -> outcomes.of(partition).onStalled(StallCause.STARTING));
+        careful.partitions().forEach(partition -> outcomes.of(partition).onStalled(careful.stall(partition)));
+        Set<TopicPartition> all = partitions();
+        all.addAll(notStarted);
+        outcomes.onAlive(isMember, all, nowNanos);
+        outcomes.setUnpolled(records, complete, nowNanos);
+    }
+
+    private OptionalLong end(TopicPartition partition) {
+        OptionalLong ofPaused = mirror.pausedEnds().of(partition);
+        return ofPaused.isPresent() ? ofPaused : fetcher.end(partition);
+    }
+
+    private boolean isEndCurrent(TopicPartition partition, long nowNanos) {
+        return fetcher.isEndCurrent(partition) || mirror.pausedEnds().isCurrent(partition, nowNanos);
+    }
+
+    private StallCause stallOrNull(AssignedCopy of) {
+        return stopped.contains(of.partition()) ? StallCause.STOPPED : of.stallOrNull(targets);
+    }
+
+    @Override
+    public Set<TopicPartition> partitions() {
+        Set<TopicPartition> partitions = new HashSet<>(owned.keySet());
+        partitions.addAll(starts.partitions());
+        partitions.addAll(careful.partitions());
+        return partitions;
+    }
+
+    @Override
+    public void stopReading(Collection<TopicPartition> partitions) {
+        starts.remove(partitions);
+        stopCopies(partitions);
+        careful.stop(partitions);
+    }
+
+    private void stopCopies(Collection<TopicPartition> partitions) {
+        for (TopicPartition partition : partitions) {
+            AssignedCopy stopped = owned.get(partition);
+            if (stopped != null) {
+                stopped.copy().stop();
+            }
+        }
+        fetcher.unassign(partitions);
+    }
+
+    @Override
+    public boolean isSending(Collection<TopicPartition> partitions) {
+        return careful.isSending(partitions)
+                || partitions.stream()
+                        .map(owned::get)
+                        .anyMatch(stopped -> stopped != null && stopped.copy().isCopying());
+    }
+
+    @Override
+    public List<TopicPartition> awaited(Collection<TopicPartition> partitions) {
+        Set<TopicPartition> ofCareful = careful.awaited(partitions);
+        return partitions.stream()
+                .filter(partition -> ofCareful.contains(partition)
+                        || (owned.containsKey(partition)
+                                && owned.get(partition).copy().isAwaited()))
+                .toList();
+    }
+
+    @Override
+    public Map<TopicPartition, Long> waiting() {
+        Map<TopicPartition, Long> waiting = starts.waitingForTarget();
+        waiting.putAll(careful.waiting());
+        for (AssignedCopy next : owned.values()) {
+            if (next.copy().outstanding() > 0 || next.isWaitingForTarget(targets)) {
+                waiting.put(next.partition(), next.copy().ackedPosition());
+            }
+        }
+        return waiting;
+    }
+
+    @Override
+    public Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
+        Map<TopicPartition, OffsetAndMetadata> positions = careful.positions(partitions);
+        for (TopicPartition partition : partitions) {
+            AssignedCopy of = owned.get(partition);
+            if (of != null) {
+                of.copy()
+                        .takeAcked((acked, numbers) -> positions.put(
+                                partition,
+                                mirror.commits()
+                                        .onSource(partition, acked, of.start().topicId(), numbers)));
+            }
+        }
+        return positions;
+    }
+
+    /** The positions after all that was sent, as they are committed to a group of the target. */
+    public Map<TopicPartition, OffsetAndMetadata> sentPositions() {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        owned.forEach((partition, of) -> {
+            OffsetAndMetadata sent = of.copy().sentOrNull();
+            if (sent != null) {
+                positions.put(
+                        partition,
+                        mirror.commits().onTarget(partition, sent, of.start().topicId()));
+            }
+        });
+        return positions;
+    }
+
+    /** Lets all partitions together have no more in flight than this. */
+    public void limitInFlight(long bytes) {
+        memory.limit(bytes);
+    }
+
+    @Override
+    public void giveUp(Collection<TopicPartition> partitions) {
+        starts.remove(partitions);
+        careful.remove(partitions);
+        retire(partitions);
+        advance();
+    }
+
+    /** Sends nothing more of their copies, and only waits for what these have sent. */
+    private void retire(Collection<TopicPartition> partitions) {
+        stopCopies(partitions);
+        for (TopicPartition partition : partitions) {
+            stopped.remove(partition);
+            AssignedCopy gone = owned.remove(partition);
+            if (gone != null) {
+                givenUp.add(gone);
+                gone.dropWaiting();
+            }
+        }
+    }
+
+    @Override
+    public void clear() {
+        owned.clear();
+        givenUp.forEach(gone -> outcomes.addDropped(gone.copy().outstanding()));
+        givenUp.clear();
+    }
+
+    @Override
+    public MirrorTotals totals() {
+        long now = System.nanoTime();
+        MirrorTotals done = outcomes.totals(now); // first: read last, it could exceed what was read as sent
+        for (CopyWorker worker : workers) {
+            MirrorTotals sent = worker.records().totals(now);
+            done = done.plus(new MirrorTotals(sent.sent(), 0, 0, sent.bytes(), 0, true));
+        }
+        return done;
+    }
+
+    @Override
+    public ThreadCounters counters() {
+        return outcomes;
+    }
+
+    /** How many batches were passed, opened for a reason, and skipped, in each worker. */
+    private List<BatchCounters> batches() {
+        return workers.stream().map(CopyWorker::batches).toList();
+    }
+
+    @Override
+    public void close() {
+        resume.ifPresent(PartitionStarts.Finder::close);
+        careful.close();
+        fetcher.close(Duration.ofMillis(CLOSE_TIMEOUT_MS));
+        workers.forEach(CopyWorker::interrupt);
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_TIMEOUT_MS); // for all of them together
+        workers.forEach(worker -> worker.awaitEnd(deadline));
+        LOG.info(BatchCounters.describe(batches()));
+    }
+}

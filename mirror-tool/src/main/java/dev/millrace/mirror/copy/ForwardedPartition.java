@@ -1,0 +1,95 @@
+package dev.millrace.mirror.copy;
+
+import dev.millrace.mirror.control.TopicGate;
+import dev.millrace.mirror.control.Turn;
+import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
+import dev.millrace.mirror.progress.SourcePositions;
+import dev.millrace.mirror.refused.RefusedRecordSearch;
+import java.util.function.BooleanSupplier;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * What a {@link RecordCopier} keeps of a partition beside its {@link AckedPrefix} and its {@link PolledRecords}: where it
+ * began, what holds it back, and its numbers.
+ *
+ * <p><b>Threads:</b> that of the consumer.
+ */
+final class ForwardedPartition {
+    private final TopicPartition partition;
+    private final InFlightMemory.Share share;
+    private final TopicGate gate;
+    private Turn turn;
+    private SourcePositions.Start start;
+    /** Of the first record sent since the prefix was added; null if it has none yet. */
+    private ResumePoint numbers;
+    /** To be set before the next record is sent; null if it gets new ones then. */
+    private ResumePoint nextNumbers;
+
+    /** @param share of the memory for what is in flight */
+    ForwardedPartition(
+            TopicPartition partition, SourcePositions.Start start, InFlightMemory.Share share, TopicGate gate) {
+        this.partition = partition;
+        this.start = start;
+        this.share = share;
+        this.gate = gate;
+        this.turn = gate.newTurn();
+    }
+
+    /** Where it began last. */
+    SourcePositions.Start start() {
+        return start;
+    }
+
+    InFlightMemory.Share share() {
+        return share;
+    }
+
+    /** Of what is sent next, under a throttle. */
+    Turn turn() {
+        return turn;
+    }
+
+    /**
+     * Gives it numbers if it has none: then after a record that is refused the target takes nothing more, and all can be
+     * copied from there on without writing a record twice. Returns whether it has them.
+     *
+     * @param isSettled whether nothing is in flight that has other numbers
+     */
+    boolean tryNumber(RefusedRecordSearch.Context context, BooleanSupplier isSettled) {
+        if (numbers != null) {
+            return true;
+        }
+        if (nextNumbers == null) {
+            nextNumbers = context.newNumbers()
+                    .next(partition, start.offset(), ResumePoint.UNKNOWN)
+                    .orElse(null);
+        }
+        if (nextNumbers == null || !isSettled.getAsBoolean() || !context.tryNumber(partition, nextNumbers)) {
+            return false;
+        }
+        numbers = nextNumbers;
+        nextNumbers = null;
+        return true;
+    }
+
+    /**
+     * Forgets the numbers of what was sent, all of which has its outcome, and frees its share; a new turn begins.
+     *
+     * @param acked how many records of it were acknowledged
+     * @param offset of the record after them
+     * @return the numbers of that record
+     */
+    ResumePoint end(long acked, long offset) {
+        ResumePoint after = numbers.after(acked, offset, ResumePoint.UNKNOWN);
+        numbers = null;
+        share.update(0);
+        turn = gate.newTurn();
+        return after;
+    }
+
+    /** @param known the numbers of the first record; null if it gets new ones */
+    void beginAgain(SourcePositions.Start from, ResumePoint known) {
+        start = from;
+        nextNumbers = known;
+    }
+}

@@ -1,0 +1,58 @@
+package dev.millrace.mirror.copy;
+
+import dev.millrace.client.raw.RawPartition;
+import dev.millrace.client.raw.RawProducerId;
+import dev.millrace.client.raw.RawResult;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/**
+ * A partition whose writes go through {@link #write}, which says what happens if one is refused.
+ *
+ * <p><b>Threads:</b> that of the partition's worker.
+ */
+public abstract class GuardedPartition implements RawPartition {
+    private final RawPartition raw;
+
+    /** The same can be written later, when something is acknowledged. */
+    public static final class NoMemoryException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        public NoMemoryException() {
+            super("The producer has no memory", null, false, false);
+        }
+    }
+
+    public GuardedPartition(RawPartition raw) {
+        this.raw = raw;
+    }
+
+    /** Calls {@code attempt}, which writes something and may throw; again, if the same is to be tried again. */
+    public abstract RawResult write(Supplier<RawResult> attempt);
+
+    @Override
+    public final RawResult append(long timestamp, byte[] source, int offset, int length) {
+        return write(() -> raw.append(timestamp, source, offset, length));
+    }
+
+    @Override
+    public final RawResult pass(ByteBuffer batch) {
+        return write(() -> raw.pass(batch));
+    }
+
+    @Override
+    public final void compressWith(int codecId) {
+        raw.compressWith(codecId);
+    }
+
+    @Override
+    public final void numberFrom(RawProducerId id, int sequence) {
+        raw.numberFrom(id, sequence);
+    }
+
+    @Override
+    public final CompletableFuture<Void> withdraw(RuntimeException cause) {
+        return raw.withdraw(cause);
+    }
+}

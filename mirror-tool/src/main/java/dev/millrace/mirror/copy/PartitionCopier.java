@@ -1,0 +1,103 @@
+package dev.millrace.mirror.copy;
+
+import dev.millrace.mirror.progress.SourcePositions;
+import dev.millrace.mirror.status.MirrorTotals;
+import dev.millrace.mirror.status.ThreadCounters;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * Copies the partitions that one member of the group owns, and knows what the target has acknowledged of them.
+ *
+ * <p><b>Threads:</b> the thread that polls the member's consumer; any thread may call {@link #totals} and {@link #counters}.
+ */
+public interface PartitionCopier {
+    /** How often {@link #await} looks. */
+    long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    /** Begins to copy partitions. */
+    void add(Map<TopicPartition, SourcePositions.Start> partitions);
+
+    /** Takes what a poll threw because the source no longer has positions of the consumer. */
+    default void onOutOfRange(OffsetOutOfRangeException thrown) {
+        throw thrown;
+    }
+
+    /** Takes what the consumer returned. */
+    void forward(ConsumerRecords<byte[], byte[]> polled);
+
+    /** How long the next poll may wait. */
+    Duration pollTimeout();
+
+    /** Moves all positions over the outcomes that have arrived since the last call. */
+    void advance();
+
+    /**
+     * Updates how many records of the source are left, and what hinders. To be called about once a second.
+     *
+     * @param notStarted partitions of the member that were not added yet
+     */
+    void measureLag(long nowNanos, Set<TopicPartition> notStarted);
+
+    /** All that were added and not given up. */
+    Set<TopicPartition> partitions();
+
+    /** Reads no further records of these partitions; those that were read are still sent, or will be read again. */
+    void stopReading(Collection<TopicPartition> partitions);
+
+    /** Whether something of these partitions, which are no longer read, is handed to the producer just now. */
+    boolean isSending(Collection<TopicPartition> partitions);
+
+    /** Those of the partitions that have records to wait for. */
+    List<TopicPartition> awaited(Collection<TopicPartition> partitions);
+
+    /**
+     * Waits until all records of the partitions are acknowledged. Of a partition with a record that could not be
+     * written, waits only for the records before that one.
+     *
+     * @return the partitions that still have outstanding records at the deadline
+     */
+    default List<TopicPartition> await(Collection<TopicPartition> partitions, long deadlineNanos) {
+        advance();
+        List<TopicPartition> left = awaited(partitions);
+        while (!left.isEmpty() && System.nanoTime() < deadlineNanos) {
+            LockSupport.parkNanos(CHECK_NANOS);
+            advance();
+            left = awaited(partitions);
+        }
+        return left;
+    }
+
+    /**
+     * The partitions with records that the target has not acknowledged, whether sent or not, each with the source offset
+     * before which all is acknowledged; -1 before the first acknowledgement.
+     */
+    Map<TopicPartition, Long> waiting();
+
+    /** The positions that may be committed. */
+    Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions);
+
+    /** Forgets partitions that the member no longer owns. A failure of their outstanding records no longer counts. */
+    void giveUp(Collection<TopicPartition> partitions);
+
+    /** Forgets all partitions. Records without an outcome stay counted as in flight. */
+    void clear();
+
+    /** What has been done so far. */
+    MirrorTotals totals();
+
+    /** Those of the member's thread, which has the partitions. */
+    ThreadCounters counters();
+
+    /** Ends what the copier has started. */
+    void close();
+}

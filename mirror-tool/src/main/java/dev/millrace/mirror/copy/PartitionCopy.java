@@ -1,0 +1,469 @@
+package dev.millrace.mirror.copy;
+
+import dev.millrace.client.raw.RawPartition;
+import dev.millrace.client.raw.RawProducerId;
+import dev.millrace.client.raw.RawResult;
+import dev.millrace.mirror.copy.GuardedPartition.NoMemoryException;
+import dev.millrace.mirror.fetch.AbortedTxn;
+import dev.millrace.mirror.fetch.FetchedBatches;
+import dev.millrace.mirror.pass.AbortedFilter;
+import dev.millrace.mirror.pass.AckListener;
+import dev.millrace.mirror.pass.AckedBatches;
+import dev.millrace.mirror.pass.AckedRuns;
+import dev.millrace.mirror.pass.OpenDecision;
+import dev.millrace.mirror.pass.OpenReason;
+import dev.millrace.mirror.pass.RecordCursor;
+import dev.millrace.mirror.pass.SourceBatch;
+import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
+import dev.millrace.mirror.progress.SourcePositions;
+import dev.millrace.mirror.refused.RecordWithdrawal.GivenUpException;
+import dev.millrace.mirror.refused.RefusedRecordSearch;
+import dev.millrace.mirror.refused.UnreadableBatch;
+import dev.millrace.mirror.text.MirrorException;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.CorruptRecordException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.utils.Utils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Copies one source partition to the same partition of the target: each batch is passed as it came, or opened and its
+ * records appended. Knows how far the target has acknowledged it.
+ *
+ * <p><b>Threads:</b> {@link #tryOpen}, {@link #copy} and {@link #resetTo} by the worker of the partition, the rest by the thread that owns
+ * the group's member; {@link #position} by any.
+ * <p><b>Ordering:</b> {@code acked} is guarded by itself. The worker sets {@code copying} and then reads {@code
+ * stopped}; the other thread sets {@code stopped} and then reads {@code copying}. So once it has seen both stopped and
+ * not copying, nothing more is sent. The worker sets {@code stopped}, too, after a failure; nobody clears it.
+ */
+public final class PartitionCopy {
+    private static final Logger LOG = LoggerFactory.getLogger(PartitionCopy.class);
+    private static final long NO_TIMESTAMP = -1;
+    private static final ByteBuffer NO_BYTES = ByteBuffer.allocate(0);
+
+    private final TopicPartition partition;
+    private final long start;
+    private final Optional<ResumePoint> numbers;
+    private final Target target;
+    private final boolean checksCrc;
+    private final boolean goesBack;
+    private final AckedBatches acked;
+    private volatile Refused refused;
+    private volatile boolean stopped;
+    private volatile boolean copying;
+    private volatile long position;
+
+    // The worker's.
+    private OpenTarget open;
+    /** Of what is copied, the rest is still to come. */
+    private boolean isBegun;
+    /** The batches before this offset have been counted, if not written. */
+    private long countedTo;
+
+    /** Where copies go. */
+    public interface Target {
+        /** Null if the partition cannot be opened now. Asked when its first batch has come, until it answers; may block. */
+        OpenTarget openOrNull(TopicPartition partition);
+
+        /** Called by the worker before it sends; waits until it may. */
+        default void enter() {}
+
+        /** Called by the worker after it has sent, and noted what. */
+        default void exit() {}
+
+        /** Whether a batch that failed with this says nothing of the batch, and the transaction begins anew. */
+        default boolean isTransactionOver(Throwable failure) {
+            return false;
+        }
+    }
+
+    /**
+     * What this process could not write, or read, of a batch of the source.
+     *
+     * @param from the first offset of it that was not copied before
+     * @param bytesOrNull of the batch, if its records cannot be read
+     */
+    private record Refused(long from, long next, int records, RuntimeException cause, byte[] bytesOrNull) {}
+
+    /** A partition of the target that exists, and what it takes as it is. */
+    public record OpenTarget(RawPartition raw, OpenDecision decision) {}
+
+    /**
+     * @param position the source offset from which on it is copied
+     * @param numbers of the record there; none if the producer numbers its batches itself
+     * @param goesBack what is refused will be copied again with care; needs numbers, and what is corrupt to be found here
+     */
+    PartitionCopy(
+            TopicPartition partition,
+            long position,
+            Optional<ResumePoint> numbers,
+            boolean checksCrc,
+            boolean goesBack,
+            Target target) {
+        this.numbers = numbers;
+        this.acked = new AckedBatches(numbers.map(ResumePoint::targetOffset).orElse(ResumePoint.UNKNOWN));
+        this.goesBack = goesBack;
+        this.partition = partition;
+        this.start = position;
+        this.position = position;
+        this.checksCrc = checksCrc || goesBack;
+        this.target = target;
+    }
+
+    /** Has somebody told where at the target the acknowledged records are. To be called first. */
+    void tell(AckedRuns runs) {
+        synchronized (acked) {
+            acked.tell(runs);
+        }
+    }
+
+    // ---- the worker ----
+
+    /** Opens the target unless it is open; returns whether it is then. To be called before the first {@link #copy}. */
+    boolean tryOpen() {
+        if (open == null) {
+            OpenTarget opened = target.openOrNull(partition);
+            if (opened == null) {
+                return false;
+            }
+            copying = true; // before it looks whether it is stopped: a successor may give the partition numbers then
+            try {
+                if (stopped) {
+                    return false;
+                }
+                numbers.ifPresent(first -> opened.raw()
+                        .numberFrom(new RawProducerId(first.producerId(), first.epoch()), first.nextSequence()));
+                open = new OpenTarget(new PatientPartition(opened.raw(), () -> stopped), opened.decision());
+            } finally {
+                copying = false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Sends what was fetched, unless the copy has been stopped, as long as there is room and memory; releases it when it
+     * is done with it. If it fails, nothing after it is sent: the target would acknowledge that, and what is missing would be committed
+     * with it.
+     *
+     * @return whether it is done with it; else it is to be called for the rest, before anything else
+     */
+    boolean copy(FetchedBatches fetched, CopyWorker worker, InFlightMemory.Share share) {
+        target.enter(); // before it looks whether it is stopped
+        copying = true;
+        boolean hasFailed = true;
+        try {
+            isBegun = !stopped && !send(fetched, worker, share);
+            hasFailed = false;
+        } catch (NoMemoryException e) {
+            isBegun = true;
+            hasFailed = false;
+        } catch (BufferExhaustedException | GivenUpException e) {
+            LOG.debug("{} was given up at offset {}", partition, position, e);
+        } catch (RuntimeException e) {
+            throw MirrorException.failed(
+                    "Could not write " + partition.topic() + " partition " + partition.partition() + " offset "
+                            + position,
+                    e);
+        } finally {
+            if (hasFailed) {
+                stopped = true;
+                isBegun = false;
+            }
+            copying = false;
+            target.exit();
+            worker.batch().wrap(NO_BYTES); // or an idle worker would keep a whole response in memory
+            if (!isBegun) {
+                fetched.release();
+            }
+        }
+        return !isBegun;
+    }
+
+    /** Returns false if there is no room for the rest. */
+    private boolean send(FetchedBatches fetched, CopyWorker worker, InFlightMemory.Share share) {
+        if (!isBegun) {
+            position = fetched.fetchOffset();
+        }
+        AbortedFilter filter = worker.filter();
+        filter.onAnswer();
+        for (AbortedTxn aborted : fetched.aborted()) {
+            filter.addAborted(aborted.producerId(), aborted.firstOffset());
+        }
+        SourceBatch batch = worker.batch();
+        batch.wrap(fetched.bytes());
+        while (!stopped && batch.moveToNext()) {
+            filter.onBatch(batch);
+            if (batch.nextOffset() > position) {
+                if (share.room(outstandingBytes()) <= 0) {
+                    return false;
+                }
+                if (!tryCopy(batch, worker)) {
+                    return true;
+                }
+                position = batch.nextOffset();
+            }
+        }
+        return true;
+    }
+
+    /** Returns false if nothing after it may be sent. */
+    private boolean tryCopy(SourceBatch batch, CopyWorker worker) {
+        try {
+            copy(batch, worker);
+            return true;
+        } catch (RecordTooLargeException | CorruptRecordException e) {
+            if (!goesBack) {
+                throw e;
+            }
+            boolean isDamaged = e instanceof CorruptRecordException;
+            refused = new Refused(
+                    position,
+                    isDamaged ? batch.nextOffsetOfDamaged(position) : batch.nextOffset(),
+                    Math.max(1, batch.count()),
+                    e,
+                    isDamaged ? Utils.toArray(batch.bytes()) : null);
+            stopped = true;
+            return false;
+        }
+    }
+
+    private void copy(SourceBatch batch, CopyWorker worker) {
+        if (batch.isControl() || worker.filter().isAborted(batch)) {
+            worker.batches().onSkipped();
+            skipTo(batch);
+            return;
+        }
+        boolean isCounted = batch.nextOffset() <= countedTo; // and is tried again
+        if (!isCounted) {
+            countedTo = batch.nextOffset();
+            if (!batch.isOldFormat()) { // of which the count is not known
+                worker.observer().onPolled(batch.count());
+            }
+            open.decision().onBatch(batch);
+        }
+        OpenReason reason = open.decision().reasonToOpenOrNull(batch, position);
+        if (reason == null) {
+            if (checksCrc) {
+                batch.checkIntegrity();
+            }
+            add(open.raw().pass(batch.bytes()), batch.nextOffset(), batch, batch.count(), batch.size());
+            worker.batches().onPassed();
+            worker.records().addSent(batch.count(), batch.size());
+        } else {
+            if (!isCounted) {
+                worker.batches().onOpened(reason);
+            }
+            append(batch, worker);
+        }
+    }
+
+    private void append(SourceBatch batch, CopyWorker worker) {
+        RecordCursor cursor = worker.cursor();
+        RawResult result = null;
+        long next = 0;
+        int records = 0;
+        long bytes = 0;
+        int sent = 0;
+        long sentBytes = 0;
+        try {
+            cursor.open(batch, position);
+            open.raw().compressWith(open.decision().codecIdOfOpened(batch));
+            while (cursor.moveNext()) {
+                // Records of the oldest format have no timestamp; as without one, they get that of their sending.
+                long timestamp = cursor.timestamp() == NO_TIMESTAMP ? System.currentTimeMillis() : cursor.timestamp();
+                RawResult appended = open.raw().append(timestamp, cursor.array(), cursor.start(), cursor.length());
+                if (records > 0 && (appended != result || cursor.offset() != next)) { // or there is a gap
+                    add(result, next, batch, records, bytes);
+                    sent += records;
+                    sentBytes += bytes;
+                    records = 0;
+                    bytes = 0;
+                }
+                result = appended;
+                next = cursor.offset() + 1;
+                records++;
+                bytes += cursor.length();
+            }
+        } finally {
+            if (records > 0) {
+                add(result, next, batch, records, bytes);
+                position = next; // for what comes after a lack of memory
+            }
+            worker.records().addSent(sent + records, sentBytes + bytes);
+            cursor.close();
+        }
+        skipTo(batch);
+    }
+
+    /** The records follow one another without a gap. */
+    private void add(RawResult result, long nextOffset, SourceBatch batch, int records, long bytes) {
+        synchronized (acked) {
+            acked.add(result, nextOffset, batch.leaderEpoch(), records, bytes, batch.maxTimestamp());
+        }
+    }
+
+    private void skipTo(SourceBatch batch) {
+        synchronized (acked) {
+            acked.skipTo(batch.nextOffset(), batch.leaderEpoch());
+        }
+    }
+
+    /**
+     * What is fetched next begins at this offset, even if that is before what was copied. Of no effect once the copy has
+     * been stopped: what was fetched before may not have been sent, and must not be committed as if it had.
+     */
+    void resetTo(long offset) {
+        if (stopped) {
+            return;
+        }
+        position = offset;
+        countedTo = offset;
+        synchronized (acked) {
+            acked.resetTo(offset);
+        }
+    }
+
+    // ---- the member's thread ----
+
+    /** Sends nothing more, except what the worker is about to send. */
+    void stop() {
+        stopped = true;
+    }
+
+    boolean isStopped() {
+        return stopped;
+    }
+
+    /** Whether the worker sends just now; once stopped and not copying, nothing more is sent. */
+    boolean isCopying() {
+        return copying;
+    }
+
+    /** Whether there are records to wait for; once stopped and not awaited, nothing more is sent. */
+    boolean isAwaited() {
+        if (copying) {
+            return true;
+        }
+        synchronized (acked) {
+            return acked.isAwaited();
+        }
+    }
+
+    /** Moves over what has been acknowledged, and tells of it; returns the number of its records. */
+    long advance(AckListener listener) {
+        synchronized (acked) {
+            return acked.advance(listener);
+        }
+    }
+
+    long outstanding() {
+        synchronized (acked) {
+            return acked.outstanding();
+        }
+    }
+
+    /** The bytes of the outstanding records, as the target gets them. */
+    long outstandingBytes() {
+        synchronized (acked) {
+            return acked.outstandingBytes();
+        }
+    }
+
+    /** Why a batch could not be written, as of the last {@link #advance}, with all before it acknowledged; or null. */
+    Throwable failureOrNull() {
+        synchronized (acked) {
+            if (acked.failureOrNull() != null) {
+                return acked.failureOrNull();
+            }
+            return refused == null || acked.isAwaited() ? null : refused.cause;
+        }
+    }
+
+    /**
+     * What is to be copied with care, because of a {@link #failureOrNull}.
+     *
+     * @param begun where this copy began
+     */
+    RefusedRecordSearch.Task carefulTask(SourcePositions.Start begun) {
+        synchronized (acked) {
+            boolean hasFailed = acked.failureOrNull() != null;
+            long from =
+                    hasFailed ? acked.failedOffset().orElse(ackedPosition()) : Math.max(refused.from, ackedPosition());
+            SourcePositions.Start start = from == begun.offset()
+                    ? begun
+                    : begun.movedTo(
+                            from == ackedPosition()
+                                    ? ackedOrNull()
+                                    : new OffsetAndMetadata(from, Optional.empty(), ""));
+            boolean isUnreadable = !hasFailed && refused.bytesOrNull != null;
+            return new RefusedRecordSearch.Task(
+                    partition,
+                    start,
+                    hasFailed ? acked.failedNextOffset() : refused.next,
+                    ackedNumbers().orElseThrow().after(0, from, acked.targetEnd()),
+                    // Of a batch whose last records were not noted yet, more may be there; then the target is asked.
+                    hasFailed ? Math.min(acked.writtenOfFailed(), acked.failedRecords()) : 0,
+                    hasFailed ? acked.failedRecords() : 0,
+                    isUnreadable
+                            ? new UnreadableBatch(
+                                    from, refused.next, refused.records, refused.bytesOrNull, refused.cause)
+                            : null);
+        }
+    }
+
+    /** The source offset up to which everything is acknowledged, as of the last {@link #advance}. */
+    long ackedPosition() {
+        OffsetAndMetadata known = ackedOrNull();
+        return known == null ? start : known.offset();
+    }
+
+    /** The numbers that belong to {@link #ackedOrNull}, or to the start while that is null. */
+    Optional<ResumePoint> ackedNumbers() {
+        synchronized (acked) {
+            return numbers.map(first -> first.after(acked.acked(), ackedPosition(), acked.targetEnd()));
+        }
+    }
+
+    /** The source position after all that was sent, or null. */
+    OffsetAndMetadata sentOrNull() {
+        synchronized (acked) {
+            return acked.endOrNull();
+        }
+    }
+
+    /** Takes what may be committed, if anything, with the numbers that belong to it. */
+    void takeAcked(BiConsumer<OffsetAndMetadata, Optional<ResumePoint>> use) {
+        synchronized (acked) {
+            if (ackedOrNull() != null) {
+                use.accept(ackedOrNull(), ackedNumbers());
+            }
+        }
+    }
+
+    /** Whether the worker has ended its work, and every batch has an outcome; of a copy that was stopped. */
+    boolean isSettled() {
+        if (copying) {
+            return false;
+        }
+        synchronized (acked) {
+            return acked.isSettled();
+        }
+    }
+
+    /** What may be committed, or null. */
+    OffsetAndMetadata ackedOrNull() {
+        return acked.positionOrNull();
+    }
+
+    /** The next source offset to be sent. */
+    long position() {
+        return position;
+    }
+}

@@ -1,0 +1,462 @@
+package dev.millrace.mirror.copy;
+
+import dev.millrace.mirror.control.TopicControls;
+import dev.millrace.mirror.control.Turn;
+import dev.millrace.mirror.pass.CopiedRecord;
+import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
+import dev.millrace.mirror.progress.ConsumerPositions;
+import dev.millrace.mirror.progress.SourcePositions;
+import dev.millrace.mirror.refused.RefusedRecordReport;
+import dev.millrace.mirror.refused.RefusedRecordSearch;
+import dev.millrace.mirror.refused.RefusedRecordSearches;
+import dev.millrace.mirror.status.MirrorObserver;
+import dev.millrace.mirror.status.MirrorTotals;
+import dev.millrace.mirror.status.SourceLag;
+import dev.millrace.mirror.status.StallCause;
+import dev.millrace.mirror.status.ThreadCounters;
+import dev.millrace.mirror.topics.TargetPartitions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.InvalidOffsetException;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.clients.producer.Callback;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
+
+/**
+ * Sends each record that the consumer returns to the same partition of the target, with a callback.
+ *
+ * <p>The producer limits the speed: when its {@code buffer.memory} is full, {@code send} blocks for at most {@code
+ * max.block.ms} and then refuses the record. What it refuses, and what a partition may not have in flight yet, stays
+ * here; such partitions are paused, so that they are polled and nothing is read. Each {@link #forward} tries again.
+ *
+ * <p><b>Threads:</b> that of the consumer; {@link #totals} in any.
+ * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}; only the thread uses everything else.
+ */
+public final class RecordCopier implements PartitionCopier {
+    private static final Duration IDLE_POLL = Duration.ofMillis(200);
+    /** Short while acknowledgements are awaited, so that the counters and the positions to commit stay current. */
+    private static final Duration BUSY_POLL = Duration.ofMillis(5);
+
+    private final RunningMirror mirror;
+    private final Consumer<byte[], byte[]> consumer;
+    private final ConsumerPositions positions;
+    private final TargetPartitions target;
+    private final InFlightMemory memory;
+    private final MirrorObserver observer;
+    private final TopicControls controls;
+    private final MirrorObserver.Sender sender;
+    private final ThreadCounters counters;
+    private final AckedPrefixes prefixes;
+    private final SourceLag lag;
+    private final PolledRecords unsent = new PolledRecords();
+    private final Map<TopicPartition, ForwardedPartition> forwarded = new HashMap<>();
+    /** By this copier. */
+    private final Set<TopicPartition> paused = new HashSet<>();
+
+    /** Partitions with a gap after which the mirror is not to go on. */
+    private final Set<TopicPartition> stopped = new HashSet<>();
+
+    private final Optional<RefusedRecordSearch.Context> context;
+    private final RefusedRecordSearches careful;
+    private boolean isRefused;
+
+    /**
+     * @param sender of this thread alone
+     * @param context of careful copies; empty if any refused record stops the mirror
+     */
+    public RecordCopier(
+            RunningMirror mirror,
+            Consumer<byte[], byte[]> consumer,
+            ConsumerPositions positions,
+            TargetPartitions target,
+            InFlightMemory memory,
+            MirrorObserver observer,
+            MirrorObserver.Sender sender,
+            Optional<RefusedRecordSearch.Context> context) {
+        this.context = context;
+        this.careful = new RefusedRecordSearches(
+                consumer,
+                context,
+                (partition, position, topicId, unused) ->
+                        mirror.commits().onSource(partition, position, topicId, Optional.empty()),
+                this::goOn);
+        this.mirror = mirror;
+        this.consumer = consumer;
+        this.positions = positions;
+        this.target = target;
+        this.memory = memory;
+        this.observer = observer;
+        this.controls = mirror.controls();
+        this.sender = sender;
+        long now = System.nanoTime();
+        this.counters = new ThreadCounters(now);
+        this.prefixes = new AckedPrefixes(mirror::fail, mirror.commits()::onSource, counters, observer);
+        this.lag = new SourceLag(consumer, now);
+    }
+
+    @Override
+    public void add(Map<TopicPartition, SourcePositions.Start> partitions) {
+        positions.seek(partitions);
+        startReading(partitions.keySet()); // One that was stopped after a gap may begin anew.
+        partitions.forEach((partition, start) -> {
+            addPrefix(partition, start, careful.areFor(partition.topic()));
+            forwarded.put(
+                    partition,
+                    new ForwardedPartition(partition, start, memory.new Share(), controls.of(partition.topic())));
+        });
+    }
+
+    /** Those of paused topics are not read until {@link #pauseWhatWaits} resumes them. */
+    private void startReading(Collection<TopicPartition> partitions) {
+        Set<TopicPartition> held = held(partitions);
+        Set<TopicPartition> read = new HashSet<>(partitions);
+        read.removeAll(held);
+        consumer.resume(read);
+        consumer.pause(held);
+        paused.removeAll(read);
+        paused.addAll(held);
+    }
+
+    private Set<TopicPartition> held(Collection<TopicPartition> partitions) {
+        return partitions.stream()
+                .filter(partition -> controls.of(partition.topic()).isPaused())
+                .collect(Collectors.toSet());
+    }
+
+    @Override
+    public void onOutOfRange(OffsetOutOfRangeException thrown) {
+        ConsumerPositions.Recovery recovery = positions.recover(thrown);
+        stopped.addAll(recovery.stopped());
+        recovery.moved().forEach((partition, to) -> {
+            if (!careful.has(partition)) { // else it is moved when it goes on
+                // A page of no records moves the position as soon as all before is acknowledged.
+                AckedPrefix.Page unused = prefixes.get(partition).addPage(0, to);
+            }
+        });
+    }
+
+    @Override
+    public void forward(ConsumerRecords<byte[], byte[]> polled) {
+        if (!polled.isEmpty()) {
+            observer.onPolled(polled.count());
+        }
+        // After an aborted transaction or a transaction marker alone, the poll has no records but moves the position.
+        // A consumer interceptor may have removed the next positions.
+        Set<TopicPartition> partitions = new HashSet<>(polled.nextOffsets().keySet());
+        partitions.addAll(polled.partitions());
+        partitions.removeAll(stopped);
+        partitions.removeAll(careful.partitions());
+        for (TopicPartition partition : partitions) {
+            List<ConsumerRecord<byte[], byte[]>> records = polled.records(partition);
+            AckedPrefix.Page page = prefixes.get(partition)
+                    .addPage(records.size(), polled.nextOffsets().get(partition));
+            if (!records.isEmpty()) {
+                unsent.add(partition, page, records);
+            }
+        }
+        boolean isAnyPaused = !controls.state().pauses().isEmpty();
+        if (!unsent.isEmpty() || !paused.isEmpty() || isAnyPaused) {
+            sendUnsent();
+            pauseWhatWaits();
+        }
+    }
+
+    /** One refusal ends the round, because the next record would be refused as well, after as long a time. */
+    private void sendUnsent() {
+        isRefused = false;
+        for (TopicPartition partition : unsent.partitions()) {
+            sendUnsent(partition);
+            if (isRefused) {
+                unsent.moveToEnd(partition);
+                return;
+            }
+        }
+    }
+
+    private void sendUnsent(TopicPartition partition) {
+        PolledRecords.Polled polled = unsent.firstOrNull(partition);
+        while (polled != null && mayWrite(partition) && send(partition, polled)) {
+            unsent.removeFirst(partition);
+            polled = unsent.firstOrNull(partition);
+        }
+    }
+
+    private boolean mayWrite(TopicPartition partition) {
+        return target.isReady(partition)
+                && prefixes.get(partition).goBackCauseOrNull() == null
+                && isNumbered(partition);
+    }
+
+    /** Whether it has numbers, or needs none. */
+    private boolean isNumbered(TopicPartition partition) {
+        return !careful.areFor(partition.topic())
+                || forwarded.get(partition).tryNumber(context.orElseThrow(), () -> prefixes.isSettled(partition));
+    }
+
+    /** Returns whether all was sent; stops where there is no more room. */
+    private boolean send(TopicPartition partition, PolledRecords.Polled polled) {
+        ForwardedPartition of = forwarded.get(partition);
+        Turn turn = of.turn();
+        boolean isThrottled = turn.isThrottled();
+        long bytes = 0;
+        int sent = 0;
+        long room = of.share().room(prefixes.get(partition).outstandingBytes());
+        String to = mirror.names().onTarget(partition.topic());
+        try {
+            ConsumerRecord<byte[], byte[]> record = polled.nextOrNull();
+            while (record != null
+                    && bytes < room
+                    && mirror.isRunning()
+                    && prefixes.get(partition).goBackCauseOrNull() == null) {
+                int size = Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
+                bytes += size;
+                sent++; // also if send throws
+                if ((isThrottled && !turn.tryPass(size)) || !send(record, to, polled.page())) {
+                    bytes -= size;
+                    sent--;
+                    return false;
+                }
+                polled.onSent();
+                record = polled.nextOrNull();
+            }
+            return record == null;
+        } finally {
+            counters.addSent(sent, bytes);
+            polled.page().onSent(bytes, polled.timestamp());
+        }
+    }
+
+    /** Returns false if the producer has refused the record for now. */
+    private boolean send(ConsumerRecord<byte[], byte[]> record, String to, AckedPrefix.Page page) {
+        Callback callback = page.add(record.offset());
+        try {
+            sender.send(CopiedRecord.of(record, to), callback);
+        } catch (RuntimeException | Error e) {
+            throw page.onRefused(e);
+        }
+        isRefused = page.takeBackIfRefused();
+        return !isRefused;
+    }
+
+    /** After a refusal nothing more is read of any partition: there is no memory to send it. */
+    private void pauseWhatWaits() {
+        Set<TopicPartition> waiting = new HashSet<>(isRefused ? consumer.assignment() : unsent.partitions());
+        waiting.addAll(held(prefixes.partitions()));
+        Set<TopicPartition> resumed = new HashSet<>(paused);
+        resumed.removeAll(waiting);
+        resumed.retainAll(consumer.assignment());
+        resumed.retainAll(prefixes.partitions()); // The member may have others, which begin later.
+        resumed.removeAll(stopped);
+        resumed.removeAll(careful.partitions());
+        consumer.resume(resumed);
+        consumer.pause(waiting);
+        paused.clear();
+        paused.addAll(waiting);
+    }
+
+    /** Stops what the target refuses something of, as soon as all that was sent of it has its outcome. */
+    private void goBack() {
+        for (TopicPartition partition : List.copyOf(prefixes.partitions())) {
+            AckedPrefix prefix = prefixes.get(partition);
+            if (prefix.goBackCauseOrNull() == null || !prefix.isSettled()) {
+                continue;
+            }
+            prefixes.advance(); // over what got its outcome just now
+            OffsetAndMetadata from = prefix.goBackPosition();
+            ForwardedPartition of = forwarded.get(partition);
+            SourcePositions.Start start = of.start().movedTo(from);
+            ResumePoint at = of.end(prefix.acked(), from.offset());
+            long until = prefix.sentUntil();
+            unsent.remove(List.of(partition));
+            prefixes.forget(partition);
+            consumer.pause(List.of(partition));
+            if (RefusedRecordReport.isRefusal(prefix.goBackCauseOrNull())) {
+                mirror.copiedOffsets().suspend(partition);
+                careful.add(new RefusedRecordSearch.Task(partition, start, until, at, 0, 0, null));
+            } else {
+                goOn(partition, start, at, false);
+            }
+        }
+    }
+
+    private void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint known, boolean areKnown) {
+        if (careful.isEnding(partition)) {
+            return;
+        }
+        consumer.seek(partition, new OffsetAndMetadata(from.offset(), from.leaderEpoch(), ""));
+        startReading(List.of(partition));
+        forwarded.get(partition).beginAgain(from, areKnown ? known : null);
+        addPrefix(partition, from, true);
+    }
+
+    private void addPrefix(TopicPartition partition, SourcePositions.Start from, boolean goesBack) {
+        prefixes.add(
+                partition,
+                from.topicId(),
+                goesBack,
+                mirror.copiedOffsets().begin(partition, from.topicId(), from.offset()));
+    }
+
+    @Override
+    public Duration pollTimeout() {
+        return prefixes.outstanding() == 0 && unsent.isEmpty() ? IDLE_POLL : BUSY_POLL;
+    }
+
+    @Override
+    public void advance() {
+        prefixes.advance();
+        prefixes.partitions()
+                .forEach(partition -> forwarded
+                        .get(partition)
+                        .share()
+                        .update(prefixes.get(partition).outstandingBytes()));
+        if (context.isPresent()) {
+            goBack();
+            careful.advance(prefixes::isSettled, counters, observer);
+        }
+    }
+
+    @Override
+    public void measureLag(long nowNanos, Set<TopicPartition> notStarted) {
+        boolean areAllKnown = notStarted.isEmpty();
+        lag.measure(prefixes.partitions(), this::unpolled, isNothingRead(nowNanos), areAllKnown, counters, nowNanos);
+        long nowMs = System.currentTimeMillis();
+        for (TopicPartition partition : prefixes.partitions()) {
+            OptionalLong unpolled = unpolled(partition);
+            long sent = prefixes.get(partition).outstanding();
+            long left = unpolled.isPresent() ? unpolled.getAsLong() + unsent.count(partition) + sent : -1;
+            counters.of(partition).onMeasured(left, sent, stallOrNull(partition), nowMs);
+        }
+        careful.partitions().forEach(partition -> counters.of(partition).onStalled(careful.stall(partition)));
+        notStarted.forEach(partition -> counters.of(partition).onStalled(StallCause.STARTING));
+        Set<TopicPartition> all = partitions();
+        all.addAll(notStarted);
+        counters.onAlive(consumer.groupMetadata().generationId() >= 0, all, nowNanos);
+    }
+
+    /** Else it waits for its turn under a throttle, or not at all. */
+    private boolean isWaitingForTarget(TopicPartition partition) {
+        return unsent.has(partition) && !(forwarded.get(partition).turn().isWaiting() && target.isReady(partition));
+    }
+
+    /** Whether all partitions are paused, and it is known where they end. */
+    private boolean isNothingRead(long nowNanos) {
+        return prefixes.partitions().stream()
+                .allMatch(partition -> mirror.pausedEnds().isCurrent(partition, nowNanos));
+    }
+
+    /** How many records of a partition are not polled. */
+    private OptionalLong unpolled(TopicPartition partition) {
+        OptionalLong end = mirror.pausedEnds().of(partition);
+        if (end.isEmpty()) {
+            return consumer.currentLag(partition);
+        }
+        try {
+            return OptionalLong.of(Math.max(0, end.getAsLong() - consumer.position(partition, Duration.ZERO)));
+        } catch (TimeoutException
+                | InvalidOffsetException e) { // it is being validated, or poll() will throw that again
+            return OptionalLong.empty();
+        }
+    }
+
+    private StallCause stallOrNull(TopicPartition partition) {
+        if (stopped.contains(partition)) {
+            return StallCause.STOPPED;
+        }
+        if (!isWaitingForTarget(partition)) {
+            return null;
+        }
+        if (!target.isReady(partition)) {
+            return StallCause.TARGET_NOT_READY;
+        }
+        return isRefused ? StallCause.BUFFER_FULL : StallCause.IN_FLIGHT_FULL;
+    }
+
+    @Override
+    public Set<TopicPartition> partitions() {
+        Set<TopicPartition> partitions = new HashSet<>(prefixes.partitions());
+        partitions.addAll(careful.partitions());
+        return partitions;
+    }
+
+    @Override
+    public void stopReading(Collection<TopicPartition> partitions) {
+        unsent.remove(partitions);
+        careful.stop(partitions);
+    }
+
+    /** This thread sends in {@link #forward} only. */
+    @Override
+    public boolean isSending(Collection<TopicPartition> partitions) {
+        return careful.isSending(partitions);
+    }
+
+    @Override
+    public List<TopicPartition> awaited(Collection<TopicPartition> partitions) {
+        List<TopicPartition> awaited = new ArrayList<>(prefixes.awaited(partitions));
+        awaited.addAll(careful.awaited(partitions));
+        return awaited;
+    }
+
+    @Override
+    public Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
+        Map<TopicPartition, OffsetAndMetadata> positions = prefixes.positions(partitions);
+        positions.putAll(careful.positions(partitions));
+        return positions;
+    }
+
+    @Override
+    public void giveUp(Collection<TopicPartition> partitions) {
+        unsent.remove(partitions);
+        partitions.forEach(partition -> {
+            ForwardedPartition gone = forwarded.remove(partition);
+            if (gone != null) {
+                gone.share().close();
+            }
+        });
+        careful.remove(partitions);
+        prefixes.giveUp(partitions);
+        stopped.removeAll(partitions);
+    }
+
+    @Override
+    public Map<TopicPartition, Long> waiting() {
+        Map<TopicPartition, Long> waiting = prefixes.waiting(this::isWaitingForTarget);
+        waiting.putAll(careful.waiting());
+        return waiting;
+    }
+
+    @Override
+    public void clear() {
+        prefixes.clear();
+    }
+
+    @Override
+    public MirrorTotals totals() {
+        return counters.totals(System.nanoTime());
+    }
+
+    @Override
+    public ThreadCounters counters() {
+        return counters;
+    }
+
+    @Override
+    public void close() {
+        careful.close();
+    }
+}

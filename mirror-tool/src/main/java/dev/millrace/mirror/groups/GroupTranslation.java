@@ -1,0 +1,67 @@
+package dev.millrace.mirror.groups;
+
+import dev.millrace.mirror.cluster.CopiesOnTarget;
+import dev.millrace.mirror.offsets.OffsetRuns;
+import dev.millrace.mirror.offsets.Translation;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * Translates what groups of the source have committed, to what the target's logs have; by partitions of the source. An offset outside of a log would
+ * be reset by the group's own policy, which may skip records.
+ *
+ * @param runs what is known of each partition
+ * @param starts where the target's logs begin
+ * @param ends where they end
+ */
+record GroupTranslation(
+        Map<TopicPartition, OffsetRuns> runs, Map<TopicPartition, Long> starts, Map<TopicPartition, Long> ends) {
+    /**
+     * Asks the target about the copies of these partitions. It may lack some of them, or have no leader for them now.
+     *
+     * @param runs is asked after the target has said where its logs end: if one loses records and gets new ones
+     *     meanwhile, what is known of it tells
+     */
+    static GroupTranslation of(
+            Set<TopicPartition> partitions,
+            CopiesOnTarget copies,
+            Function<Set<TopicPartition>, Map<TopicPartition, OffsetRuns>> runs) {
+        Set<TopicPartition> existing = copies.existing(partitions);
+        Map<TopicPartition, Long> starts = copies.offsetsOfLed(existing, OffsetSpec.earliest());
+        Map<TopicPartition, Long> ends = copies.offsetsOfLed(starts.keySet(), OffsetSpec.latest());
+        return new GroupTranslation(runs.apply(partitions), starts, ends);
+    }
+
+    /** Where the last record is of which it is known; empty if of none, or the target has lost it. */
+    Optional<OffsetRuns.Copy> lastCopy(TopicPartition partition) {
+        return Optional.ofNullable(runs.get(partition))
+                .flatMap(OffsetRuns::lastCopy)
+                .filter(copy -> copy.target() < ends.getOrDefault(partition, 0L));
+    }
+
+    /**
+     * Where a group goes on. Of what was before all that is known, it sees again what the target has of it. There is no
+     * answer if the target lacks the partition, has no leader for it, or its log ends before: then it has lost records,
+     * and it will have others at the offsets of those.
+     */
+    Optional<Translation> translate(TopicPartition partition, long committed) {
+        if (!ends.containsKey(partition) || !runs.containsKey(partition)) {
+            return Optional.empty();
+        }
+        OffsetRuns known = runs.get(partition);
+        long start = starts.get(partition);
+        long end = ends.get(partition);
+        if (known.isBefore(committed)) {
+            long unknownUntil = known.isEmpty() ? end : Math.min(end, known.firstTarget());
+            return Optional.of(new Translation(start, Math.min(committed, Math.max(0, unknownUntil - start))));
+        }
+        Translation to = known.translate(committed);
+        return to.target() > end
+                ? Optional.empty()
+                : Optional.of(new Translation(Math.max(start, to.target()), to.twiceAtMost()));
+    }
+}

@@ -1,0 +1,227 @@
+package dev.millrace.mirror.groups;
+
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.cluster.CopiesOnTarget;
+import dev.millrace.mirror.groups.OffsetMapTopic.Kept;
+import dev.millrace.mirror.offsets.OffsetRuns;
+import dev.millrace.mirror.pass.AckedRuns;
+import dev.millrace.mirror.progress.CopiedOffsets;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where the records of all partitions are that this process copies, and its keeping in {@link OffsetMapTopic}: what a
+ * former owner knew is loaded after the partition is assigned, and what is new is written every few seconds. What is
+ * lost by a kill makes translations less exact, and no more.
+ *
+ * <p><b>Threads:</b> any calls what {@link CopiedOffsets} has; one calls the rest, which blocks while clusters answer.
+ * <p><b>Ordering:</b> that of {@link PartitionOffsets} and of concurrent maps.
+ */
+final class OffsetMap implements CopiedOffsets {
+    private static final Logger LOG = LoggerFactory.getLogger(OffsetMap.class);
+    /** A former owner writes what it has left within that time. */
+    private static final long LOAD_DELAY_NANOS = Duration.ofSeconds(2).toNanos();
+
+    private static final long WRITE_INTERVAL_NANOS = Duration.ofSeconds(5).toNanos();
+    /** With fewer there is nothing to gain. */
+    private static final int MANY_RUNS = 1_000;
+
+    private final OffsetMapTopic topic;
+    private final Admin source;
+    private final CopiesOnTarget copies;
+    private final Map<TopicPartition, PartitionOffsets> owned = new ConcurrentHashMap<>();
+    /** Given up, and to be written a last time. */
+    private final Map<TopicPartition, PartitionOffsets> left = new ConcurrentHashMap<>();
+
+    private long writtenNanos = System.nanoTime();
+
+    OffsetMap(OffsetMapTopic topic, Admin source, CopiesOnTarget copies) {
+        this.topic = topic;
+        this.source = source;
+        this.copies = copies;
+    }
+
+    // ---- members ----
+
+    @Override
+    public AckedRuns begin(TopicPartition partition, Uuid topicId, long position) {
+        return owned.compute(
+                        partition,
+                        (unused, known) -> known == null || !known.topicId().equals(topicId)
+                                ? new PartitionOffsets(topicId, System.nanoTime())
+                                : known)
+                .begin(position);
+    }
+
+    @Override
+    public void suspend(TopicPartition partition) {
+        PartitionOffsets known = owned.get(partition);
+        if (known != null) {
+            known.end();
+        }
+    }
+
+    @Override
+    public void onCommitted(Map<TopicPartition, OffsetAndMetadata> positions) {
+        positions.forEach((partition, position) -> {
+            PartitionOffsets known = owned.get(partition);
+            if (known != null) {
+                known.onCommitted(position.offset());
+            }
+        });
+    }
+
+    @Override
+    public void giveUp(Collection<TopicPartition> partitions) {
+        for (TopicPartition partition : partitions) {
+            PartitionOffsets known = owned.remove(partition);
+            if (known != null) {
+                known.end();
+                left.put(partition, known);
+            }
+        }
+    }
+
+    // ---- keeping ----
+
+    /** Loads and writes what is due. */
+    void keep(long nowNanos) {
+        Map<TopicPartition, PartitionOffsets> settled = new HashMap<>(owned);
+        settled.values().removeIf(next -> nowNanos - next.sinceNanos() < LOAD_DELAY_NANOS);
+        load(settled);
+        load(left);
+        boolean isDue = nowNanos - writtenNanos >= WRITE_INTERVAL_NANOS;
+        try {
+            anchor();
+            if (isDue) {
+                dropDeleted();
+            }
+        } finally { // what is known is kept, whatever else the clusters do not tell
+            if (isDue || !left.isEmpty()) {
+                writtenNanos = nowNanos;
+                write();
+            }
+        }
+    }
+
+    private void load(Map<TopicPartition, PartitionOffsets> some) {
+        Map<TopicPartition, PartitionOffsets> unloaded = new HashMap<>(some);
+        unloaded.values().removeIf(PartitionOffsets::isLoaded);
+        if (!unloaded.isEmpty()) {
+            Map<TopicPartition, Kept> kept = topic.read(unloaded::containsKey);
+            Map<String, Uuid> targetIds = copies.ids(Clusters.topics(unloaded.keySet()));
+            unloaded.forEach((partition, offsets) -> {
+                Uuid targetId = targetIds.getOrDefault(partition.topic(), Uuid.ZERO_UUID);
+                Kept known = kept.get(partition);
+                OffsetRuns stored = known == null ? new OffsetRuns() : known.runs(offsets.topicId(), targetId);
+                offsets.load(stored, targetId);
+            });
+        }
+    }
+
+    /** Loads what is not loaded yet, of a mirror that has ended. */
+    void loadLast() {
+        load(owned);
+        load(left);
+    }
+
+    /**
+     * Of a partition that has nothing to copy, notes where the target ends. If the source, asked later, still ends at the
+     * mirror's position, nothing from there on was at the target when it was asked.
+     */
+    private void anchor() {
+        Map<TopicPartition, Long> positions = new HashMap<>();
+        owned.forEach((partition, offsets) -> {
+            long position = offsets.positionWithoutAnchor();
+            if (position >= 0) {
+                positions.put(partition, position);
+            }
+        });
+        if (positions.isEmpty()) {
+            return;
+        }
+        positions.keySet().retainAll(copies.existing(positions.keySet()));
+        positions.keySet().retainAll(Clusters.existing(source, positions.keySet()));
+        if (!positions.isEmpty()) {
+            Map<TopicPartition, Long> ends = copies.offsetsOfLed(positions.keySet(), OffsetSpec.latest());
+            Clusters.offsetsOfLed(source, ends.keySet(), OffsetSpec.latest()).forEach((partition, end) -> {
+                PartitionOffsets offsets = owned.get(partition);
+                if (offsets != null && end.equals(positions.get(partition))) {
+                    offsets.anchor(end, ends.get(partition));
+                }
+            });
+        }
+    }
+
+    private void dropDeleted() {
+        Set<TopicPartition> full = owned.entrySet().stream()
+                .filter(next -> next.getValue().size() > MANY_RUNS)
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
+        if (!full.isEmpty()) {
+            Clusters.offsetsOfLed(source, full, OffsetSpec.earliest()).forEach((partition, start) -> {
+                PartitionOffsets offsets = owned.get(partition);
+                if (offsets != null) {
+                    offsets.dropBefore(start);
+                }
+            });
+        }
+    }
+
+    /** Writes what has changed. */
+    void write() {
+        Map<TopicPartition, PartitionOffsets> changed = new HashMap<>(left);
+        changed.putAll(owned); // assigned again meanwhile
+        changed.values().removeIf(next -> !next.takeChanged());
+        Map<TopicPartition, Kept> kept = new HashMap<>();
+        changed.forEach((partition, offsets) ->
+                kept.put(partition, new Kept(offsets.topicId(), offsets.committedRuns(), offsets.targetId())));
+        try {
+            changed.keySet().removeAll(topic.write(kept));
+        } finally {
+            changed.values().forEach(PartitionOffsets::onNotKept);
+            left.values().removeIf(next -> !next.hasChanged());
+        }
+    }
+
+    /** The partitions that this process copies, or has copied until just now, of which is loaded what is known. */
+    Set<TopicPartition> loaded() {
+        return all().entrySet().stream()
+                .filter(next -> next.getValue().isLoaded())
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
+    }
+
+    private Map<TopicPartition, PartitionOffsets> all() {
+        Map<TopicPartition, PartitionOffsets> all = new HashMap<>(left);
+        all.putAll(owned);
+        return all;
+    }
+
+    /** What is known of some of these. Of a topic that was created anew on the target nothing is known any more. */
+    Map<TopicPartition, OffsetRuns> runs(Set<TopicPartition> partitions) {
+        Map<String, Uuid> targetIds = copies.ids(Clusters.topics(partitions));
+        Map<TopicPartition, OffsetRuns> runs = new HashMap<>();
+        all().forEach((partition, offsets) -> {
+            if (partitions.contains(partition) && offsets.isLoaded()) {
+                if (offsets.forgetIfReplaced(targetIds.getOrDefault(partition.topic(), Uuid.ZERO_UUID))) {
+                    LOG.info("{} was created anew on the target; groups begin at its start there", partition);
+                }
+                runs.put(partition, offsets.committedRuns());
+            }
+        });
+        return runs;
+    }
+}

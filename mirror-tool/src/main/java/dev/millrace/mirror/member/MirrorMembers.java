@@ -1,0 +1,68 @@
+package dev.millrace.mirror.member;
+
+import dev.millrace.client.raw.RawPartition;
+import dev.millrace.mirror.cluster.CopiesOnTarget;
+import dev.millrace.mirror.config.CopyMode;
+import dev.millrace.mirror.copy.PartitionCopy;
+import dev.millrace.mirror.pass.OpenDecision;
+import dev.millrace.mirror.progress.FirstStart;
+import dev.millrace.mirror.progress.SourceChanges;
+import dev.millrace.mirror.topics.TargetPartitions;
+import dev.millrace.mirror.topics.TargetWatch;
+import dev.millrace.mirror.topics.TopicLimits;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiFunction;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RetriableException;
+
+/**
+ * Makes the members of the mirror's group in this process, and has their producer.
+ *
+ * <p><b>Threads:</b> that which runs the mirror.
+ */
+public interface MirrorMembers {
+    /**
+     * What all members share.
+     *
+     * @param unplacedAtFirstStart as {@link FirstStart#place} returns them
+     * @param partitions of the target
+     * @param limits of its topics
+     * @param copies to be asked about
+     */
+    record Shared(
+            SourceChanges changes,
+            Set<TopicPartition> unplacedAtFirstStart,
+            TargetPartitions partitions,
+            TargetWatch watch,
+            TopicLimits limits,
+            Admin source,
+            CopiesOnTarget copies) {
+        /** @param open opens a partition of the target by its topic's name and its number */
+        PartitionCopy.Target target(CopyMode mode, BiFunction<String, Integer, RawPartition> open) {
+            return partition -> {
+                try {
+                    String to = copies.names().onTarget(partition.topic());
+                    return new PartitionCopy.OpenTarget(
+                            open.apply(to, partition.partition()), new OpenDecision(mode.passMode(), limits.of(to)));
+                } catch (RetriableException e) {
+                    partitions.onMissing(partition);
+                    return null;
+                }
+            };
+        }
+    }
+
+    /** A member, which is not started yet; they are numbered from 0. */
+    Member create(int number);
+
+    /** Those of the producer. Threads: any. */
+    Map<MetricName, ? extends Metric> producerMetrics();
+
+    /** Closes the producer, which wakes threads that wait in it; what it still holds fails after the time. */
+    void closeProducer(Duration timeout);
+}

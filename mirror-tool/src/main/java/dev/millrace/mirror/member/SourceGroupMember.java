@@ -1,0 +1,434 @@
+package dev.millrace.mirror.member;
+
+import dev.millrace.mirror.copy.PartitionCopier;
+import dev.millrace.mirror.copy.RunningMirror;
+import dev.millrace.mirror.progress.OffsetCommits;
+import dev.millrace.mirror.progress.SourcePositions;
+import dev.millrace.mirror.progress.SourceTopics;
+import dev.millrace.mirror.progress.UnplacedPartitions;
+import dev.millrace.mirror.refused.RecordWithdrawal;
+import dev.millrace.mirror.status.MirrorTotals;
+import dev.millrace.mirror.status.StallCause;
+import dev.millrace.mirror.status.ThreadCounters;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.topics.TargetPartitions;
+import dev.millrace.mirror.topics.TargetWatch;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.InvalidOffsetException;
+import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One member of the mirror's group: a consumer and the thread that polls it. Its {@link PartitionCopier} copies the
+ * partitions that the member owns; the thread commits what the target has acknowledged.
+ *
+ * <p>It never flushes the producer. It commits in the background about once a second, each partition up to the position
+ * that its copier tells. When a partition is revoked, the thread takes back what is not sent of it ({@link
+ * RecordWithdrawal}), waits for what is in flight, and commits that; its other partitions stay in flight meanwhile.
+ *
+ * <p>At the end the thread does the same with all its partitions. Then it stays in the group until the other members
+ * have done so, too: leaving causes a rebalance, in which the others could not commit. It also goes on polling, because
+ * a rebalance that is under way could not finish without it. The copier is closed after that.
+ *
+ * <p>The thread polls however long the target takes nothing: the producer blocks it for {@code max.block.ms} at most,
+ * and {@link TargetPartitions} makes partitions of the target ready in another thread. So {@code max.poll.interval.ms}
+ * is bounded, and a thread that hangs gives its partitions up.
+ *
+ * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. The consumer calls the rebalance
+ * callbacks within {@code poll} and {@code close}, so in the same thread.
+ * <p><b>Ordering:</b> that of the copier; only the thread uses everything else.
+ */
+final class SourceGroupMember implements Member, ConsumerRebalanceListener {
+    private static final Logger LOG = LoggerFactory.getLogger(SourceGroupMember.class);
+
+    private static final Duration BUSY_POLL = Duration.ofMillis(5);
+
+    private static final long COMMIT_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(18);
+    /** While the target takes nothing, there is little hope. */
+    private static final long DRAIN_OF_WAITING_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+    private static final long DRAIN_WITHOUT_PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long DRAIN_AND_COMMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
+
+    private final RunningMirror mirror;
+    private final Consumer<byte[], byte[]> consumer;
+    private final SourcePositions positions;
+    private final TargetPartitions target;
+    private final TargetWatch watch;
+    private final PartitionCopier copier;
+    private final RecordWithdrawal givenUp;
+    private final SourceTopics source;
+    private final OffsetCommits commits;
+    private final TargetLosses losses;
+
+    /** Their position in the consumer means nothing. */
+    private final UnplacedPartitions unplaced = new UnplacedPartitions();
+
+    private long lastCommitNanos = System.nanoTime();
+
+    SourceGroupMember(
+            RunningMirror mirror,
+            Consumer<byte[], byte[]> consumer,
+            SourcePositions positions,
+            TargetPartitions target,
+            TargetWatch watch,
+            PartitionCopier copier,
+            RecordWithdrawal givenUp) {
+        this.mirror = mirror;
+        this.consumer = consumer;
+        this.positions = positions;
+        this.target = target;
+        this.watch = watch;
+        this.copier = copier;
+        this.givenUp = givenUp;
+        this.source = new SourceTopics(consumer);
+        this.losses = new TargetLosses(mirror, positions);
+        this.commits = new OffsetCommits(consumer, source, mirror.copiedOffsets()::onCommitted);
+    }
+
+    /** Runs until the mirror stops; any failure, also an Error, stops the mirror. */
+    @Override
+    public void run() {
+        try {
+            consumer.subscribe(mirror.config().mirroredTopics(), this);
+            while (mirror.isRunning()) {
+                forwardNext();
+                copier.advance();
+                long now = System.nanoTime();
+                if (now - lastCommitNanos > COMMIT_INTERVAL_NANOS) {
+                    lastCommitNanos = now;
+                    commits.commitInBackground(copier.positions(copier.partitions()));
+                    startAnew(positions.replaced(copier.partitions()));
+                    placeTheRest(now);
+                    goOnAfterLoss();
+                    copier.measureLag(now, losses.withStopped(unplaced.partitions()));
+                    losses.stopped()
+                            .forEach(
+                                    partition -> copier.counters().of(partition).onStalled(StallCause.STOPPED));
+                    watch.report(this, copier.waiting());
+                }
+            }
+        } catch (Throwable failure) {
+            mirror.fail(failure);
+        } finally {
+            commitLast();
+            mirror.attempt(copier::close);
+            mirror.attempt(() -> consumer.close(CloseOptions.timeout(CLOSE_TIMEOUT)));
+        }
+    }
+
+    private void forwardNext() {
+        try {
+            copier.forward(consumer.poll(copier.pollTimeout()));
+        } catch (OffsetOutOfRangeException lost) {
+            try {
+                recover(lost);
+            } catch (RetriableException e) { // The next poll throws again.
+                LOG.warn(
+                        "The source does not tell where to go on with {}; asking again: {}",
+                        lost.partitions(),
+                        MirrorException.reason(e));
+            }
+        }
+    }
+
+    private void recover(OffsetOutOfRangeException lost) {
+        Set<TopicPartition> replaced = positions.askForReplaced(lost.partitions());
+        if (replaced.isEmpty()) {
+            copier.onOutOfRange(lost);
+        } else {
+            startAnew(replaced); // The next poll throws for the others, if there are any.
+        }
+    }
+
+    /** Copies from the beginning what was deleted from the source and created anew. */
+    private void startAnew(Set<TopicPartition> replaced) {
+        if (!replaced.isEmpty()) {
+            Map<TopicPartition, OffsetAndMetadata> progress = copier.positions(replaced);
+            giveUp(replaced);
+            copier.add(positions.beginAnew(replaced, progress));
+            target.prepare(replaced);
+        }
+    }
+
+    /** Before the target gets a topic again, nothing of what was meant for the former one may be on its way. */
+    private void goOnAfterLoss() {
+        Map<TopicPartition, Uuid> lost = target.lost(copier.partitions());
+        if (lost.isEmpty()) {
+            return;
+        }
+        consumer.pause(lost.keySet()); // A copier that reads with this consumer resumes those that begin again.
+        copier.stopReading(lost.keySet());
+        withdraw(lost.keySet(), System.nanoTime() + DRAIN_WITHOUT_PROGRESS_NANOS);
+        try {
+            Map<TopicPartition, SourcePositions.Start> starts = losses.decide(lost, copier.positions(lost.keySet()));
+            Set<TopicPartition> stopped = new HashSet<>(lost.keySet());
+            stopped.removeAll(starts.keySet());
+            giveUp(lost.keySet());
+            losses.stop(stopped);
+            copier.add(starts);
+            target.prepare(starts.keySet());
+        } catch (RetriableException e) {
+            LOG.debug("The source does not tell what it has of {}; asking again", lost.keySet(), e);
+        }
+    }
+
+    @Override
+    public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+        consumer.pause(partitions); // A copier that reads with this consumer resumes them.
+        Set<TopicPartition> gone = partitions.isEmpty() ? Set.of() : source.findMissing(partitions);
+        Map<TopicPartition, SourcePositions.Start> starts = findStarts(partitions, gone);
+        copier.add(starts);
+        unplaced.onAsked(partitions, starts.keySet());
+        unplaced.partitions()
+                .forEach(partition -> consumer.seek(partition, 0)); // Or it would look for a position itself.
+        target.prepare(starts.keySet());
+        warnOfGone(gone);
+    }
+
+    /** Begins with those of which the source did not tell where when they were assigned. */
+    void placeTheRest(long now) {
+        Set<TopicPartition> due = unplaced.due(now);
+        if (due.isEmpty()) {
+            return;
+        }
+        Map<TopicPartition, SourcePositions.Start> starts = Map.of();
+        try {
+            starts = positions.find(due, Set.of());
+        } catch (RetriableException e) {
+            LOG.debug("The source does not tell yet where to begin with {}", due, e);
+        }
+        unplaced.onAsked(due, starts.keySet());
+        copier.add(starts);
+        target.prepare(starts.keySet());
+    }
+
+    /** Asks the source for as long as it takes; a member away for {@code max.poll.interval.ms} joins anew after that. */
+    private Map<TopicPartition, SourcePositions.Start> findStarts(
+            Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
+        while (mirror.isRunning()) {
+            try {
+                return positions.find(partitions, gone);
+            } catch (RetriableException e) {
+                LOG.warn(
+                        "The source does not tell where to begin with the partitions that were assigned; asking again:"
+                                + " {}",
+                        MirrorException.reason(e));
+                LockSupport.parkNanos(RETRY_NANOS);
+            } catch (NoOffsetForPartitionException e) {
+                mirror.fail(e); // Thrown, the consumer would log it as a failure of its listener.
+            }
+        }
+        return positions.nowhere(partitions);
+    }
+
+    /**
+     * Waits until the records of these partitions are acknowledged, and commits them, within about 20 s. Does not wait
+     * for a topic that was deleted from the source: its offsets cannot be committed, and nobody can read it again.
+     */
+    @Override
+    public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+        long start = System.nanoTime();
+        Set<TopicPartition> gone = new HashSet<>(source.unsubscribed(partitions));
+        giveUp(gone);
+        copier.stopReading(partitions);
+        withdraw(partitions, start + DRAIN_NANOS);
+        drain(partitions, start + DRAIN_NANOS);
+        Map<TopicPartition, OffsetAndMetadata> positions = copier.positions(partitions);
+        try {
+            gone.addAll(commits.commit(positions, start + DRAIN_AND_COMMIT_NANOS));
+        } catch (KafkaException e) {
+            reportUncommitted(positions, e);
+        }
+        giveUp(partitions);
+        warnOfGone(gone);
+    }
+
+    /** Commits nothing: the partitions already belong to another member. */
+    @Override
+    public void onPartitionsLost(Collection<TopicPartition> partitions) {
+        copier.stopReading(partitions);
+        withdraw(partitions, System.nanoTime() + DRAIN_NANOS);
+        copier.advance();
+        if (!commits.uncommitted(copier.positions(partitions)).isEmpty()
+                || !copier.awaited(partitions).isEmpty()) {
+            reportRepeats(
+                    "Lost " + partitions + " to another member of the group; their last records may be mirrored twice");
+        }
+        giveUp(partitions);
+    }
+
+    /** Takes back what is not written of partitions that are no longer read, and waits for what is in flight. */
+    private void withdraw(Collection<TopicPartition> partitions, long deadlineNanos) {
+        while (copier.isSending(partitions) && System.nanoTime() < deadlineNanos) {
+            LockSupport.parkNanos(PartitionCopier.CHECK_NANOS);
+        }
+        copier.advance();
+        List<TopicPartition> awaited = copier.awaited(partitions);
+        CompletableFuture<Void> done = givenUp.withdraw(awaited);
+        try {
+            done.get(Math.max(1, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            LOG.warn(
+                    "The target has not answered for what is in flight of {} in time; it may still write it after what"
+                            + " the next owner writes",
+                    awaited);
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void drain(Collection<TopicPartition> partitions, long deadlineNanos) {
+        List<TopicPartition> left = copier.await(partitions, deadlineNanos);
+        if (!left.isEmpty()) {
+            reportRepeats("The target has not acknowledged the last records of " + left
+                    + " in time; they are not committed and will be mirrored again");
+        }
+    }
+
+    private void giveUp(Collection<TopicPartition> partitions) {
+        unplaced.remove(partitions);
+        losses.forget(partitions);
+        copier.giveUp(partitions);
+        target.forget(partitions);
+        commits.forget(partitions);
+        mirror.copiedOffsets().giveUp(partitions);
+    }
+
+    private static void warnOfGone(Set<TopicPartition> gone) {
+        gone.stream()
+                .collect(Collectors.groupingBy(
+                        TopicPartition::topic,
+                        TreeMap::new,
+                        Collectors.mapping(TopicPartition::partition, Collectors.toCollection(TreeSet::new))))
+                .forEach((topic, partitions) -> LOG.warn(
+                        "Topic {} has gone from the source, partitions {}; the mirror no longer copies them or commits"
+                                + " their progress",
+                        topic,
+                        partitions));
+    }
+
+    private void reportUncommitted(Map<TopicPartition, OffsetAndMetadata> positions, KafkaException cause) {
+        reportRepeats("Could not commit " + commits.uncommitted(positions)
+                + ", the last records will be mirrored again: " + MirrorException.reason(cause));
+    }
+
+    /** Reports that records will be mirrored again: a warning while the mirror runs, but a failure while it stops. */
+    private void reportRepeats(String message) {
+        if (mirror.isRunning()) {
+            LOG.warn(message);
+        } else {
+            mirror.fail(MirrorException.failed(message));
+        }
+    }
+
+    /** Waits for the outstanding records, commits them, and waits until the other threads have done the same. */
+    private void commitLast() {
+        long start = System.nanoTime();
+        long drainNanos = watch.isWaiting() ? DRAIN_OF_WAITING_NANOS : DRAIN_NANOS;
+        watch.report(this, Map.of()); // It says itself what it waits for.
+        mirror.attempt(() -> commitAll(start + drainNanos, start + DRAIN_AND_COMMIT_NANOS));
+        copier.clear(); // Closing revokes all partitions; by now they are committed or reported.
+        mirror.lifecycle().onMemberCommitted();
+        mirror.attempt(() -> awaitOthers(start + DRAIN_AND_COMMIT_NANOS));
+    }
+
+    /** Waits for the outstanding records as long as the target acknowledges some, whether it has said that it waits or not. */
+    private void awaitProgress(long deadline) {
+        long acked = copier.totals().acked();
+        long hopeless = System.nanoTime() + DRAIN_WITHOUT_PROGRESS_NANOS;
+        while (System.nanoTime() < Math.min(deadline, hopeless)
+                && !copier.await(copier.partitions(), System.nanoTime() + RETRY_NANOS)
+                        .isEmpty()) {
+            if (copier.totals().acked() > acked) {
+                acked = copier.totals().acked();
+                hopeless = System.nanoTime() + DRAIN_WITHOUT_PROGRESS_NANOS;
+            }
+        }
+    }
+
+    private void commitAll(long drainDeadline, long deadline) {
+        copier.stopReading(copier.partitions());
+        awaitProgress(drainDeadline);
+        drain(copier.partitions(), Math.min(drainDeadline, System.nanoTime()));
+        while (!commitUnlessRebalancing(deadline)) {
+            if (System.nanoTime() > deadline) {
+                reportRepeats("A rebalance of the group kept the last records of " + copier.partitions()
+                        + " from being committed; they will be mirrored again");
+                return;
+            }
+            pollPaused();
+        }
+    }
+
+    private void awaitOthers(long deadline) {
+        while (!mirror.lifecycle().haveAllCommitted() && System.nanoTime() < deadline) {
+            pollPaused();
+        }
+    }
+
+    /** Polls without reading records, to take part in a rebalance that may be under way. */
+    private void pollPaused() {
+        consumer.pause(consumer.assignment());
+        try {
+            // A partition assigned just now may return records. They are not sent, so they are not committed.
+            ConsumerRecords<byte[], byte[]> unused = consumer.poll(BUSY_POLL);
+        } catch (InvalidOffsetException e) {
+            LOG.debug("Nothing is read any more, so no position is needed: {}", e.toString());
+        }
+    }
+
+    /** Commits. Returns false if a rebalance prevented it, so that the caller has to poll and try again. */
+    private boolean commitUnlessRebalancing(long deadline) {
+        Map<TopicPartition, OffsetAndMetadata> positions = copier.positions(copier.partitions());
+        try {
+            warnOfGone(commits.commit(positions, deadline));
+        } catch (RebalanceInProgressException e) {
+            return false;
+        } catch (KafkaException e) {
+            reportUncommitted(positions, e);
+        }
+        return true;
+    }
+
+    @Override
+    public MirrorTotals totals() {
+        return copier.totals();
+    }
+
+    @Override
+    public ThreadCounters counters() {
+        return copier.counters();
+    }
+}

@@ -1,0 +1,175 @@
+package dev.millrace.mirror.member;
+
+import dev.millrace.client.raw.RawProducer;
+import dev.millrace.mirror.config.DerivedConfigs;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.config.ResumeMode;
+import dev.millrace.mirror.copy.BatchCopier;
+import dev.millrace.mirror.copy.InFlightMemory;
+import dev.millrace.mirror.copy.PartitionCopier;
+import dev.millrace.mirror.copy.RecordCopier;
+import dev.millrace.mirror.copy.RunningMirror;
+import dev.millrace.mirror.fetch.ResetPolicy;
+import dev.millrace.mirror.progress.ConsumerPositions;
+import dev.millrace.mirror.progress.SourceChanges;
+import dev.millrace.mirror.progress.SourcePositions;
+import dev.millrace.mirror.progress.SourceProgress;
+import dev.millrace.mirror.refused.DeadLetters;
+import dev.millrace.mirror.refused.RecordWithdrawal;
+import dev.millrace.mirror.refused.RefusedRecordReport;
+import dev.millrace.mirror.refused.RefusedRecordSearch;
+import dev.millrace.mirror.refused.StretchReader;
+import dev.millrace.mirror.refused.StretchReaders;
+import dev.millrace.mirror.resume.ExactResume;
+import dev.millrace.mirror.resume.NewProducerEpochs;
+import dev.millrace.mirror.resume.PartitionStarts;
+import dev.millrace.mirror.resume.RecordComparison;
+import dev.millrace.mirror.status.MirrorObserver;
+import dev.millrace.mirror.topics.ExistingCopies;
+import dev.millrace.mirror.topics.TargetPartitions;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.Metric;
+import org.apache.kafka.common.MetricName;
+import org.apache.kafka.common.TopicPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** {@link SourceGroupMember}s: members of a group on the source, where they commit what the target has acknowledged. */
+public final class SourceGroupMembers implements MirrorMembers {
+    private static final Logger LOG = LoggerFactory.getLogger(SourceGroupMembers.class);
+
+    private final RunningMirror mirror;
+    private final MirrorConfig config;
+    private final Map<String, Object> consumer;
+    private final Shared shared;
+    private final Producer<byte[], byte[]> producer;
+    private final InFlightMemory memory;
+    private final ExistingCopies existing;
+    /** Empty if any refused record stops the mirror. */
+    private final Optional<RefusedRecordSearch.Context> careful;
+
+    /** @param consumer configuration with the group */
+    public SourceGroupMembers(
+            RunningMirror mirror,
+            Map<String, Object> consumer,
+            Shared shared,
+            RefusedRecordReport refused,
+            DeadLetters letters) {
+        this.mirror = mirror;
+        this.config = mirror.config();
+        this.consumer = consumer;
+        this.shared = shared;
+        this.producer = config.producerKind().create(config.producer());
+        this.existing = new ExistingCopies(shared.copies());
+        shared.partitions().callBeforeReady(this::beforeCopying);
+        this.memory = InFlightMemory.of(config.producer());
+        this.careful = config.policies().onRefused().isAlwaysStop()
+                ? Optional.empty()
+                : Optional.of(careful(refused, letters));
+    }
+
+    private void beforeCopying(Set<String> topics) {
+        askForTopics(topics);
+        existing.warnIfAny(topics);
+    }
+
+    /** Or each topic would wait for answers of its own when its first record has come. */
+    private void askForTopics(Set<String> topics) {
+        List<String> copies = topics.stream().map(config.names()::onTarget).toList();
+        config.producerKind().requestTopics(producer, copies);
+        if (config.mode().isFetching()) {
+            shared.limits().prepare(copies);
+        }
+    }
+
+    private RefusedRecordSearch.Context careful(RefusedRecordReport refused, DeadLetters letters) {
+        return new RefusedRecordSearch.Context(
+                producer,
+                config.names(),
+                new StretchReaders(number -> new StretchReader(consumer, number)),
+                shared.partitions(),
+                refused,
+                letters,
+                new NewProducerEpochs(RawProducer.of(producer)),
+                mirror::fail);
+    }
+
+    @Override
+    public Member create(int number) {
+        Map<String, Object> own = DerivedConfigs.numbered(consumer, number);
+        boolean isFetching = config.mode().isFetching();
+        KafkaConsumer<byte[], byte[]> member = new KafkaConsumer<>(isFetching ? own : DerivedConfigs.withoutReset(own));
+        ResetPolicy policy =
+                ResetPolicy.of(own.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG).toString());
+        SourceChanges changes = shared.changes();
+        TargetPartitions targets = shared.partitions();
+        SourceProgress progress = new SourceProgress(mirror.commits(), member, this::onWithoutPosition);
+        SourcePositions positions =
+                new SourcePositions(member, progress, policy, changes.identities(), shared.unplacedAtFirstStart());
+        PartitionCopier copier;
+        if (isFetching) {
+            copier = new BatchCopier(
+                    mirror,
+                    own,
+                    member,
+                    changes,
+                    targets,
+                    memory,
+                    shared.target(config.mode(), RawProducer.of(producer)::partition),
+                    resume(RawProducer.of(producer)),
+                    careful);
+        } else {
+            ConsumerPositions moves = new ConsumerPositions(member, positions, changes.gaps());
+            MirrorObserver observer = mirror.observer();
+            copier = new RecordCopier(
+                    mirror, member, moves, targets, memory, observer, observer.createSender(producer), careful);
+        }
+        RecordWithdrawal givenUp = new RecordWithdrawal(config.producerKind(), producer, config.names());
+        return new SourceGroupMember(mirror, member, positions, targets, shared.watch(), copier, givenUp);
+    }
+
+    private void onWithoutPosition(Set<TopicPartition> partitions) {
+        Set<TopicPartition> fromFirstRecord = new HashSet<>(partitions);
+        fromFirstRecord.removeAll(shared.unplacedAtFirstStart());
+        existing.onWithoutPosition(fromFirstRecord);
+    }
+
+    /** Empty if records need no numbers, and those that a former process has written are to be written again. */
+    private Optional<PartitionStarts.Finder> resume(RawProducer raw) {
+        ResumeMode mode = config.policies().resume();
+        if (mode == ResumeMode.AT_LEAST_ONCE && careful.isEmpty()) {
+            return Optional.empty();
+        }
+        if (!raw.isIdempotent()) {
+            LOG.warn(
+                    "With {}=false no batch has a sequence: after a kill, records since the last commit are written"
+                            + " twice",
+                    ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG);
+            return Optional.empty();
+        }
+        ExactResume.Clients clients = new ExactResume.Clients(
+                shared.source(), shared.copies(), shared.partitions()::onMissing, () -> RecordComparison.open(config));
+        NewProducerEpochs numbers =
+                careful.map(RefusedRecordSearch.Context::newNumbers).orElseGet(() -> new NewProducerEpochs(raw));
+        return Optional.of(new ExactResume(mode, clients, numbers, mirror::fail));
+    }
+
+    @Override
+    public Map<MetricName, ? extends Metric> producerMetrics() {
+        return producer.metrics();
+    }
+
+    @Override
+    public void closeProducer(Duration timeout) {
+        producer.close(timeout);
+    }
+}

@@ -1,0 +1,479 @@
+package dev.millrace.mirror.member;
+
+import dev.millrace.mirror.copy.BatchCopier;
+import dev.millrace.mirror.copy.PartitionCopier;
+import dev.millrace.mirror.copy.RunningMirror;
+import dev.millrace.mirror.progress.SourcePositions;
+import dev.millrace.mirror.progress.TargetProgress;
+import dev.millrace.mirror.progress.UnplacedPartitions;
+import dev.millrace.mirror.status.MirrorTotals;
+import dev.millrace.mirror.status.StallCause;
+import dev.millrace.mirror.status.ThreadCounters;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.topics.SubscribedTopics;
+import dev.millrace.mirror.topics.TargetPartitions;
+import dev.millrace.mirror.topics.TargetWatch;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.CommitFailedException;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.RetriableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A member of a mirror's group on the <em>target</em>, for exactly once. It subscribes to the target's topics, whose
+ * partitions stand for those of the source; all that the member has is named as on the source. Each transaction has the records and the source positions after them, as
+ * offsets of the group; so they are there together or not at all.
+ *
+ * <p>What fences a member that was away: the coordinator of the group, which is on the target, takes positions only from
+ * a member of the present generation. A partition's next owner reads the positions when no transaction is pending that
+ * could change them. So of two that have copied the same records, one at most can commit.
+ *
+ * <p>Before the member loses a partition in a rebalance, it ends the open transaction: while it owned the partition,
+ * nobody else has copied of it. If it was thrown out of the group, or anything else fails, it starts over: nothing of
+ * the open transaction is committed, and all begins again at the positions that the target has.
+ *
+ * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. The consumer calls the rebalance
+ * callbacks within {@code poll} and {@code close}, so in the same thread.
+ * <p><b>Ordering:</b> that of {@link TargetTransactions} and {@link BatchCopier}; only the thread uses everything else.
+ */
+final class TargetGroupMember implements Member, ConsumerRebalanceListener {
+    private static final Logger LOG = LoggerFactory.getLogger(TargetGroupMember.class);
+
+    /** A transaction that ends, and of which the target takes nothing for so long, waits for partitions that hang. */
+    private static final long HUNG_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private static final long END_NANOS = TimeUnit.SECONDS.toNanos(15);
+    private static final long END_OF_WAITING_NANOS = TimeUnit.SECONDS.toNanos(3);
+    private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** So long a transaction that ends waits for records before the member goes on with other things. */
+    private static final long ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final int MAX_DOUBLINGS = 5;
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
+    private static final long NEVER_COMMITTED = -1;
+
+    private final RunningMirror mirror;
+    private final Consumers consumers;
+    private final SubscribedTopics topics;
+    private final TargetProgress progress;
+    private final SourcePositions positions;
+    private final TargetPartitions target;
+    private final TargetWatch watch;
+    private final TargetTransactions transactions;
+    private final BatchCopier copier;
+
+    /** In transactions of this process. */
+    private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
+    /** Where the open transaction begins. */
+    private final Map<TopicPartition, Long> begins = new HashMap<>();
+    /** What the open transaction adds. */
+    private Map<TopicPartition, OffsetAndMetadata> adding = Map.of();
+    /** Assigned, and not copied yet. */
+    private final Set<TopicPartition> starting = new HashSet<>();
+
+    private final HeldPartitions held = new HeldPartitions();
+    private final UnplacedPartitions unplaced = new UnplacedPartitions();
+    /** Where partitions begin whose copies are lost, until a transaction with them is committed. */
+    private final Map<TopicPartition, SourcePositions.Start> afterLoss = new HashMap<>();
+
+    private final TargetLosses losses;
+    private Set<String> subscribed = Set.of();
+    private final TransactionPace pace = new TransactionPace();
+    private long beganNanos = System.nanoTime();
+    private long beganBytes;
+    /** When all records of the transaction that ends were acknowledged. */
+    private long answeredNanos;
+
+    private long answeredBytes;
+    private long secondNanos = beganNanos;
+    private long notBeforeNanos = beganNanos;
+    private int failures;
+
+    /**
+     * The member's consumers.
+     *
+     * @param group on the target; its partitions are paused
+     * @param source of the source, in no group
+     */
+    record Consumers(Consumer<byte[], byte[]> group, Consumer<byte[], byte[]> source) {}
+
+    /** What the member asks and tells of the target. */
+    record Target(SubscribedTopics topics, TargetPartitions partitions, TargetWatch watch) {}
+
+    TargetGroupMember(
+            RunningMirror mirror,
+            Consumers consumers,
+            Target target,
+            TargetProgress progress,
+            SourcePositions positions,
+            TargetTransactions transactions,
+            BatchCopier copier) {
+        this.mirror = mirror;
+        this.consumers = consumers;
+        this.topics = target.topics();
+        this.progress = progress;
+        this.positions = positions;
+        this.target = target.partitions();
+        this.watch = target.watch();
+        this.losses = new TargetLosses(mirror, positions);
+        this.transactions = transactions;
+        this.copier = copier;
+        copier.limitInFlight(pace.inFlightBytes());
+    }
+
+    /** Runs until the mirror stops; any failure that another transaction does not mend, also an Error, stops the mirror. */
+    @Override
+    public void run() {
+        try {
+            while (mirror.isRunning()) {
+                subscribe();
+                if (!subscribed.isEmpty()) {
+                    copier.forward(consumers.group.poll(copier.pollTimeout()));
+                } else {
+                    LockSupport.parkNanos(PAUSE_NANOS); // Until a topic is ready.
+                }
+                copier.advance();
+                long now = System.nanoTime();
+                if (now - notBeforeNanos >= 0) {
+                    goOn(now);
+                }
+                if (now - secondNanos > SECOND_NANOS) {
+                    secondNanos = now;
+                    startAnew(positions.replaced(copier.partitions()));
+                    startAgain(target.lost(copier.partitions()));
+                    copier.measureLag(now, startingOfSource());
+                    startingOfSource().stream()
+                            .filter(partition -> held.isHeld(partition, now))
+                            .forEach(
+                                    partition -> copier.counters().of(partition).onStalled(StallCause.LEFT_OUT));
+                    watch.report(this, waiting(now));
+                }
+            }
+        } catch (Throwable failure) {
+            mirror.fail(failure);
+        } finally {
+            watch.report(this, Map.of());
+            mirror.attempt(this::commitLast);
+            copier.clear(); // Closing revokes all partitions; by now they are committed or reported.
+            mirror.lifecycle().onMemberCommitted();
+            mirror.attempt(transactions::end);
+            mirror.attempt(copier::close);
+            mirror.attempt(() -> consumers.group.close(CloseOptions.timeout(CLOSE_TIMEOUT)));
+            mirror.attempt(() -> consumers.source.close(CloseOptions.timeout(CLOSE_TIMEOUT)));
+        }
+    }
+
+    private void subscribe() {
+        Set<String> wanted = topics.topics();
+        if (!wanted.equals(subscribed)) {
+            subscribed = wanted;
+            consumers.group.subscribe(
+                    wanted.stream().map(mirror.names()::onTarget).toList(), this);
+        }
+    }
+
+    // ---- transactions ----
+
+    private void goOn(long now) {
+        try {
+            if (transactions.tryStart()) {
+                startAssigned(now);
+                if (isCommitDue(now) && !tryCommit()) {
+                    holdWhatHangs(now);
+                }
+            }
+        } catch (KafkaException e) {
+            startOver(e);
+        }
+    }
+
+    private boolean isCommitDue(long now) {
+        return pace.isDue(now - beganNanos, copier.totals().bytes() - beganBytes);
+    }
+
+    /** Returns whether all that had been written is committed; to be called until it is. */
+    private boolean tryCommit() {
+        ConsumerGroupMetadata group = consumers.group.groupMetadata();
+        if (copier.partitions().isEmpty()) {
+            return true;
+        }
+        if (group.generationId() < 0) {
+            throw new CommitFailedException("This process is no member of the group"); // The target would not check it.
+        }
+        if (!transactions.tryCommit(() -> mirror.names().onTarget(newPositions()), this::areRecordsAnswered, group)) {
+            return false;
+        }
+        if (!adding.isEmpty()) {
+            pace.onCommitted(answeredBytes - beganBytes, answeredNanos - beganNanos, System.nanoTime() - answeredNanos);
+            copier.limitInFlight(pace.inFlightBytes());
+        }
+        copier.advance();
+        adding.forEach((partition, position) -> {
+            committed.put(partition, position);
+            begins.put(partition, position.offset());
+        });
+        held.release(adding.keySet());
+        afterLoss.keySet().removeAll(adding.keySet());
+        mirror.copiedOffsets().onCommitted(adding);
+        adding = Map.of();
+        beganNanos = System.nanoTime();
+        beganBytes = copier.totals().bytes();
+        failures = 0;
+        return true;
+    }
+
+    private Map<TopicPartition, OffsetAndMetadata> newPositions() {
+        Map<TopicPartition, OffsetAndMetadata> positions = copier.sentPositions();
+        positions.entrySet().removeIf(next -> next.getValue().equals(committed.get(next.getKey())));
+        adding = positions;
+        return positions;
+    }
+
+    private boolean areRecordsAnswered() {
+        boolean isAnswered =
+                copier.await(adding.keySet(), System.nanoTime() + ANSWER_NANOS).isEmpty();
+        answeredNanos = System.nanoTime();
+        answeredBytes = copier.totals().bytes();
+        return isAnswered;
+    }
+
+    /** Whether the target takes nothing of the transaction that ends. */
+    private boolean hangs() {
+        return transactions.stalledNanos(copier.totals().acked()) >= HUNG_NANOS;
+    }
+
+    /** Goes on without the partitions of which the target takes nothing, if it takes those of others. */
+    private void holdWhatHangs(long now) {
+        if (!hangs()) {
+            return;
+        }
+        List<TopicPartition> hanging = copier.awaited(adding.keySet());
+        if (!hanging.isEmpty() && hanging.size() < adding.size()) {
+            LOG.warn(
+                    "The target takes nothing of {}; the transaction is aborted, and the others go on without them",
+                    hanging);
+            held.hold(hanging, now);
+            restart();
+        }
+    }
+
+    /** Ends the open transaction; returns whether it is committed at the deadline, or when there is no hope. */
+    private boolean tryFinish(long deadlineNanos, BooleanSupplier isHopeless) {
+        boolean isFinished = !transactions.isStarted() || tryCommit();
+        while (!isFinished && System.nanoTime() < deadlineNanos && !isHopeless.getAsBoolean()) {
+            LockSupport.parkNanos(PartitionCopier.CHECK_NANOS);
+            copier.advance();
+            isFinished = tryCommit();
+        }
+        return isFinished;
+    }
+
+    /** Ends the open transaction, or throws it away and starts over. */
+    private void finishOrRestart() {
+        try {
+            if (!tryFinish(System.nanoTime() + END_NANOS, () -> false)) {
+                LOG.warn("The target has not taken the open transaction in time; it is aborted, and written again");
+                restart();
+            }
+        } catch (KafkaException e) {
+            startOver(e);
+        }
+    }
+
+    private void startOver(KafkaException cause) {
+        if (!TransactionErrors.isTransactionOver(cause)) {
+            awaitRefusedRecord();
+            mirror.fail(MirrorException.failed("The target refuses a transaction of the mirror", cause));
+            return;
+        }
+        LOG.warn(
+                "A transaction is aborted, and the mirror goes on from the last that is committed: {}",
+                MirrorException.reason(cause));
+        restart();
+    }
+
+    /** A copy whose record was refused fails the mirror with the record's name. */
+    private void awaitRefusedRecord() {
+        long deadline = System.nanoTime() + SECOND_NANOS;
+        while (mirror.isRunning() && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(PartitionCopier.CHECK_NANOS);
+            copier.advance();
+        }
+    }
+
+    /** Nothing of the open transaction counts; all partitions begin at the positions that the target has. */
+    private void restart() {
+        Set<TopicPartition> all = copier.partitions();
+        copier.stopReading(all);
+        transactions.startOver();
+        copier.giveUp(all);
+        target.forget(all); // The next look at their progress says again where their copies should be.
+        starting.addAll(all);
+        adding = Map.of();
+        pace.onAborted();
+        copier.limitInFlight(pace.inFlightBytes());
+        notBeforeNanos = System.nanoTime() + (PAUSE_NANOS << Math.min(failures, MAX_DOUBLINGS));
+        failures++;
+    }
+
+    // ---- partitions ----
+
+    /** The target may have more partitions than the source. */
+    private Set<TopicPartition> startingOfSource() {
+        return starting.stream().filter(topics::isOfSource).collect(Collectors.toSet());
+    }
+
+    /** Begins to copy what is assigned, once the target tells where. */
+    private void startAssigned(long now) {
+        Set<TopicPartition> due = startingOfSource().stream()
+                .filter(partition -> !held.isHeld(partition, now) && !unplaced.isTooEarly(partition, now))
+                .collect(Collectors.toSet());
+        if (due.isEmpty()) {
+            return;
+        }
+        try {
+            Map<TopicPartition, SourcePositions.Start> found = new HashMap<>(afterLoss);
+            found.keySet().retainAll(due);
+            due.removeAll(found.keySet());
+            if (!due.isEmpty()) {
+                found.putAll(positions.find(due, Set.of()));
+            }
+            unplaced.onAsked(due, found.keySet());
+            if (found.isEmpty()) {
+                return;
+            }
+            starting.removeAll(found.keySet());
+            found.forEach((partition, start) -> begins.put(partition, start.offset()));
+            copier.add(found);
+            target.prepare(found.keySet());
+        } catch (RetriableException e) {
+            LOG.debug("The positions of {} are not known yet", due, e);
+        }
+    }
+
+    /** Copies from the beginning what was deleted from the source and created anew. */
+    private void startAnew(Set<TopicPartition> replaced) {
+        if (!replaced.isEmpty()) {
+            copier.stopReading(replaced);
+            finishOrRestart();
+            copier.giveUp(replaced);
+            starting.addAll(replaced); // What is committed there has another topic id.
+        }
+    }
+
+    /** Copies again what the target has lost with its topics, whatever progress it has kept. */
+    private void startAgain(Map<TopicPartition, Uuid> lost) {
+        if (lost.isEmpty()) {
+            return;
+        }
+        try {
+            afterLoss.putAll(losses.decide(lost, copier.positions(lost.keySet())));
+            restart();
+        } catch (RetriableException e) {
+            LOG.debug("The source does not tell what it has of {}; asking again", lost.keySet(), e);
+        }
+    }
+
+    @Override
+    public void onPartitionsAssigned(Collection<TopicPartition> copies) {
+        consumers.group.pause(copies);
+        copies.forEach(partition -> consumers.group.seek(partition, 0)); // Or it would look for one itself.
+        starting.addAll(mirror.names().onSource(copies));
+    }
+
+    /** Ends the open transaction: the partitions belong to this member until this returns. */
+    @Override
+    public void onPartitionsRevoked(Collection<TopicPartition> copies) {
+        Set<TopicPartition> partitions = mirror.names().onSource(copies);
+        if (mirror.isRunning()) { // else all is ended
+            copier.stopReading(partitions);
+            finishOrRestart();
+        }
+        giveUp(partitions);
+    }
+
+    /** Commits nothing: the partitions already belong to another member. */
+    @Override
+    public void onPartitionsLost(Collection<TopicPartition> copies) {
+        Set<TopicPartition> partitions = mirror.names().onSource(copies);
+        if (mirror.isRunning()) {
+            LOG.warn(
+                    "Lost {} to another member of the group, because this one was away; its open transaction is"
+                            + " aborted",
+                    partitions);
+            restart();
+        }
+        giveUp(partitions);
+    }
+
+    private void giveUp(Collection<TopicPartition> partitions) {
+        copier.giveUp(partitions);
+        target.forget(partitions);
+        mirror.copiedOffsets().giveUp(partitions);
+        starting.removeAll(partitions);
+        unplaced.remove(partitions);
+        afterLoss.keySet().removeAll(partitions);
+        held.release(partitions);
+        committed.keySet().removeAll(partitions);
+        begins.keySet().removeAll(partitions);
+    }
+
+    /** Acknowledged is not enough: a partition waits until its transaction is committed. */
+    private Map<TopicPartition, Long> waiting(long now) {
+        Map<TopicPartition, Long> waiting = copier.waiting();
+        boolean isTargetAway = !transactions.isStarted() || progress.isWaiting();
+        startingOfSource().stream()
+                .filter(partition -> isTargetAway || held.isHeld(partition, now))
+                .forEach(partition -> waiting.put(partition, NEVER_COMMITTED));
+        waiting.replaceAll((partition, unused) -> begins.getOrDefault(partition, NEVER_COMMITTED));
+        return waiting;
+    }
+
+    // ---- the end ----
+
+    private void commitLast() {
+        copier.stopReading(copier.partitions());
+        long patience = watch.isWaiting() ? END_OF_WAITING_NANOS : END_NANOS;
+        try {
+            if (!tryFinish(System.nanoTime() + patience, this::hangs)) {
+                mirror.fail(MirrorException.failed("The target has not taken the last transaction in time; it is"
+                        + " aborted, and its records will be mirrored again"));
+            }
+        } catch (CommitFailedException e) {
+            LOG.info(
+                    "The group has gone on meanwhile; another member mirrors the last records again: {}", e.toString());
+        } catch (KafkaException e) {
+            mirror.fail(MirrorException.failed(
+                    "The last transaction is aborted, and its records will be mirrored again", e));
+        }
+    }
+
+    @Override
+    public MirrorTotals totals() {
+        return copier.totals();
+    }
+
+    @Override
+    public ThreadCounters counters() {
+        return copier.counters();
+    }
+}

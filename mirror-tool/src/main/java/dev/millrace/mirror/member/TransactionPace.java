@@ -1,0 +1,59 @@
+package dev.millrace.mirror.member;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long a transaction stays open, and how much of it may be in flight: by what the former ones took. The link to the
+ * target is idle while a transaction ends, so one that costs more to end stays open longer. What is in flight when it is
+ * to end must arrive first, so on a slow link less may be: the target aborts a transaction that is open for {@code
+ * transaction.timeout.ms}.
+ *
+ * <p><b>Threads:</b> the member's.
+ */
+final class TransactionPace {
+    /** The longer, the later a reader of committed records sees them; the shorter, the more the commits cost. */
+    private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(2);
+    /** So much longer than its end a transaction is open. */
+    private static final int ENDS = 5;
+    /** So much is written again at most after a transaction that is aborted. */
+    private static final long TRANSACTION_BYTES = 64 << 20;
+    /** What is in flight arrives within this time. */
+    private static final double IN_FLIGHT_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private static final long FIRST_IN_FLIGHT = 1 << 20;
+    private static final long LEAST_IN_FLIGHT = 64 << 10;
+
+    private long openNanos = SHORTEST_NANOS;
+    private long inFlightBytes = FIRST_IN_FLIGHT;
+
+    /** Whether a transaction that has been open so long, and has so many bytes, is to end. */
+    boolean isDue(long nanos, long bytes) {
+        return nanos >= openNanos || bytes >= TRANSACTION_BYTES;
+    }
+
+    /** How many bytes may be in flight. */
+    long inFlightBytes() {
+        return inFlightBytes;
+    }
+
+    /**
+     * A transaction is committed.
+     *
+     * @param bytes that it has
+     * @param writtenNanos from its beginning until all was acknowledged
+     * @param endNanos from then on
+     */
+    void onCommitted(long bytes, long writtenNanos, long endNanos) {
+        openNanos = Math.min(LONGEST_NANOS, Math.max(SHORTEST_NANOS, ENDS * endNanos));
+        if (bytes >= inFlightBytes / 2) { // else it says nothing of the link
+            inFlightBytes = Math.max(LEAST_IN_FLIGHT, (long) (bytes * IN_FLIGHT_NANOS / Math.max(1, writtenNanos)));
+        }
+    }
+
+    /** A transaction was aborted, perhaps because what it had in flight did not arrive in time. */
+    void onAborted() {
+        inFlightBytes = Math.max(LEAST_IN_FLIGHT, Math.min(FIRST_IN_FLIGHT, inFlightBytes / 2));
+    }
+}

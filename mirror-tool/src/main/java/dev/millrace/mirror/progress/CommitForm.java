@@ -1,0 +1,85 @@
+package dev.millrace.mirror.progress;
+
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.config.TopicNames;
+import java.util.Optional;
+import java.util.function.Function;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+
+/**
+ * The form in which this mirror commits positions: with its mark, the topic's id, and the topic's names on both clusters.
+ *
+ * <p><b>Threads:</b> any, if {@code idsOfMissing} may be called by any.
+ *
+ * @param targetId the target's cluster id
+ * @param idsOfMissing the ids of topics that did not exist when they were assigned; zero if unknown
+ * @param copied in which topics of the target the copies are
+ */
+public record CommitForm(
+        MirrorConfig config, String targetId, Function<String, Uuid> idsOfMissing, CopiedTopics copied) {
+    TopicNames names() {
+        return config.names();
+    }
+
+    /**
+     * A position as it is to be committed to a group of the source.
+     *
+     * @param partition of the source
+     * @param topicId of the source topic that the position belongs to; zero if unknown
+     */
+    public OffsetAndMetadata onSource(
+            TopicPartition partition,
+            OffsetAndMetadata position,
+            Uuid topicId,
+            Optional<CommitMetadata.ResumePoint> resume) {
+        return metadata(partition, topicId, resume)
+                .copiedTo(copied.idOf(partition))
+                .withNames(partition.topic(), names().onTarget(partition.topic()))
+                .addTo(position);
+    }
+
+    /** Where a partition begins, as it is to be committed to a group of the source before anything of it is copied. */
+    OffsetAndMetadata startOnSource(TopicPartition partition, long offset, Uuid topicId) {
+        return metadata(partition, topicId, Optional.empty())
+                .copiedTo(CommitMetadata.NOTHING_COPIED)
+                .withNames(partition.topic(), names().onTarget(partition.topic()))
+                .addTo(new OffsetAndMetadata(offset));
+    }
+
+    /** As {@link #onSource}, for a group of the target. */
+    public OffsetAndMetadata onTarget(TopicPartition partition, OffsetAndMetadata position, Uuid topicId) {
+        return onTarget(partition, position, topicId, copied.idOf(partition));
+    }
+
+    /** As {@link #startOnSource}, for a group of the target. */
+    OffsetAndMetadata startOnTarget(TopicPartition partition, long offset, Uuid topicId) {
+        return onTarget(partition, new OffsetAndMetadata(offset), topicId, CommitMetadata.NOTHING_COPIED);
+    }
+
+    /** A position of a group of the source as a group of the target has it. */
+    OffsetAndMetadata movedToTarget(TopicPartition partition, OffsetAndMetadata onSource) {
+        CommitMetadata known = CommitMetadata.of(onSource);
+        return onTarget(partition, onSource, known.topicId(), known.targetTopicId());
+    }
+
+    private OffsetAndMetadata onTarget(
+            TopicPartition partition, OffsetAndMetadata position, Uuid topicId, Uuid targetTopicId) {
+        return metadata(partition, topicId, Optional.empty())
+                .copiedTo(targetTopicId)
+                .withNames(names().onTarget(partition.topic()), partition.topic())
+                .addToOnTarget(position);
+    }
+
+    private CommitMetadata metadata(
+            TopicPartition partition, Uuid topicId, Optional<CommitMetadata.ResumePoint> resume) {
+        Uuid known = topicId.equals(Uuid.ZERO_UUID) ? idsOfMissing.apply(partition.topic()) : topicId;
+        return new CommitMetadata(MirrorGroup.mark(targetId), known, resume);
+    }
+
+    /** @param isOnTarget whether the group is one of the target */
+    FormerProgress formerProgress(String group, boolean isOnTarget) {
+        return new FormerProgress(config, targetId, group, isOnTarget);
+    }
+}

@@ -1,0 +1,171 @@
+package dev.millrace.mirror.progress;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.Uuid;
+
+/**
+ * What a mirror commits with each offset, as the offset's metadata: {@code mark;topic id;producer id:epoch:next
+ * sequence@source offset;leader epoch;other name;target offset;target topic id}. A part that is missing or cannot be
+ * read counts as unknown; later versions may append parts.
+ *
+ * @param mark names the mirror's target ({@link MirrorGroup#mark}); empty if another program committed
+ * @param topicId of the source topic to which the offset belongs; zero if unknown
+ * @param resume how a mirror that was killed goes on without writing a record twice
+ * @param leaderEpoch of the source, only in a group of the target
+ * @param otherName of the topic: on the target in a group of the source, on the source in a group of the target; a
+ *     mirror writes it only if it differs
+ * @param targetTopicId of the target's topic that has what was copied; zero if unknown, {@link #NOTHING_COPIED} if nothing
+ *     was copied before the offset
+ */
+public record CommitMetadata(
+        String mark,
+        Uuid topicId,
+        Optional<ResumePoint> resume,
+        Optional<Integer> leaderEpoch,
+        Optional<String> otherName,
+        Uuid targetTopicId) {
+    /** In place of the id of a topic; Kafka keeps it for its own log of metadata, so no other topic has it. */
+    static final Uuid NOTHING_COPIED = Uuid.METADATA_TOPIC_ID;
+
+    private static final String SEPARATOR = ";";
+    private static final Pattern RESUME = Pattern.compile("(\\d+):(\\d+):(\\d+)@(\\d+)");
+
+    public CommitMetadata(String mark, Uuid topicId, Optional<ResumePoint> resume) {
+        this(mark, topicId, resume, Optional.empty(), Optional.empty(), Uuid.ZERO_UUID);
+    }
+
+    /** The same, of a topic that has this name on one cluster, and that on the other. */
+    public CommitMetadata withNames(String own, String other) {
+        return new CommitMetadata(
+                mark,
+                topicId,
+                resume,
+                leaderEpoch,
+                Optional.of(other).filter(name -> !name.equals(own)),
+                targetTopicId);
+    }
+
+    /** The same, of what is in this topic of the target. */
+    public CommitMetadata copiedTo(Uuid targetTopic) {
+        return new CommitMetadata(mark, topicId, resume, leaderEpoch, otherName, targetTopic);
+    }
+
+    /**
+     * The records from a source offset on were, or will be, written with this producer id and epoch, the first of them
+     * with this sequence.
+     *
+     * @param targetOffset before which the target has none of these records, and all that were copied before them;
+     *     {@link #UNKNOWN} if the broker has not told it
+     */
+    public record ResumePoint(long producerId, short epoch, int nextSequence, long sourceOffset, long targetOffset) {
+        public static final long UNKNOWN = -1;
+
+        /** The numbers after so many more records, when the positions are these. */
+        public ResumePoint after(long records, long source, long target) {
+            int next = (int) ((nextSequence + records) & Integer.MAX_VALUE);
+            return new ResumePoint(producerId, epoch, next, source, target);
+        }
+    }
+
+    /** The metadata of an offset that any program may have committed. */
+    public static CommitMetadata of(OffsetAndMetadata committed) {
+        String[] parts = committed.metadata().split(SEPARATOR, -1);
+        return new CommitMetadata(
+                parts[0],
+                parts.length > 1 ? parseTopicId(parts[1]) : Uuid.ZERO_UUID,
+                parts.length > 2 ? parseResume(parts[2], parts.length > 5 ? parts[5] : "") : Optional.empty(),
+                parts.length > 3 ? parseEpoch(parts[3]) : Optional.empty(),
+                parts.length > 4 ? Optional.of(parts[4]).filter(name -> !name.isEmpty()) : Optional.empty(),
+                parts.length > 6 ? parseTopicId(parts[6]) : Uuid.ZERO_UUID);
+    }
+
+    private static Uuid parseTopicId(String text) {
+        try {
+            return text.isEmpty() ? Uuid.ZERO_UUID : Uuid.fromString(text);
+        } catch (IllegalArgumentException e) {
+            return Uuid.ZERO_UUID; // of another program
+        }
+    }
+
+    private static Optional<Integer> parseEpoch(String text) {
+        try {
+            return Optional.of(Integer.valueOf(text));
+        } catch (NumberFormatException e) {
+            return Optional.empty(); // of another program
+        }
+    }
+
+    private static Optional<ResumePoint> parseResume(String text, String targetOffset) {
+        Matcher numbers = RESUME.matcher(text);
+        try {
+            return numbers.matches()
+                    ? Optional.of(new ResumePoint(
+                            Long.parseLong(numbers.group(1)),
+                            Short.parseShort(numbers.group(2)),
+                            Integer.parseInt(numbers.group(3)),
+                            Long.parseLong(numbers.group(4)),
+                            targetOffset.isEmpty() ? ResumePoint.UNKNOWN : Long.parseLong(targetOffset)))
+                    : Optional.empty();
+        } catch (NumberFormatException e) {
+            return Optional.empty(); // of another program
+        }
+    }
+
+    /** The cluster id of the target of the mirror that has committed this; empty if no mirror has. */
+    public Optional<String> targetId() {
+        return MirrorGroup.targetOf(mark);
+    }
+
+    /** The topic's name on the other cluster, if this was committed by a mirror, or for one. */
+    public Optional<String> otherNameOf(String own) {
+        return otherName.or(() -> targetId().map(target -> own));
+    }
+
+    /** The position with this as its metadata. */
+    public OffsetAndMetadata addTo(OffsetAndMetadata position) {
+        return new OffsetAndMetadata(position.offset(), position.leaderEpoch(), toString());
+    }
+
+    /**
+     * As the other, for a group of the target: the offset stays the source's, and its leader epoch is only in the
+     * metadata, for Kafka's consumer would take it for one of the target.
+     */
+    OffsetAndMetadata addToOnTarget(OffsetAndMetadata position) {
+        return new OffsetAndMetadata(
+                position.offset(),
+                new CommitMetadata(mark, topicId, resume, position.leaderEpoch(), otherName, targetTopicId).toString());
+    }
+
+    /** The source position in what a group of the target has committed. */
+    static OffsetAndMetadata sourcePosition(OffsetAndMetadata onTarget) {
+        return new OffsetAndMetadata(onTarget.offset(), of(onTarget).leaderEpoch(), onTarget.metadata());
+    }
+
+    /** The form in which it is committed. */
+    @Override
+    public String toString() {
+        String numbers = resume.map(
+                        at -> at.producerId() + ":" + at.epoch() + ":" + at.nextSequence() + "@" + at.sourceOffset())
+                .orElse("");
+        String epoch = leaderEpoch.map(Object::toString).orElse("");
+        String target = resume.map(ResumePoint::targetOffset)
+                .filter(offset -> offset != ResumePoint.UNKNOWN)
+                .map(Object::toString)
+                .orElse("");
+        List<String> parts =
+                List.of(mark, text(topicId), numbers, epoch, otherName.orElse(""), target, text(targetTopicId));
+        int used = parts.size();
+        while (used > 3 && parts.get(used - 1).isEmpty()) {
+            used--;
+        }
+        return String.join(SEPARATOR, parts.subList(0, used));
+    }
+
+    private static String text(Uuid id) {
+        return id.equals(Uuid.ZERO_UUID) ? "" : id.toString();
+    }
+}

@@ -1,0 +1,96 @@
+package dev.millrace.mirror.progress;
+
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.text.Words;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.GroupIdNotFoundException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What groups of a cluster have committed, asked again and again. A group whose coordinator is away, because a partition
+ * of {@code __consumer_offsets} has no leader, keeps the others waiting only once: from then on it is asked about by
+ * itself and only for a moment, until there is an answer.
+ *
+ * <p><b>Threads:</b> one.
+ */
+public final class CommittedOffsets {
+    private static final Logger LOG = LoggerFactory.getLogger(CommittedOffsets.class);
+    private static final int TIMEOUT_MS = 15_000;
+    private static final int TIMEOUT_OF_SILENT_MS = 1_000;
+
+    private final Admin cluster;
+    private final Set<String> silent = new HashSet<>();
+
+    public CommittedOffsets(Admin cluster) {
+        this.cluster = cluster;
+    }
+
+    Admin cluster() {
+        return cluster;
+    }
+
+    /**
+     * Nothing for groups that do not exist. Those of which the cluster does not tell are left out, after a warning: nobody
+     * knows what they have.
+     */
+    public Map<String, Map<TopicPartition, OffsetAndMetadata>> of(Collection<String> groups) {
+        Set<String> asked = new TreeSet<>(groups);
+        asked.removeAll(silent);
+        Set<String> askedShortly = new TreeSet<>(groups);
+        askedShortly.removeAll(asked);
+        Map<String, String> reasons = new TreeMap<>();
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> all = ask(asked, TIMEOUT_MS, reasons);
+        if (!reasons.isEmpty()) {
+            LOG.warn(
+                    "Cannot ask what {} committed: {}",
+                    Words.list(reasons.keySet(), "group"),
+                    reasons.values().iterator().next());
+        }
+        all.putAll(ask(askedShortly, TIMEOUT_OF_SILENT_MS, new HashMap<>()));
+        silent.addAll(groups);
+        silent.removeAll(all.keySet());
+        return all;
+    }
+
+    /** @param reasons why there is no answer about a group */
+    private Map<String, Map<TopicPartition, OffsetAndMetadata>> ask(
+            Set<String> groups, int timeoutMs, Map<String, String> reasons) {
+        Map<String, Map<TopicPartition, OffsetAndMetadata>> all = new HashMap<>();
+        if (groups.isEmpty()) {
+            return all;
+        }
+        Map<String, ListConsumerGroupOffsetsSpec> specs = new HashMap<>();
+        groups.forEach(group -> specs.put(group, new ListConsumerGroupOffsetsSpec()));
+        var answer =
+                cluster.listConsumerGroupOffsets(specs, new ListConsumerGroupOffsetsOptions().timeoutMs(timeoutMs));
+        for (String group : groups) {
+            try {
+                Map<TopicPartition, OffsetAndMetadata> of =
+                        new HashMap<>(Clusters.await(answer.partitionsToOffsetAndMetadata(group)));
+                of.values().removeIf(offset -> offset == null);
+                all.put(group, of);
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof GroupIdNotFoundException) {
+                    all.put(group, new HashMap<>());
+                } else {
+                    reasons.put(group, MirrorException.reason(e.getCause()));
+                }
+            }
+        }
+        return all;
+    }
+}

@@ -1,0 +1,79 @@
+package dev.millrace.mirror.progress;
+
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.config.ResumeMode;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+
+/**
+ * What a mirror with a configuration has committed.
+ *
+ * @param group where it keeps its progress
+ * @param isGroupOnTarget whether that is a group of the target
+ * @param committed by partitions of the source
+ */
+public record MirrorPositions(String group, boolean isGroupOnTarget, Map<TopicPartition, OffsetAndMetadata> committed) {
+    /** Asks for the positions. Blocks until the cluster of the group has answered. */
+    public static MirrorPositions read(
+            MirrorConfig config, Admin source, Admin target, String sourceId, String targetId) {
+        boolean isOnTarget = config.policies().resume() == ResumeMode.EXACTLY_ONCE;
+        String group = MirrorGroup.of(config, sourceId, targetId);
+        Map<TopicPartition, OffsetAndMetadata> committed = committed(isOnTarget ? target : source, group);
+        return new MirrorPositions(
+                group, isOnTarget, isOnTarget ? config.names().onSource(committed) : committed);
+    }
+
+    /** Those of a group on the source, whatever its mirror's mode is. Blocks until the source has answered. */
+    static MirrorPositions ofSource(Admin source, String group) {
+        return new MirrorPositions(group, false, committed(source, group));
+    }
+
+    /** Whether there is one of these topics; if not, it is the first start of a mirror of them. */
+    public boolean hasAny(Set<String> topics) {
+        return committed.keySet().stream().anyMatch(partition -> topics.contains(partition.topic()));
+    }
+
+    /** What a group has committed; nothing if it does not exist. Blocks until its cluster has answered. */
+    static Map<TopicPartition, OffsetAndMetadata> committed(Admin cluster, String group) {
+        Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>(
+                Clusters.awaitUnchecked(cluster.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata()));
+        committed.values().removeIf(position -> position == null);
+        return committed;
+    }
+
+    /**
+     * Whether the target has lost the copy of a partition.
+     *
+     * @param onTarget the topic that the target has; empty if it has none
+     */
+    public boolean isLost(TopicPartition partition, Optional<TopicDescription> onTarget) {
+        OffsetAndMetadata position = committed.get(partition);
+        return position != null && CopiedTopics.isLost(position, onTarget.map(TopicDescription::topicId));
+    }
+
+    /**
+     * The offset of the source before which all is copied; empty if nothing is committed.
+     *
+     * @param topicId of the topic that the source has now
+     * @param start the first offset that the source has
+     * @param end the offset after the last one
+     */
+    public OptionalLong find(TopicPartition partition, Uuid topicId, long start, long end) {
+        OffsetAndMetadata position = committed.get(partition);
+        if (position == null) {
+            return OptionalLong.empty();
+        }
+        Uuid known = CommitMetadata.of(position).topicId();
+        boolean isOther = !known.equals(Uuid.ZERO_UUID) && !topicId.equals(Uuid.ZERO_UUID) && !known.equals(topicId);
+        return OptionalLong.of(isOther ? start : Math.min(end, Math.max(start, position.offset())));
+    }
+}

@@ -1,0 +1,75 @@
+package dev.millrace.mirror.progress;
+
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.config.ResumeMode;
+import dev.millrace.mirror.text.MirrorException;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.admin.ConsumerGroupDescription;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.GroupState;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RetriableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps mirrors apart that have their progress on the source from those that have it on the target, with exactly once:
+ * neither sees what the other does.
+ *
+ * <p><b>Threads:</b> any; stateless. If a cluster does not allow to look, the mirror runs nevertheless.
+ */
+public final class ProgressConflict {
+    private static final Logger LOG = LoggerFactory.getLogger(ProgressConflict.class);
+    private static final Set<GroupState> WITHOUT_MEMBERS = Set.of(GroupState.EMPTY, GroupState.DEAD);
+
+    private ProgressConflict() {}
+
+    /**
+     * Before a mirror starts whose group is on the target.
+     *
+     * @param described the source's answer about the group there
+     * @throws MirrorException, a temporary one, if the group has members, or the source has not answered
+     */
+    public static void requireNoMembers(String group, KafkaFuture<ConsumerGroupDescription> described) {
+        try {
+            if (!WITHOUT_MEMBERS.contains(Clusters.await(described).groupState())) {
+                throw MirrorException.temporary("Group " + group + " on the source has members: a mirror runs without"
+                        + " --resume " + ResumeMode.EXACTLY_ONCE + ". Stop it (if it was killed, wait until its members"
+                        + " have timed out); this one goes on where it ends");
+            }
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RetriableException) {
+                throw MirrorException.failed("The source does not tell who is in group " + group, e.getCause());
+            }
+            LOG.debug("Group {} on the source is not there, or cannot be described", group, e);
+        }
+    }
+
+    /**
+     * Before a mirror starts whose group is on the source. It needs no groups on the target, so it starts as well if the
+     * target does not answer.
+     *
+     * @param committed the target's answer about the group there
+     * @param mark of mirrors to the target
+     * @throws MirrorException if the group has progress of one
+     */
+    public static void requireNoProgress(
+            String group, KafkaFuture<Map<TopicPartition, OffsetAndMetadata>> committed, String mark) {
+        try {
+            boolean hasProgress = Clusters.await(committed).values().stream()
+                    .anyMatch(position -> position != null
+                            && CommitMetadata.of(position).mark().equals(mark));
+            if (hasProgress) {
+                throw MirrorException.failed("Group " + group + " on the target has the progress of a mirror with"
+                        + " --resume " + ResumeMode.EXACTLY_ONCE + ", which this one would not see; go on with that"
+                        + " option, or delete the group on the target, and the mirror starts where its group on the"
+                        + " source is");
+            }
+        } catch (ExecutionException e) {
+            LOG.debug("Group {} on the target cannot be described", group, e);
+        }
+    }
+}

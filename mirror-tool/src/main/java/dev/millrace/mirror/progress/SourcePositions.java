@@ -1,0 +1,383 @@
+package dev.millrace.mirror.progress;
+
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.fetch.ResetPolicy;
+import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
+import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.RetriableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where a member begins to read each of its partitions. Progress belongs to a topic's id: an offset that was committed
+ * for a topic that was deleted since means nothing in the one that has its name now, which is read from offset 0.
+ *
+ * <p><b>Threads:</b> that of the consumer.
+ */
+public final class SourcePositions {
+    private static final Logger LOG = LoggerFactory.getLogger(SourcePositions.class);
+    /** A member that asks does not poll, and may have a transaction open. */
+    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
+
+    private final Consumer<?, ?> consumer;
+    private final Committed group;
+    private final ResetPolicy policy;
+    private final TopicIdentities identities;
+    /** Partitions that {@link FirstStart} has left to the members. */
+    private final Set<TopicPartition> unplacedAtFirstStart;
+    /** Where the member's partitions began, with the ids of their topics as soon as these are known. */
+    private final Map<TopicPartition, Start> begun = new HashMap<>();
+
+    /**
+     * Progress in topics that others have replaced, by their ids. The other may have been the former one, named by a
+     * broker that lags for long; then the partition goes on here.
+     */
+    private final Map<TopicPartition, Map<Uuid, Start>> progressInReplaced = new HashMap<>();
+
+    /** What the group has committed. */
+    interface Committed {
+        /** Empty for a partition without; no entry for one of which it is not known now. May block. */
+        Map<TopicPartition, Optional<OffsetAndMetadata>> of(Set<TopicPartition> partitions);
+
+        /** Commits where new partitions begin, and returns those that are committed; may block. */
+        Set<TopicPartition> commit(Map<TopicPartition, Start> starts);
+    }
+
+    /**
+     * Where a partition begins.
+     *
+     * @param offset of the first record to read
+     * @param leaderEpoch of the record before it, if known
+     * @param topicId zero if unknown
+     * @param isNew nothing of it has been copied yet; then offset 0 means where its log begins
+     * @param numbers that were committed with the offset
+     * @param isRestored it was reached before another topic had the name; of that one something may be committed since
+     */
+    public record Start(
+            long offset,
+            Optional<Integer> leaderEpoch,
+            Uuid topicId,
+            boolean isNew,
+            Optional<ResumePoint> numbers,
+            boolean isRestored) {
+        public Start(long offset, Optional<Integer> leaderEpoch, Uuid topicId, boolean isNew) {
+            this(offset, leaderEpoch, topicId, isNew, Optional.empty(), false);
+        }
+
+        /** Its offset is 0, but the source may have deleted the first records already. */
+        public boolean isWhereTheLogBegins() {
+            return isNew && offset == 0;
+        }
+
+        /** Further on in the same topic. */
+        public Start movedTo(OffsetAndMetadata position) {
+            return new Start(position.offset(), position.leaderEpoch(), topicId, isNew, numbers, isRestored);
+        }
+
+        /** The same, where the next record has these numbers. */
+        public Start with(ResumePoint known) {
+            return new Start(offset, leaderEpoch, topicId, isNew, Optional.of(known), isRestored);
+        }
+
+        /** The same in the topic with this id. */
+        Start in(Uuid topic) {
+            return new Start(offset, leaderEpoch, topic, isNew, numbers, isRestored);
+        }
+
+        private Start restored() {
+            return new Start(offset, leaderEpoch, topicId, isNew, numbers, true);
+        }
+    }
+
+    /**
+     * @param consumer of the source
+     * @param policy the user's {@code auto.offset.reset}
+     * @param unplacedAtFirstStart partitions without a position that were there when the mirror first started, and so
+     *     begin by the policy; those that have got a position are removed
+     */
+    public SourcePositions(
+            Consumer<?, ?> consumer,
+            Committed group,
+            ResetPolicy policy,
+            TopicIdentities identities,
+            Set<TopicPartition> unplacedAtFirstStart) {
+        this.consumer = consumer;
+        this.group = group;
+        this.policy = policy;
+        this.identities = identities;
+        this.unplacedAtFirstStart = unplacedAtFirstStart;
+    }
+
+    /**
+     * Where to begin with partitions that are assigned: where the group has committed; else by the policy if they were
+     * there when the mirror first started, and with their first record if they appeared later.
+     *
+     * <p>Leaves out partitions of which that is not known yet, such as those without a leader; to be tried again.
+     *
+     * @param gone those of the partitions that the source no longer has; if one comes back, it begins at 0, and one that
+     *     goes after this question by the policy
+     */
+    public Map<TopicPartition, Start> find(Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
+        Map<String, Uuid> current = identities.ask(Clusters.topics(partitions));
+        Map<TopicPartition, Optional<OffsetAndMetadata>> committed = group.of(Set.copyOf(partitions));
+        Map<TopicPartition, Start> starts = new HashMap<>();
+        Map<TopicPartition, Uuid> before = new HashMap<>();
+        Set<TopicPartition> uncommitted = new HashSet<>();
+        committed.forEach((partition, offset) -> {
+            if (offset.isEmpty()) {
+                uncommitted.add(partition);
+                return;
+            }
+            unplacedAtFirstStart.remove(partition);
+            Start known = startAt(offset.get());
+            // Of a topic that is not described now, so that it is known whether the same comes back.
+            Uuid id = current.getOrDefault(partition.topic(), known.topicId());
+            if (TopicIdentities.differ(known.topicId(), id)) {
+                before.put(partition, known.topicId());
+                starts.put(partition, replace(partition, known, id));
+            } else {
+                starts.put(partition, known.in(id));
+            }
+        });
+        starts.putAll(starts(uncommitted, gone, current));
+        begun.putAll(starts);
+        tellOfReplaced(before);
+        return starts;
+    }
+
+    private static Start startAt(OffsetAndMetadata committed) {
+        CommitMetadata metadata = CommitMetadata.of(committed);
+        return new Start(
+                committed.offset(), committed.leaderEpoch(), metadata.topicId(), false, metadata.resume(), false);
+    }
+
+    /** Where a partition begins whose topic has the id {@code next} now; keeps what is known of the one before. */
+    private Start replace(TopicPartition partition, Start before, Uuid next) {
+        Map<Uuid, Start> known = progressInReplaced.computeIfAbsent(partition, unused -> new HashMap<>());
+        known.put(before.topicId(), before);
+        Start reached = known.get(next);
+        return reached == null ? new Start(0, Optional.empty(), next, false) : reached.restored();
+    }
+
+    private Map<TopicPartition, Start> starts(
+            Collection<TopicPartition> uncommitted, Set<TopicPartition> gone, Map<String, Uuid> ids) {
+        Map<TopicPartition, Start> starts = new HashMap<>();
+        Set<TopicPartition> asked = new HashSet<>();
+        for (TopicPartition partition : uncommitted) {
+            if (gone.contains(partition) || policy.isEarliest() || hasAppearedLater(partition)) {
+                starts.put(partition, newStart(partition, 0, ids));
+            } else {
+                asked.add(partition);
+            }
+        }
+        if (!asked.isEmpty()) {
+            starts.putAll(place(asked, ids));
+        }
+        return starts;
+    }
+
+    /** A policy like {@code latest} leaves out what was there before the mirror; of these it is all after that. */
+    private boolean hasAppearedLater(TopicPartition partition) {
+        return policy.isAllowed() && !unplacedAtFirstStart.contains(partition);
+    }
+
+    /** Begins with those that the source has placed by the policy and the group has committed. */
+    private Map<TopicPartition, Start> place(Set<TopicPartition> partitions, Map<String, Uuid> ids) {
+        Map<TopicPartition, Start> placed = new HashMap<>();
+        try {
+            Set<TopicPartition> led = policy.isAllowed() ? led(partitions) : partitions;
+            if (!led.isEmpty()) {
+                resets(led).forEach((partition, offset) -> placed.put(partition, newStart(partition, offset, ids)));
+            }
+        } catch (RetriableException e) {
+            LOG.debug("The source does not place {}", partitions, e);
+        }
+        placed.keySet().retainAll(group.commit(placed)); // A process after this one would begin with the first record.
+        unplacedAtFirstStart.removeAll(placed.keySet());
+        return placed;
+    }
+
+    /** Those that have a leader: one without would keep the answer for the others away. */
+    private Set<TopicPartition> led(Set<TopicPartition> partitions) {
+        Map<String, List<PartitionInfo>> topics = consumer.listTopics(ANSWER_TIMEOUT);
+        return partitions.stream()
+                .filter(partition -> topics.getOrDefault(partition.topic(), List.of()).stream()
+                        .anyMatch(info -> info.partition() == partition.partition() && info.leader() != null))
+                .collect(Collectors.toSet());
+    }
+
+    private static Start newStart(TopicPartition partition, long offset, Map<String, Uuid> ids) {
+        return new Start(offset, Optional.empty(), ids.getOrDefault(partition.topic(), Uuid.ZERO_UUID), true);
+    }
+
+    /** Positions for partitions of which nothing is to be read. */
+    public Map<TopicPartition, Start> nowhere(Collection<TopicPartition> partitions) {
+        return partitions.stream()
+                .collect(Collectors.toMap(
+                        partition -> partition, partition -> new Start(0, Optional.empty(), Uuid.ZERO_UUID, true)));
+    }
+
+    /**
+     * Where {@code auto.offset.reset} puts partitions now.
+     *
+     * @throws RetriableException the source does not answer for all of them
+     * @throws NoOffsetForPartitionException if that is nowhere
+     */
+    Map<TopicPartition, Long> resets(Collection<TopicPartition> partitions) {
+        if (!policy.isAllowed()) {
+            throw new NoOffsetForPartitionException(partitions);
+        }
+        if (policy.isEarliest()) {
+            return consumer.beginningOffsets(partitions, ANSWER_TIMEOUT);
+        }
+        Map<TopicPartition, Long> offsets = new HashMap<>(consumer.endOffsets(partitions, ANSWER_TIMEOUT));
+        policy.age().ifPresent(age -> {
+            long timestamp = policy.timestampAt(System.currentTimeMillis());
+            Map<TopicPartition, Long> wanted =
+                    partitions.stream().collect(Collectors.toMap(partition -> partition, partition -> timestamp));
+            for (Map.Entry<TopicPartition, OffsetAndTimestamp> found :
+                    consumer.offsetsForTimes(wanted, ANSWER_TIMEOUT).entrySet()) {
+                if (found.getValue() != null) { // null: no record is that young
+                    offsets.put(found.getKey(), found.getValue().offset());
+                }
+            }
+        });
+        return offsets;
+    }
+
+    /**
+     * Where partitions go on whose positions are outside their logs: where the log begins if that is later, else as {@link
+     * #resets}, which throws the same.
+     */
+    Map<TopicPartition, Long> resetsOf(Map<TopicPartition, Long> outside) {
+        if (!policy.isAllowed() || policy.isEarliest()) {
+            return resets(outside.keySet());
+        }
+        Map<TopicPartition, Long> targets = new HashMap<>(consumer.beginningOffsets(outside.keySet(), ANSWER_TIMEOUT));
+        targets.entrySet().removeIf(start -> start.getValue() < outside.get(start.getKey()));
+        Set<TopicPartition> others = new HashSet<>(outside.keySet());
+        others.removeAll(targets.keySet());
+        if (!others.isEmpty()) {
+            targets.putAll(resets(others));
+        }
+        return targets;
+    }
+
+    /** Those of the partitions whose topic has another id than at their start, as far as the source has told. */
+    public Set<TopicPartition> replaced(Collection<TopicPartition> partitions) {
+        learnIds(partitions);
+        return partitions.stream()
+                .filter(partition -> begun.containsKey(partition)
+                        && TopicIdentities.differ(begun.get(partition).topicId(), identities.of(partition.topic())))
+                .collect(Collectors.toSet());
+    }
+
+    /** The first id that becomes known of a topic is that of the topic that is read, as for the fetcher. */
+    private void learnIds(Collection<TopicPartition> partitions) {
+        for (TopicPartition partition : partitions) {
+            begun.computeIfPresent(
+                    partition,
+                    (same, start) -> start.topicId().equals(Uuid.ZERO_UUID)
+                            ? start.in(identities.of(partition.topic()))
+                            : start);
+        }
+    }
+
+    /** As the other, after the source has been asked. */
+    public Set<TopicPartition> askForReplaced(Collection<TopicPartition> partitions) {
+        identities.ask(Clusters.topics(partitions));
+        return replaced(partitions);
+    }
+
+    /**
+     * Where {@link #replaced} partitions begin; tells of them.
+     *
+     * @param progress in the topics that had their names until now, as it would be committed; of some, none
+     */
+    public Map<TopicPartition, Start> beginAnew(
+            Collection<TopicPartition> partitions, Map<TopicPartition, OffsetAndMetadata> progress) {
+        Map<TopicPartition, Uuid> before = new HashMap<>();
+        Map<TopicPartition, Start> starts = new HashMap<>();
+        for (TopicPartition partition : partitions) {
+            Start left = begun.get(partition);
+            before.put(partition, left.topicId());
+            OffsetAndMetadata copied = progress.get(partition);
+            Start reached = copied == null ? left : startAt(copied).in(left.topicId());
+            starts.put(partition, replace(partition, reached, identities.of(partition.topic())));
+        }
+        begun.putAll(starts);
+        tellOfReplaced(before);
+        return starts;
+    }
+
+    /**
+     * Where partitions begin when the target has lost what was copied of them; their numbers mean nothing any more.
+     *
+     * @param offsets of the source
+     */
+    public Map<TopicPartition, Start> beginAt(Map<TopicPartition, OffsetAndMetadata> offsets) {
+        Map<TopicPartition, Start> starts = new HashMap<>();
+        offsets.forEach((partition, offset) -> starts.put(
+                partition,
+                new Start(
+                        offset.offset(),
+                        offset.leaderEpoch(),
+                        begun.get(partition).topicId(),
+                        begun.get(partition).isNew() && begun.get(partition).offset() == offset.offset())));
+        begun.putAll(starts);
+        return starts;
+    }
+
+    /** Where the partition began in this process. */
+    public Start begun(TopicPartition partition) {
+        return begun.get(partition);
+    }
+
+    /**
+     * The first records that the source has.
+     *
+     * @throws RetriableException the source does not answer for all of them
+     */
+    public Map<TopicPartition, Long> firstOffsets(Collection<TopicPartition> partitions) {
+        return consumer.beginningOffsets(partitions, ANSWER_TIMEOUT);
+    }
+
+    /** @param before the id that the topic of each had */
+    private void tellOfReplaced(Map<TopicPartition, Uuid> before) {
+        identities.onReplaced(before.size());
+        for (String topic : new TreeSet<>(Clusters.topics(before.keySet()))) {
+            Map<Integer, Long> offsets = new TreeMap<>();
+            before.keySet().stream()
+                    .filter(partition -> partition.topic().equals(topic))
+                    .forEach(partition -> offsets.put(
+                            partition.partition(), begun.get(partition).offset()));
+            TopicPartition first =
+                    new TopicPartition(topic, offsets.keySet().iterator().next());
+            LOG.warn(
+                    "Topic {} was deleted and created anew on the source (its id was {}, and is {}); the new one is"
+                            + " mirrored from these offsets of its partitions: {}. The progress in the former one is not"
+                            + " used",
+                    topic,
+                    before.get(first),
+                    begun.get(first).topicId(),
+                    offsets);
+        }
+    }
+}

@@ -1,0 +1,454 @@
+package dev.millrace.mirror.resume;
+
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.cluster.CopiesOnTarget;
+import dev.millrace.mirror.config.ResumeMode;
+import dev.millrace.mirror.config.TopicNames;
+import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
+import dev.millrace.mirror.progress.SourcePositions;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.text.Words;
+import dev.millrace.mirror.topics.TopicSettings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.DescribeProducersResult;
+import org.apache.kafka.clients.admin.DescribeProducersResult.PartitionProducerState;
+import org.apache.kafka.clients.admin.ListOffsetsResult;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.UnknownProducerIdException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds out, for a partition that is about to be copied, which records after its committed offset the target has
+ * already, and with which numbers the copy goes on. A record's producer id, epoch and sequence depend on nothing but how
+ * many records after the committed offset it is. So each batch is a compare-and-set at the target, which takes a
+ * sequence only next after the last one it has: what a former process still had on its way, and what one writes that is
+ * alive, is there once at most.
+ *
+ * <p>If it cannot be known which records are there, it warns, and gives numbers with a new epoch: records since the
+ * commit are written again, and the former process is fenced. New numbers must be committed before the first record is
+ * sent.
+ *
+ * <p><b>Threads:</b> {@link #find} by any. Threads of its own ask, compare and call back; so a partition without a leader,
+ * or one that takes long to compare, keeps no other from starting for long.
+ * <p><b>Ordering:</b> a search is handed from thread to thread by the executor; what they share is concurrent.
+ */
+public final class ExactResume implements PartitionStarts.Finder {
+    private static final Logger LOG = LoggerFactory.getLogger(ExactResume.class);
+    /** Each comparison takes some round trips, and has two consumers of its own. */
+    private static final int THREADS = 16;
+
+    /** While records differ, what is still on its way to the target, or not replicated yet, may get there. */
+    private static final long PATIENCE_NANOS = Duration.ofSeconds(5).toNanos();
+
+    private static final long SHORT_PAUSE_MS = 50;
+    private static final long PAUSE_MS = 500;
+
+    private final Clients clients;
+    private final Consumer<Throwable> onFailure;
+    private final ScheduledExecutorService threads;
+    private final Queue<RecordComparison> idleComparisons = new ConcurrentLinkedQueue<>();
+    /** Settings of the source's topics, asked for once, many at a time. */
+    private final Map<String, KafkaFuture<Config>> settings = new ConcurrentHashMap<>();
+
+    private final Queue<EndQuestion> endQuestions = new ConcurrentLinkedQueue<>();
+    private final AtomicBoolean areEndsAsked = new AtomicBoolean();
+    /** Of these the source has been asked where they begin, and has not told it. */
+    private final Set<TopicPartition> waitingForSource = ConcurrentHashMap.newKeySet();
+
+    private final NewProducerEpochs own;
+    private final ResumeMode mode;
+
+    /** What follows when the target has told where a partition ends, or why it does not. */
+    private record EndQuestion(TopicPartition partition, BiConsumer<ListOffsetsResultInfo, Throwable> onAnswer) {}
+
+    /**
+     * What it asks.
+     *
+     * @param onMissing told of a partition that the target perhaps lacks
+     * @param comparison opens one
+     */
+    public record Clients(
+            Admin source,
+            CopiesOnTarget copies,
+            Consumer<TopicPartition> onMissing,
+            Supplier<RecordComparison> comparison) {}
+
+    /**
+     * Where a copy begins.
+     *
+     * @param from the source position
+     * @param numbers of the record there
+     * @param isNew the numbers must be committed first
+     */
+    public record Start(OffsetAndMetadata from, ResumePoint numbers, boolean isNew) {}
+
+    /**
+     * What is to be found out.
+     *
+     * @param from the committed source position, or the one where a new group begins
+     * @param committed with that position
+     * @param isWhereTheLogBegins as {@link SourcePositions.Start} has it
+     * @param differsSinceNanos when the target's records were first found to be others
+     */
+    public record Search(
+            TopicPartition partition,
+            OffsetAndMetadata from,
+            Optional<ResumePoint> committed,
+            boolean isWhereTheLogBegins,
+            Consumer<Start> onFound,
+            OptionalLong differsSinceNanos) {
+        Search(TopicPartition partition, SourcePositions.Start from, Consumer<Start> onFound) {
+            this(
+                    partition,
+                    new OffsetAndMetadata(from.offset(), from.leaderEpoch(), ""),
+                    from.numbers().filter(numbers -> numbers.sourceOffset() == from.offset()),
+                    from.isWhereTheLogBegins(),
+                    onFound,
+                    OptionalLong.empty());
+        }
+
+        Search with(Optional<ResumePoint> numbers) {
+            return new Search(partition, from, numbers, isWhereTheLogBegins, onFound, differsSinceNanos);
+        }
+
+        Search movedTo(OffsetAndMetadata position) {
+            return new Search(partition, position, committed, false, onFound, differsSinceNanos);
+        }
+
+        private Search differing() {
+            OptionalLong since = differsSinceNanos.isPresent() ? differsSinceNanos : OptionalLong.of(System.nanoTime());
+            return new Search(partition, from, committed, isWhereTheLogBegins, onFound, since);
+        }
+    }
+
+    /** @param mode with {@link ResumeMode#AT_LEAST_ONCE} it asks nothing, and each partition gets new numbers */
+    public ExactResume(ResumeMode mode, Clients clients, NewProducerEpochs own, Consumer<Throwable> onFailure) {
+        this.mode = mode;
+        this.clients = clients;
+        this.own = own;
+        this.onFailure = onFailure;
+        this.threads = Executors.newScheduledThreadPool(THREADS, work -> new Thread(work, "mirror-resume"));
+    }
+
+    /** Whether a batch failed because the target expects other numbers. */
+    public static boolean isOfNumbers(Throwable failure) {
+        return failure instanceof OutOfOrderSequenceException
+                || failure instanceof UnknownProducerIdException
+                || failure instanceof InvalidProducerEpochException;
+    }
+
+    @Override
+    public void find(List<Search> searches) {
+        Map<TopicPartition, Search> known = new HashMap<>();
+        Map<TopicPartition, Search> first = new HashMap<>();
+        for (Search search : searches) {
+            if (mode != ResumeMode.AT_LEAST_ONCE && search.committed().isPresent()) {
+                known.put(search.partition(), search);
+            } else if (search.isWhereTheLogBegins()) {
+                first.put(search.partition(), search);
+            } else {
+                startWithNewNumbers(search.with(Optional.empty()), -1);
+            }
+        }
+        if (!known.isEmpty()) {
+            askForSettings(known.keySet());
+            TopicNames names = clients.copies().names();
+            DescribeProducersResult answer =
+                    clients.copies().target().describeProducers(names.onTarget(known.keySet()));
+            known.forEach((partition, search) -> answer.partitionResult(names.onTarget(partition))
+                    .whenComplete((state, failure) ->
+                            execute(() -> onAnswer(search, failure, () -> decide(search, state)), 0)));
+        }
+        if (!first.isEmpty()) {
+            startAtFirstRecord(first);
+        }
+    }
+
+    private void askForSettings(Collection<TopicPartition> partitions) {
+        Set<String> unknown = Clusters.topics(partitions);
+        unknown.removeAll(settings.keySet());
+        Clusters.batches(unknown).forEach(batch -> settings.putAll(Clusters.topicConfigs(clients.source(), batch)));
+    }
+
+    /** So that no offset is committed before that, which would look like a gap at the next start. */
+    private void startAtFirstRecord(Map<TopicPartition, Search> searches) {
+        ListOffsetsResult answer =
+                clients.source().listOffsets(Clusters.specs(searches.keySet(), OffsetSpec.earliest()));
+        waitingForSource.addAll(searches.keySet());
+        searches.forEach((partition, search) -> answer.partitionResult(partition)
+                .whenComplete((first, failure) -> execute(
+                        () -> {
+                            waitingForSource.remove(partition);
+                            startWithNewNumbers(
+                                    first == null
+                                                    || first.offset()
+                                                            <= search.from().offset()
+                                            ? search
+                                            : search.movedTo(new OffsetAndMetadata(first.offset())),
+                                    -1);
+                        },
+                        0)));
+    }
+
+    private void findLater(Search search, Throwable failure) {
+        LOG.info("{} is not copied yet; asking again: {}", search.partition(), MirrorException.reason(failure));
+        findAgain(search, PAUSE_MS);
+    }
+
+    private void findAgain(Search search, long afterMs) {
+        execute(() -> find(List.of(search)), afterMs);
+    }
+
+    private void execute(Runnable step, long afterMs) {
+        try {
+            threads.schedule(() -> run(step), afterMs, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("Closed; nobody waits for the answer any more");
+        }
+    }
+
+    private void run(Runnable step) {
+        try {
+            step.run();
+        } catch (Throwable failure) {
+            if (!threads.isShutdown()) { // else it is the interrupt
+                onFailure.accept(failure);
+            }
+        }
+    }
+
+    /** Does what follows from the answer of a cluster, unless it has failed. */
+    private void onAnswer(Search search, Throwable failure, Runnable next) {
+        try {
+            if (failure != null) {
+                throw failure instanceof KafkaException known ? known : new KafkaException(failure);
+            }
+            next.run();
+        } catch (UnsupportedVersionException e) {
+            startAtLeastOnce(search, -1, "the target is too old to tell what it has (DescribeProducers, Kafka 2.8)");
+        } catch (AuthorizationException e) {
+            startAtLeastOnce(
+                    search, -1, "the mirror may not read the topic on both clusters: " + MirrorException.reason(e));
+        } catch (RetriableException e) {
+            clients.onMissing().accept(search.partition());
+            findLater(search, e);
+        }
+    }
+
+    private void decide(Search search, PartitionProducerState state) {
+        ResumePoint committed = search.committed().orElseThrow();
+        state.activeProducers().stream()
+                .filter(producer -> producer.producerId() == committed.producerId())
+                .findFirst()
+                .ifPresentOrElse(
+                        known -> follow(search, ResumeDecision.of(committed, known), known.producerEpoch()),
+                        () -> askForEndOfTarget(
+                                search.partition(),
+                                (end, failure) ->
+                                        onAnswer(search, failure, () -> decideByEnd(search, committed, end.offset()))));
+    }
+
+    /** Old timestamps are enough for a target to forget a producer. */
+    private void decideByEnd(Search search, ResumePoint committed, long end) {
+        follow(search, ResumeDecision.ofForgotten(committed, end), -1);
+    }
+
+    private void follow(Search search, ResumeDecision decision, int epoch) {
+        if (!decision.isKnown()) {
+            startAtLeastOnce(search, epoch, decision.reason());
+        } else if (decision.present() == 0) {
+            start(search, search.from(), search.committed().orElseThrow(), epoch);
+        } else {
+            compare(search, search.committed().orElseThrow(), epoch, decision.present());
+        }
+    }
+
+    /** Asks for all that are to be asked for within a moment; does not block, whatever the target lacks. */
+    private void askForEndOfTarget(TopicPartition of, BiConsumer<ListOffsetsResultInfo, Throwable> onAnswer) {
+        endQuestions.add(new EndQuestion(of, onAnswer));
+        if (areEndsAsked.compareAndSet(false, true)) {
+            execute(this::askForEndsOfTarget, SHORT_PAUSE_MS);
+        }
+    }
+
+    private void askForEndsOfTarget() {
+        areEndsAsked.set(false);
+        List<EndQuestion> questions = new ArrayList<>();
+        for (EndQuestion next = endQuestions.poll(); next != null; next = endQuestions.poll()) {
+            questions.add(next);
+        }
+        TopicNames names = clients.copies().names();
+        Set<TopicPartition> partitions =
+                names.onTarget(questions.stream().map(EndQuestion::partition).toList());
+        ListOffsetsResult answer =
+                clients.copies().target().listOffsets(Clusters.specs(partitions, OffsetSpec.latest()));
+        questions.forEach(question -> answer.partitionResult(names.onTarget(question.partition()))
+                .whenComplete(
+                        (end, failure) -> execute(() -> question.onAnswer().accept(end, failure), 0)));
+    }
+
+    @Override
+    public boolean isWaitingForSource(TopicPartition partition) {
+        return waitingForSource.contains(partition);
+    }
+
+    /** What the target has of our numbers must be the last of its records, and the next ones of the source. */
+    private void compare(Search search, ResumePoint committed, int epoch, long present) {
+        TopicPartition partition = search.partition();
+        long end =
+                clients.copies().offsets(Set.of(partition), OffsetSpec.latest()).get(partition);
+        Optional<OffsetAndMetadata> after = end < present
+                ? Optional.empty()
+                : withComparison(comparison ->
+                        comparison.positionAfter(partition, search.from().offset(), end - present, present));
+        if (after.isPresent()) {
+            LOG.info(
+                    "{}: the target has {} after the committed offset {}, and they are left out",
+                    partition,
+                    Words.count(present, "record"),
+                    search.from().offset());
+            start(search, after.get(), committed.after(present, after.get().offset(), end), epoch);
+        } else {
+            onDifference(search.differing(), epoch, present);
+        }
+    }
+
+    private void onDifference(Search search, int epoch, long present) {
+        if (System.nanoTime() - search.differsSinceNanos().orElseThrow() < PATIENCE_NANOS) {
+            findAgain(search, PAUSE_MS);
+        } else {
+            startAtLeastOnce(
+                    search,
+                    epoch,
+                    "the last " + Words.count(present, "record") + " of the target are not those of the source from"
+                            + " there on: another program writes to the topic, or records were deleted; up to "
+                            + present + " may be written twice");
+        }
+    }
+
+    private <T> T withComparison(java.util.function.Function<RecordComparison, T> use) {
+        RecordComparison idle = idleComparisons.poll();
+        RecordComparison comparison = idle == null ? clients.comparison().get() : idle;
+        try {
+            return use.apply(comparison);
+        } finally {
+            idleComparisons.add(comparison);
+        }
+    }
+
+    /** Of a compacted topic the next process may find other records after the offset, so each has its own numbers. */
+    private void start(Search search, OffsetAndMetadata from, ResumePoint numbers, int epoch) {
+        if (isCompacted(search.partition().topic())) {
+            startWithNewNumbers(search.movedTo(from).with(Optional.of(numbers)), epoch);
+        } else {
+            own.note(search.partition(), numbers);
+            search.onFound().accept(new Start(from, numbers, false));
+        }
+    }
+
+    private boolean isCompacted(String topic) {
+        try {
+            return TopicSettings.cleanupPolicies(Clusters.await(settings.get(topic)))
+                    .contains(TopicConfig.CLEANUP_POLICY_COMPACT);
+        } catch (ExecutionException e) {
+            LOG.debug("Cannot read the settings of topic {}", topic, e);
+            return true; // which is right in either case
+        }
+    }
+
+    private void startAtLeastOnce(Search search, int epoch, String reason) {
+        LOG.warn(
+                "Topic {} partition {}: records after the committed offset {} may be written twice, those that a former"
+                        + " process wrote and did not commit: {}",
+                search.partition().topic(),
+                search.partition().partition(),
+                search.from().offset(),
+                reason);
+        startWithNewNumbers(search, epoch);
+    }
+
+    /**
+     * The numbers are committed with where the target ends: what is there after that, this process has written.
+     *
+     * @param epochAtTarget of the committed producer id, or -1
+     */
+    private void startWithNewNumbers(Search search, int epochAtTarget) {
+        if (mode == ResumeMode.AT_LEAST_ONCE) {
+            startWithNewNumbers(search, epochAtTarget, ResumePoint.UNKNOWN);
+            return;
+        }
+        askForEndOfTarget(search.partition(), (end, failure) -> {
+            if (failure instanceof RetriableException) {
+                clients.onMissing().accept(search.partition());
+                execute(() -> startWithNewNumbers(search, epochAtTarget), PAUSE_MS);
+            } else {
+                startWithNewNumbers(search, epochAtTarget, failure == null ? end.offset() : ResumePoint.UNKNOWN);
+            }
+        });
+    }
+
+    private void startWithNewNumbers(Search search, int epochAtTarget, long targetEnd) {
+        long offset = search.from().offset();
+        Optional<ResumePoint> numbers = search.committed()
+                .filter(committed -> Math.max(committed.epoch(), epochAtTarget) < Short.MAX_VALUE)
+                .map(committed -> new ResumePoint(
+                        committed.producerId(),
+                        (short) (Math.max(committed.epoch(), epochAtTarget) + 1),
+                        0,
+                        offset,
+                        targetEnd))
+                .or(() -> own.next(search.partition(), offset, targetEnd));
+        if (numbers.isEmpty()) {
+            execute(() -> startWithNewNumbers(search, epochAtTarget, targetEnd), SHORT_PAUSE_MS);
+            return;
+        }
+        own.note(search.partition(), numbers.get());
+        search.onFound().accept(new Start(search.from(), numbers.get(), true));
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+        try {
+            if (threads.awaitTermination(1, TimeUnit.SECONDS)) {
+                new ArrayList<>(idleComparisons).forEach(RecordComparison::close);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package dev.millrace.mirror.resume;
+
+import dev.millrace.client.raw.RawProducer;
+import dev.millrace.client.raw.RawProducerId;
+import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
+import dev.millrace.mirror.text.MirrorException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * New numbers for a partition's records: the producer's own id, and an epoch of it that the partition has not had. All
+ * members of the group in this process share it.
+ *
+ * <p><b>Threads:</b> any.
+ */
+public final class NewProducerEpochs {
+    private final RawProducer producer;
+    /** The last epoch of the producer's own id that a partition has got: none may be given twice. */
+    private final Map<TopicPartition, Integer> epochs = new ConcurrentHashMap<>();
+
+    public NewProducerEpochs(RawProducer producer) {
+        this.producer = producer;
+    }
+
+    /**
+     * Those of the record at this source offset; empty as long as the target has not given the producer an id.
+     *
+     * @param targetOffset as {@link ResumePoint} has it
+     * @throws MirrorException when no epoch is left
+     */
+    public Optional<ResumePoint> next(TopicPartition partition, long offset, long targetOffset) {
+        RawProducerId own = producer.idOrNull();
+        if (own == null) {
+            return Optional.empty();
+        }
+        int epoch = epochs.merge(partition, own.epoch() + 1, (last, first) -> Math.max(last + 1, first));
+        if (epoch > Short.MAX_VALUE) {
+            throw MirrorException.failed(partition + " has used up the epochs of producer id " + own.id()
+                    + "; start the mirror again to get another id");
+        }
+        return Optional.of(new ResumePoint(own.id(), (short) epoch, 0, offset, targetOffset));
+    }
+
+    /** The partition has got these numbers, wherever they come from. */
+    void note(TopicPartition partition, ResumePoint numbers) {
+        RawProducerId own = producer.idOrNull();
+        if (own != null && own.id() == numbers.producerId()) {
+            epochs.merge(partition, (int) numbers.epoch(), Math::max);
+        }
+    }
+}

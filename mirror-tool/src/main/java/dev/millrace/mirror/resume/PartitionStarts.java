@@ -1,0 +1,222 @@
+package dev.millrace.mirror.resume;
+
+import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
+import dev.millrace.mirror.progress.CommitParts;
+import dev.millrace.mirror.progress.SourcePositions;
+import dev.millrace.mirror.resume.ExactResume.Search;
+import dev.millrace.mirror.resume.ExactResume.Start;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Predicate;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The partitions that a member owns and does not copy yet: each waits until its former copy in this process has come to
+ * its end, until {@link ExactResume} has found out where to begin, and until new numbers, what it leaves out, or where it
+ * goes on after another topic had the name, are committed. Each begins by itself, whatever the others wait for.
+ *
+ * <p><b>Threads:</b> the member's; {@code found} is filled by others.
+ */
+public final class PartitionStarts {
+    private static final Logger LOG = LoggerFactory.getLogger(PartitionStarts.class);
+
+    private final Consumer<?, ?> consumer;
+    private final Optional<Finder> finder;
+    private final Metadata metadata;
+    private final Predicate<TopicPartition> isNews;
+    private final Begin begin;
+    private final Map<TopicPartition, Waiting> waiting = new HashMap<>();
+    private final Queue<Runnable> found = new ConcurrentLinkedQueue<>();
+    private boolean isCommitting;
+    /** After a commit that failed: one partition whose topic is gone would keep all others from being committed. */
+    private boolean commitsSingly;
+
+    /** Finds out where to begin. */
+    public interface Finder extends AutoCloseable {
+        /** Returns at once; tells each search what was found, in any thread. */
+        void find(List<Search> searches);
+
+        /** Whether the source has not told yet what is needed of it. */
+        default boolean isWaitingForSource(TopicPartition partition) {
+            return false;
+        }
+
+        /** Ends the searches. */
+        @Override
+        default void close() {}
+    }
+
+    /** Adds to a position what is committed with it. */
+    public interface Metadata {
+        OffsetAndMetadata addTo(
+                TopicPartition partition, OffsetAndMetadata position, Uuid topicId, Optional<ResumePoint> numbers);
+    }
+
+    /** Begins to copy. */
+    public interface Begin {
+        void begin(TopicPartition partition, SourcePositions.Start from, Optional<ResumePoint> numbers);
+    }
+
+    private static final class Waiting {
+        private final SourcePositions.Start from;
+        private boolean isAsked;
+        private Start toCommit;
+        private int commits;
+
+        Waiting(SourcePositions.Start from) {
+            this.from = from;
+        }
+    }
+
+    /**
+     * @param finder without it, partitions begin where they are added to begin, at once and without numbers
+     * @param isNews whether the metadata of a partition's position is other than committed, though the position is not
+     */
+    public PartitionStarts(
+            Consumer<?, ?> consumer,
+            Optional<Finder> finder,
+            Metadata metadata,
+            Predicate<TopicPartition> isNews,
+            Begin begin) {
+        this.isNews = isNews;
+        this.consumer = consumer;
+        this.finder = finder;
+        this.metadata = metadata;
+        this.begin = begin;
+    }
+
+    public void add(Map<TopicPartition, SourcePositions.Start> partitions) {
+        partitions.forEach((partition, from) -> {
+            if (finder.isEmpty()) {
+                begin.begin(partition, from, Optional.empty());
+            } else {
+                waiting.put(partition, new Waiting(from));
+            }
+        });
+    }
+
+    public void remove(Collection<TopicPartition> partitions) {
+        waiting.keySet().removeAll(partitions);
+    }
+
+    public boolean isEmpty() {
+        return waiting.isEmpty();
+    }
+
+    public Set<TopicPartition> partitions() {
+        return waiting.keySet();
+    }
+
+    /** Those for which the target has to say something first, and where they are to begin; a copy. */
+    public Map<TopicPartition, Long> waitingForTarget() {
+        Map<TopicPartition, Long> positions = new HashMap<>();
+        waiting.forEach((partition, next) -> {
+            if (next.toCommit == null && !finder.orElseThrow().isWaitingForSource(partition)) {
+                positions.put(partition, next.from.offset());
+            }
+        });
+        return positions;
+    }
+
+    /**
+     * Takes each partition a step further, if it can be; does not block.
+     *
+     * @param isFree whether no former copy of the partition has records without an outcome, and the target's topic is known
+     */
+    public void advance(Predicate<TopicPartition> isFree) {
+        List<Search> searches = new ArrayList<>();
+        waiting.forEach((partition, next) -> {
+            if (!next.isAsked && isFree.test(partition)) {
+                next.isAsked = true;
+                searches.add(
+                        new Search(partition, next.from, start -> found.add(() -> onFound(partition, next, start))));
+            }
+        });
+        if (!searches.isEmpty()) {
+            finder.orElseThrow().find(searches);
+        }
+        for (Runnable next = found.poll(); next != null; next = found.poll()) {
+            next.run();
+        }
+        commitNewNumbers();
+    }
+
+    private void onFound(TopicPartition partition, Waiting of, Start start) {
+        if (!isStillWaiting(partition, of)) {
+            return; // given up meanwhile
+        }
+        // It may be long until the next record comes, and by then the target may have forgotten what is left out now.
+        boolean leavesOut = start.from().offset() != of.from.offset();
+        if (start.isNew() || leavesOut || of.from.isRestored() || isNews.test(partition)) {
+            of.toCommit = start;
+        } else {
+            begin(partition, of, start);
+        }
+    }
+
+    private void commitNewNumbers() {
+        if (isCommitting) {
+            return;
+        }
+        Map<TopicPartition, Waiting> committing = new HashMap<>();
+        waiting.entrySet().stream()
+                .filter(next -> next.getValue().toCommit != null)
+                .sorted(Comparator.comparingInt(next -> next.getValue().commits))
+                .limit(commitsSingly ? 1 : CommitParts.MAX_POSITIONS)
+                .forEach(next -> committing.put(next.getKey(), next.getValue()));
+        if (!committing.isEmpty()) {
+            commit(committing);
+        }
+    }
+
+    private void commit(Map<TopicPartition, Waiting> committing) {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+        committing.forEach((partition, next) -> {
+            next.commits++;
+            positions.put(
+                    partition,
+                    metadata.addTo(
+                            partition,
+                            next.toCommit.from(),
+                            next.from.topicId(),
+                            Optional.of(next.toCommit.numbers())));
+        });
+        isCommitting = true;
+        consumer.commitAsync(positions, (unused, failure) -> {
+            isCommitting = false;
+            commitsSingly = failure != null;
+            if (failure != null) {
+                LOG.debug("Could not commit the numbers of {}; will try again", positions.keySet(), failure);
+                return;
+            }
+            committing.forEach((partition, next) -> {
+                if (isStillWaiting(partition, next)) {
+                    begin(partition, next, next.toCommit);
+                }
+            });
+        });
+    }
+
+    @SuppressWarnings("ReferenceEquality") // it may have been given up and assigned again
+    private boolean isStillWaiting(TopicPartition partition, Waiting of) {
+        return waiting.get(partition) == of;
+    }
+
+    private void begin(TopicPartition partition, Waiting of, Start start) {
+        waiting.remove(partition);
+        begin.begin(partition, of.from.movedTo(start.from()), Optional.of(start.numbers()));
+    }
+}

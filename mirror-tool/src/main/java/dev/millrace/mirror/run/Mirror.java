@@ -1,0 +1,452 @@
+package dev.millrace.mirror.run;
+
+import dev.millrace.mirror.cluster.ClusterProbe;
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.cluster.CopiesOnTarget;
+import dev.millrace.mirror.cluster.LogSizes;
+import dev.millrace.mirror.cluster.MatchingTopics;
+import dev.millrace.mirror.cluster.PausedEnds;
+import dev.millrace.mirror.config.DerivedConfigs;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.config.MirrorPolicies;
+import dev.millrace.mirror.config.PartitionSizes;
+import dev.millrace.mirror.config.ResumeMode;
+import dev.millrace.mirror.control.Lifecycle;
+import dev.millrace.mirror.control.Timers;
+import dev.millrace.mirror.control.TopicControls;
+import dev.millrace.mirror.copy.RunningMirror;
+import dev.millrace.mirror.fetch.FetchSettings;
+import dev.millrace.mirror.groups.GroupSync;
+import dev.millrace.mirror.member.Member;
+import dev.millrace.mirror.member.MirrorMembers;
+import dev.millrace.mirror.member.SourceGroupMembers;
+import dev.millrace.mirror.member.TargetGroupMembers;
+import dev.millrace.mirror.progress.CommitForm;
+import dev.millrace.mirror.progress.CopiedOffsets;
+import dev.millrace.mirror.progress.CopiedTopics;
+import dev.millrace.mirror.progress.FirstStart;
+import dev.millrace.mirror.progress.FormerProgress;
+import dev.millrace.mirror.progress.MirrorGroup;
+import dev.millrace.mirror.progress.MirrorPositions;
+import dev.millrace.mirror.progress.ProgressConflict;
+import dev.millrace.mirror.progress.SourceChanges;
+import dev.millrace.mirror.progress.SourceGaps;
+import dev.millrace.mirror.progress.TopicIdentities;
+import dev.millrace.mirror.refused.DeadLetters;
+import dev.millrace.mirror.refused.RefusedRecordReport;
+import dev.millrace.mirror.resume.ForeignPositions;
+import dev.millrace.mirror.status.MirrorObserver;
+import dev.millrace.mirror.status.MirrorStatus;
+import dev.millrace.mirror.status.MirrorTotals;
+import dev.millrace.mirror.text.MirrorException;
+import dev.millrace.mirror.text.Words;
+import dev.millrace.mirror.topics.ClusterSync;
+import dev.millrace.mirror.topics.LargestRecord;
+import dev.millrace.mirror.topics.RefusedTopics;
+import dev.millrace.mirror.topics.SubscribedTopics;
+import dev.millrace.mirror.topics.TargetDiagnosis;
+import dev.millrace.mirror.topics.TargetPartitions;
+import dev.millrace.mirror.topics.TargetTopics;
+import dev.millrace.mirror.topics.TargetWatch;
+import dev.millrace.mirror.topics.TopicLimits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+
+/**
+ * Mirrors topics from one cluster to another: {@link Member}s of a group feed one shared producer.
+ *
+ * <p>It runs until it is stopped or something fails. A failure of any part stops the whole mirror, and {@link #run}
+ * throws it: a mirror that continued with fewer threads would look healthy.
+ *
+ * <p><b>Threads:</b> one thread calls {@link #run}, once; any thread may call the rest.
+ */
+public final class Mirror {
+    private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(1);
+    /** Longer than a thread waits for its records, so that the thread gives up first and names their partitions. */
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
+
+    private static final Duration PRODUCER_CLOSE_TIMEOUT = Duration.ofSeconds(5);
+    /** Without a time-out an admin client waits for open answers, even from a cluster that is down. */
+    private static final Duration ADMIN_CLOSE_TIMEOUT = Duration.ofSeconds(1);
+
+    private final MirrorConfig config;
+    private final MirrorObserver observer;
+    private final Lifecycle lifecycle;
+    /** Written before the consumer threads start. */
+    private String targetId = "";
+
+    private final CopiedTopics copied = new CopiedTopics();
+    private final SourceGaps gaps;
+    private final RefusedRecordReport refused;
+    private final RefusedTopics refusedTopics;
+    private final Monitor monitor;
+    private final TopicControls controls = new TopicControls();
+    private final PausedEnds pausedEnds = new PausedEnds();
+
+    public Mirror(MirrorConfig config, MirrorObserver observer) {
+        this.config = config;
+        this.observer = observer;
+        this.lifecycle = new Lifecycle(memberCount());
+        this.gaps = new SourceGaps(config.policies().onGap());
+        this.refused = new RefusedRecordReport(config.policies().onRefused());
+        this.refusedTopics = new RefusedTopics(config);
+        this.monitor = new Monitor(lifecycle, controls, config, gaps, refused, refusedTopics);
+    }
+
+    /**
+     * Mirrors until {@link #stop}; then returns within about 40 s, when all sent records are acknowledged and
+     * committed. Waits for the clusters and for topics as {@link MirrorPolicies} say.
+     *
+     * @throws MirrorException when a cluster does not answer, nothing matches, or a record could not be written
+     */
+    public void run() {
+        StartWait start =
+                new StartWait(config.policies().waitAtStart(), lifecycle, System::nanoTime, monitor::onWaiting);
+        Admin source = start.repeat(() -> Clusters.connect("source", DerivedConfigs.admin(config.consumer())));
+        if (source != null) {
+            try {
+                run(source, start);
+            } finally {
+                source.close(ADMIN_CLOSE_TIMEOUT);
+            }
+        }
+        throwIfFailed(lifecycle.failureOrNull());
+    }
+
+    private void run(Admin source, StartWait start) {
+        Admin target = start.repeat(() -> Clusters.connect("target", DerivedConfigs.admin(config.producer())));
+        if (target != null) {
+            try {
+                run(source, target, start);
+            } finally {
+                target.close(ADMIN_CLOSE_TIMEOUT);
+            }
+        }
+    }
+
+    private void run(Admin source, Admin target, StartWait start) {
+        String sourceId = start.repeat(() -> Clusters.clusterId(source, config.consumer()));
+        String idOfTarget = sourceId == null ? null : start.repeat(() -> Clusters.clusterId(target, config.producer()));
+        if (idOfTarget == null) {
+            return;
+        }
+        targetId = idOfTarget;
+        Clusters.checkDistinct(sourceId, targetId);
+        MatchingTopics matching =
+                start.repeat(() -> MatchingTopics.ask(source, config).requireSome());
+        if (matching == null) {
+            return;
+        }
+        refusedTopics.update(matching);
+        Set<String> topics = matching.mirrored();
+        try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, config)) {
+            opposite.check();
+            String groupOnTarget = config.consumer()
+                    .getOrDefault(ConsumerConfig.GROUP_ID_CONFIG, MirrorGroup.defaultNameOnTarget(sourceId))
+                    .toString();
+            Map<String, Object> consumer = start.repeat(() -> prepareGroup(source, target, groupOnTarget));
+            if (consumer == null) {
+                return;
+            }
+            refusedTopics.tellOfNamesWithoutTopic(topics);
+            observer.onStarted(topics);
+            opposite.watch(lifecycle::fail);
+            try (JmxBeans jmx = new JmxBeans(
+                            consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString());
+                    refused;
+                    TopicIdentities identities = new TopicIdentities(names -> Clusters.topicIdsInTime(source, names))) {
+                jmx.show("SourceGaps", gaps);
+                jmx.show("RefusedRecords", refused);
+                jmx.show("Mirror", new MirrorBean(monitor::status));
+                identities.watch();
+                CommitForm form = new CommitForm(config, targetId, identities::ofMissing, copied);
+                MirrorPositions progress =
+                        start.repeat(() -> MirrorPositions.read(config, source, target, sourceId, targetId));
+                if (progress == null) {
+                    return;
+                }
+                new ForeignPositions(config, source, target).tell(progress);
+                Set<TopicPartition> unplaced =
+                        start.repeat(() -> new FirstStart(form, source, consumer).place(topics, progress, identities));
+                if (unplaced == null) {
+                    return;
+                }
+                PartitionSizes sizes = new LogSizes("source", source);
+                Groups groups = new Groups(
+                        DerivedConfigs.withSizes(consumer, isExactlyOnce() ? sizes.ofCopies(config.names()) : sizes),
+                        groupOnTarget,
+                        form,
+                        unplaced);
+                runWithTarget(groups, new SourceChanges(gaps, identities), topics, source, target);
+            }
+        }
+    }
+
+    /**
+     * Where progress is kept.
+     *
+     * @param consumer configuration with the group on the source
+     * @param onTarget the group there, for exactly once
+     * @param form of what is committed to them
+     * @param unplaced as {@link FirstStart#place} returns them
+     */
+    private record Groups(
+            Map<String, Object> consumer, String onTarget, CommitForm form, Set<TopicPartition> unplaced) {}
+
+    private boolean isExactlyOnce() {
+        return config.policies().resume() == ResumeMode.EXACTLY_ONCE;
+    }
+
+    private Map<String, Object> prepareGroup(Admin source, Admin target, String groupOnTarget) {
+        Map<String, Object> consumer = withSourceGroup();
+        if (isExactlyOnce()) {
+            String group = consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
+            ProgressConflict.requireNoMembers(
+                    group,
+                    source.describeConsumerGroups(List.of(group))
+                            .describedGroups()
+                            .get(group));
+            new FormerProgress(config, targetId, groupOnTarget, true).check(target);
+        } else {
+            ProgressConflict.requireNoProgress(
+                    groupOnTarget,
+                    target.listConsumerGroupOffsets(groupOnTarget).partitionsToOffsetAndMetadata(),
+                    MirrorGroup.mark(targetId));
+            String group = consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
+            new FormerProgress(config, targetId, group, false).check(source);
+        }
+        return consumer;
+    }
+
+    private Map<String, Object> withSourceGroup() {
+        return config.consumer().containsKey(ConsumerConfig.GROUP_ID_CONFIG)
+                ? config.consumer()
+                : MirrorGroup.withGroup(config.consumer(), MirrorGroup.defaultName(targetId));
+    }
+
+    private void runWithTarget(Groups groups, SourceChanges changes, Set<String> matching, Admin source, Admin target) {
+        CopiesOnTarget copies = new CopiesOnTarget(target, config.names());
+        AtomicReference<TargetPartitions> prepared = new AtomicReference<>();
+        TargetTopics topics = new TargetTopics(
+                source,
+                copies,
+                config.policies().sync().excludedSettings(),
+                topic -> prepared.get().isCopied(topic));
+        ScheduledExecutorService preparing = Timers.daemon("mirror-target");
+        ScheduledExecutorService watching = Timers.daemon("mirror-watch");
+        try {
+            TargetPartitions partitions =
+                    new TargetPartitions(topics, lifecycle::fail, refusedTopics, copied, preparing, System::nanoTime);
+            prepared.set(partitions);
+            TargetWatch watch = new TargetWatch(
+                    new TargetDiagnosis(copies, partitions)::findCause,
+                    refusedTopics::isRefusedByTarget,
+                    config.policies().waitForTarget(),
+                    lifecycle::fail,
+                    monitor::partitionCounters);
+            // All together, before members ask for theirs; what fails is tried again, and told, when a member has it.
+            preparing.execute(() -> topics.prepare(withoutProgress(matching, groups, source)));
+            Timers.repeat(preparing, partitions::prepareWanted, lifecycle::fail);
+            Timers.repeat(preparing, partitions::lookIfDue, lifecycle::fail);
+            Timers.repeat(watching, () -> watch.look(System.nanoTime()), lifecycle::fail);
+            Timers.repeat(watching, () -> monitor.look(System.nanoTime()), lifecycle::fail);
+            Timers.repeat(preparing, () -> refusedTopics.lookIfDue(source, System.nanoTime()), lifecycle::fail);
+            IsolationLevel isolation = FetchSettings.isolation(new ConsumerConfig(config.consumer()));
+            Timers.repeat(
+                    watching,
+                    () -> pausedEnds.ask(source, isolation, monitor.pausedPartitions(), System.nanoTime()),
+                    lifecycle::fail);
+            MirrorConfig sized = LargestRecord.of(config, target).addTo(config);
+            MirrorMembers.Shared shared = new MirrorMembers.Shared(
+                    changes, groups.unplaced, partitions, watch, topicLimits(target), source, copies);
+            String ownGroup = isExactlyOnce()
+                    ? groups.onTarget
+                    : groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString();
+            try (GroupSync sync = GroupSync.startOrNull(config, ownGroup, source, target);
+                    ClusterSync ofClusters = new ClusterSync(config, source, copies)) {
+                ofClusters.start();
+                RunningMirror running = new RunningMirror(
+                        sized,
+                        lifecycle,
+                        groups.form,
+                        observer,
+                        controls,
+                        pausedEnds,
+                        sync == null ? CopiedOffsets.NONE : sync.offsets());
+                if (isExactlyOnce()) {
+                    SubscribedTopics subscribed = new SubscribedTopics(
+                            () -> Clusters.partitionCounts(
+                                    source, MatchingTopics.ask(source, config).mirrored()),
+                            topics,
+                            refusedTopics,
+                            lifecycle::fail,
+                            topicInterval());
+                    Timers.repeat(preparing, () -> subscribed.refreshIfDue(System.nanoTime()), lifecycle::fail);
+                    runThreads(
+                            new TargetGroupMembers(running, groups.consumer, groups.onTarget, subscribed, shared),
+                            ownGroup,
+                            shared);
+                } else {
+                    Timers.repeat(watching, () -> refused.reportEachMinute(System.nanoTime()), lifecycle::fail);
+                    try (DeadLetters letters = new DeadLetters(config.policies().onRefused(), source, target, config)) {
+                        runThreads(
+                                new SourceGroupMembers(running, groups.consumer, shared, refused, letters),
+                                ownGroup,
+                                shared);
+                    }
+                }
+            }
+        } finally {
+            preparing.shutdownNow();
+            watching.shutdownNow();
+        }
+    }
+
+    /**
+     * Those of the topics that are created if the target lacks them. With exactly once progress goes with its topic, and
+     * the group needs the topics.
+     */
+    private Set<String> withoutProgress(Set<String> matching, Groups groups, Admin source) {
+        if (isExactlyOnce()) {
+            return matching;
+        }
+        Set<String> topics = new TreeSet<>(matching);
+        Map<TopicPartition, OffsetAndMetadata> committed = Clusters.awaitUnchecked(source.listConsumerGroupOffsets(
+                        groups.consumer.get(ConsumerConfig.GROUP_ID_CONFIG).toString())
+                .partitionsToOffsetAndMetadata());
+        committed.forEach((partition, position) -> {
+            if (position != null) {
+                topics.remove(partition.topic());
+            }
+        });
+        return topics;
+    }
+
+    private void runThreads(MirrorMembers group, String name, MirrorMembers.Shared shared) {
+        List<Member> created = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        try {
+            for (int i = 0; i < memberCount(); i++) {
+                created.add(group.create(i));
+            }
+            monitor.onCopying(parts(List.copyOf(created), group, name, shared));
+            for (Member member : created) {
+                Thread thread = new Thread(member, "mirror-" + threads.size());
+                threads.add(thread);
+                thread.start();
+            }
+            while (!lifecycle.awaitStop(PROGRESS_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
+                observer.onProgress(monitor.totals(), monitor.catchUpSeconds());
+            }
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
+        } finally {
+            lifecycle.stop();
+            boolean ended = join(threads, STOP_TIMEOUT);
+            monitor.tellBytes();
+            group.closeProducer(PRODUCER_CLOSE_TIMEOUT); // Wakes threads that still wait in send.
+            if (!ended && !join(threads, PRODUCER_CLOSE_TIMEOUT)) {
+                lifecycle.fail(MirrorException.failed(
+                        "Some threads have not stopped in time; their last records are not committed"
+                                + " and will be mirrored again"));
+            }
+            observer.onFinished(Monitor.totals(created));
+        }
+    }
+
+    private Monitor.Parts parts(List<Member> members, MirrorMembers group, String name, MirrorMembers.Shared shared) {
+        long now = System.nanoTime();
+        int maxPollMs = new ConsumerConfig(config.consumer()).getInt(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG);
+        return new Monitor.Parts(
+                members,
+                name,
+                group,
+                shared.watch(),
+                shared.changes().identities(),
+                new ClusterProbe("source", shared.source(), now),
+                new ClusterProbe("target", shared.copies().target(), now),
+                TimeUnit.MILLISECONDS.toNanos(maxPollMs));
+    }
+
+    /** The members of the group in this process, each with a consumer. */
+    private int memberCount() {
+        return config.mode().isFetching() ? 1 : config.threads();
+    }
+
+    /** How soon a new topic is mirrored. */
+    private Duration topicInterval() {
+        return Duration.ofMillis(new ConsumerConfig(config.consumer()).getLong(ConsumerConfig.METADATA_MAX_AGE_CONFIG));
+    }
+
+    private TopicLimits topicLimits(Admin target) {
+        ProducerConfig producer = new ProducerConfig(config.producer());
+        long memory = producer.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG);
+        return new TopicLimits(
+                target,
+                (int) Math.min(memory, producer.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG)),
+                Optional.ofNullable(config.producer().get(ProducerConfig.COMPRESSION_TYPE_CONFIG))
+                        .map(Object::toString));
+    }
+
+    /** Tells the mirror to stop: to wait for the records it has sent, commit, and end. Does not wait for that. */
+    public void stop() {
+        lifecycle.stop();
+    }
+
+    /** What would be left if the process ended now, for its user. Does not block. */
+    public String describeLeft() {
+        MirrorTotals totals = monitor.totals();
+        String next = switch (config.policies().resume()) {
+            case EXACT -> "the next start mirrors them, and leaves out those that the target has";
+            case EXACTLY_ONCE -> "the next start mirrors them, and all that was written since the last commit";
+            case AT_LEAST_ONCE ->
+                "the next start mirrors them, and what was written since the last commit a second time";
+        };
+        return Words.count(Math.max(0, totals.inFlight()), "record") + " of " + Words.count(totals.sent(), "record")
+                + " sent to the target are not known to be written; " + next;
+    }
+
+    /** What it does at the moment. Does not block. */
+    public MirrorStatus status() {
+        return monitor.status();
+    }
+
+    /** Pauses, resumes and throttles topics; also before it runs. */
+    public TopicControls controls() {
+        return controls;
+    }
+
+    /** Returns whether all threads have ended in time. */
+    private static boolean join(List<Thread> threads, Duration timeout) {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        try {
+            for (Thread thread : threads) {
+                thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())));
+            }
+            return threads.stream().noneMatch(Thread::isAlive);
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
+        }
+    }
+
+    private static void throwIfFailed(Throwable failure) {
+        if (failure != null) {
+            throw MirrorException.stopped(failure);
+        }
+    }
+}

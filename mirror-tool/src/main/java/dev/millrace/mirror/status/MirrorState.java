@@ -1,0 +1,20 @@
+package dev.millrace.mirror.status;
+
+import java.util.Locale;
+
+/** What a mirror does at the moment. */
+public enum MirrorState {
+    /** It waits for the clusters, for topics, or for the group. */
+    STARTING,
+    RUNNING,
+    /** It waits until what it has sent is acknowledged. */
+    STOPPING,
+    /** The same, because of a failure. */
+    FAILED;
+
+    /** In lower case. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,105 @@
+package dev.millrace.mirror.status;
+
+import dev.millrace.mirror.config.CopyMode;
+import dev.millrace.mirror.config.ResumeMode;
+import dev.millrace.mirror.config.TopicNames;
+import dev.millrace.mirror.control.ControlState;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a mirror does, at one moment. Its counts are of this process, since its start, and are read one after the other.
+ *
+ * @param condition how it is
+ * @param clusters from where to where it mirrors
+ * @param totals of all partitions
+ * @param catchUpSeconds until it has caught up, if its lag goes on to fall as in the last minute; 0 if it has; NaN if this
+ *     cannot be told
+ * @param partitions all that this process has ever owned, by topic and number
+ * @param members of the group in this process
+ * @param memory of the producer
+ * @param bytes in and out
+ * @param events what did not go as usual
+ * @param controls which topics are paused and throttled
+ */
+public record MirrorStatus(
+        Condition condition,
+        Clusters clusters,
+        MirrorTotals totals,
+        double catchUpSeconds,
+        List<PartitionStatus> partitions,
+        List<MemberStatus> members,
+        ProducerMemory memory,
+        Bytes bytes,
+        Events events,
+        ControlState controls) {
+    /**
+     * How a mirror is.
+     *
+     * @param failure why it does not work any more: it has failed, or hangs; empty if it works
+     * @param obstacle why it does not mirror all its partitions at the moment; empty if it does
+     */
+    public record Condition(
+            MirrorState state,
+            String failure,
+            String obstacle,
+            boolean isSourceAnswering,
+            boolean isTargetAnswering,
+            double upSeconds) {
+        public boolean isHealthy() {
+            return failure.isEmpty();
+        }
+
+        public boolean isReady() {
+            return obstacle.isEmpty();
+        }
+    }
+
+    /**
+     * From where to where it mirrors.
+     *
+     * @param source address of the cluster
+     * @param target address of the cluster
+     * @param names of the topics on the target
+     * @param group empty until it is known
+     * @param threads that feed the producer
+     */
+    public record Clusters(
+            String source,
+            String target,
+            TopicNames names,
+            String group,
+            CopyMode mode,
+            ResumeMode resume,
+            int threads) {}
+
+    /**
+     * The memory in which the producer keeps records until they are acknowledged.
+     *
+     * @param usedBytes of {@code buffer.memory}
+     * @param waitSeconds for which threads have waited for memory, added up
+     */
+    public record ProducerMemory(long usedBytes, long totalBytes, double waitSeconds) {}
+
+    /**
+     * Bytes of whole batches, compressed as they are.
+     *
+     * @param fetched from the source, to be copied; 0 if Kafka's consumer fetches
+     * @param written to the target
+     */
+    public record Bytes(long fetched, long written) {}
+
+    /**
+     * What did not go as usual.
+     *
+     * @param recreated partitions that began anew, because their topic was deleted from the source and created again
+     * @param refusedTopics how many topics cannot have their names on the target, and so are not mirrored
+     * @param stallSeconds for which partitions have stalled, added up
+     */
+    public record Events(
+            SourceGapsMXBean gaps,
+            long recreated,
+            RefusedRecordsMXBean refused,
+            int refusedTopics,
+            Map<StallCause, Double> stallSeconds) {}
+}

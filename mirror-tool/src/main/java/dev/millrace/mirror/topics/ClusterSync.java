@@ -1,0 +1,184 @@
+package dev.millrace.mirror.topics;
+
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.cluster.CopiesOnTarget;
+import dev.millrace.mirror.cluster.MatchingTopics;
+import dev.millrace.mirror.cluster.TopicReaders;
+import dev.millrace.mirror.config.MirrorConfig;
+import dev.millrace.mirror.config.SyncPolicy;
+import dev.millrace.mirror.config.SyncedPart;
+import dev.millrace.mirror.config.TopicNames;
+import dev.millrace.mirror.control.Timers;
+import dev.millrace.mirror.text.MirrorException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.acl.AccessControlEntryFilter;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclBindingFilter;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.errors.SecurityDisabledException;
+import org.apache.kafka.common.quota.ClientQuotaAlteration;
+import org.apache.kafka.common.quota.ClientQuotaEntity;
+import org.apache.kafka.common.quota.ClientQuotaFilter;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePatternFilter;
+import org.apache.kafka.common.resource.ResourceType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps on the target what a {@link SyncPolicy} asks for. It never removes an ACL or a quota there, for it cannot know
+ * whether it is the target's own. What does not succeed is told and tried again; records are mirrored nevertheless.
+ *
+ * <p><b>Threads:</b> a timer of its own. {@link #close} by that which runs the mirror.
+ */
+public final class ClusterSync implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ClusterSync.class);
+
+    private final MirrorConfig config;
+    private final Admin source;
+    private final Admin target;
+    private final TopicNames names;
+    private final SettingsSync settings;
+    private final ScheduledExecutorService timer = Timers.daemon("mirror-sync");
+    /** What was told last, by what it is of: a problem that lasts is told once. */
+    private final Map<String, String> told = new HashMap<>();
+
+    public ClusterSync(MirrorConfig config, Admin source, CopiesOnTarget copies) {
+        this.config = config;
+        this.source = source;
+        this.target = copies.target();
+        this.names = copies.names();
+        settings = new SettingsSync(config.policies().sync().excludedSettings(), source, copies, this::tell);
+    }
+
+    /** Starts, if there is something to keep. */
+    public void start() {
+        SyncPolicy policy = config.policies().sync();
+        if (!policy.parts().isEmpty()) {
+            timer.scheduleWithFixedDelay(
+                    () -> policy.parts().forEach(this::run),
+                    0,
+                    policy.interval().toNanos(),
+                    TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void run(SyncedPart part) {
+        try {
+            switch (part) {
+                case SETTINGS -> settings.run(topics());
+                case ACLS -> copyReaders(topics());
+                case QUOTAS -> copyQuotas();
+            }
+            told.remove(part.toString());
+        } catch (RuntimeException | Error failure) {
+            if (!timer.isShutdown()) { // else it is the interrupt
+                tell(
+                        part.toString(),
+                        "The " + part + " on the target cannot be kept like those on the source now; trying again: "
+                                + MirrorException.reason(failure));
+            }
+        }
+    }
+
+    private Set<String> topics() {
+        return MatchingTopics.ask(source, config).mirrored();
+    }
+
+    private void tell(String of, String problem) {
+        if (!problem.equals(told.put(of, problem))) {
+            LOG.warn("{}", problem);
+        }
+    }
+
+    private void copyReaders(Collection<String> topics) {
+        Set<AclBinding> missing = TopicReaders.of(topicAcls(source, "source"), topics, names);
+        missing.removeAll(topicAcls(target, "target"));
+        // What is denied comes first, so that nobody reads meanwhile what the source denies.
+        if (create(withPermission(missing, AclPermissionType.DENY))) {
+            create(withPermission(missing, AclPermissionType.ALLOW));
+        }
+    }
+
+    private static List<AclBinding> withPermission(Collection<AclBinding> acls, AclPermissionType permission) {
+        return acls.stream()
+                .filter(acl -> acl.entry().permissionType() == permission)
+                .toList();
+    }
+
+    /** Returns whether the target has taken all of them. */
+    private boolean create(List<AclBinding> acls) {
+        boolean areTaken = true;
+        for (List<AclBinding> batch : Clusters.batches(acls)) {
+            for (Map.Entry<AclBinding, KafkaFuture<Void>> answer :
+                    target.createAcls(batch).values().entrySet()) {
+                try {
+                    Clusters.await(answer.getValue());
+                    LOG.info("Created an ACL on the target, like the source: {}", answer.getKey());
+                } catch (ExecutionException e) {
+                    areTaken = false;
+                    tell(
+                            answer.getKey().toString(),
+                            "The target does not take an ACL of the source, " + answer.getKey() + ": "
+                                    + MirrorException.reason(e.getCause()));
+                }
+            }
+        }
+        return areTaken;
+    }
+
+    private static Collection<AclBinding> topicAcls(Admin cluster, String role) {
+        try {
+            return Clusters.awaitUnchecked(cluster.describeAcls(new AclBindingFilter(
+                            new ResourcePatternFilter(ResourceType.TOPIC, null, PatternType.ANY),
+                            AccessControlEntryFilter.ANY))
+                    .values());
+        } catch (SecurityDisabledException e) {
+            throw MirrorException.failed("the " + role + " cluster has no authorizer, and so no ACLs", e);
+        }
+    }
+
+    private void copyQuotas() {
+        Map<ClientQuotaEntity, Map<String, Double>> there = quotas(target);
+        Set<ClientQuotaAlteration> changes = new HashSet<>();
+        quotas(source).forEach((entity, limits) -> {
+            Map<String, Double> wanted = new HashMap<>(limits);
+            wanted.entrySet().removeAll(there.getOrDefault(entity, Map.of()).entrySet());
+            if (!wanted.isEmpty()) {
+                changes.add(new ClientQuotaAlteration(
+                        entity,
+                        wanted.entrySet().stream()
+                                .map(limit -> new ClientQuotaAlteration.Op(limit.getKey(), limit.getValue()))
+                                .toList()));
+            }
+        });
+        for (List<ClientQuotaAlteration> batch : Clusters.batches(changes)) {
+            Clusters.awaitUnchecked(target.alterClientQuotas(batch).all());
+            batch.forEach(change -> LOG.info("Set a quota on the target, like the source: {}", change));
+        }
+    }
+
+    /** Not those of addresses, from which other programs connect to each cluster. */
+    private static Map<ClientQuotaEntity, Map<String, Double>> quotas(Admin cluster) {
+        Map<ClientQuotaEntity, Map<String, Double>> quotas = new HashMap<>(Clusters.awaitUnchecked(
+                cluster.describeClientQuotas(ClientQuotaFilter.all()).entities()));
+        quotas.keySet().removeIf(entity -> entity.entries().containsKey(ClientQuotaEntity.IP));
+        return quotas;
+    }
+
+    /** What is on its way may still be done. */
+    @Override
+    public void close() {
+        timer.shutdownNow();
+    }
+}

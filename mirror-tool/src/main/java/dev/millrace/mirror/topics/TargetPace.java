@@ -1,0 +1,65 @@
+package dev.millrace.mirror.topics;
+
+import dev.millrace.mirror.status.PartitionCounters;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+
+/**
+ * What the target takes of all partitions, so that one that only waits for its turn on a slow link is known from one of
+ * which nothing is taken: while it waits, others have several times all acknowledged that they had in flight.
+ *
+ * <p><b>Threads:</b> one.
+ */
+final class TargetPace {
+    /** The producer serves partitions in turn, but the links to the leaders need not be equally busy. */
+    private static final int TURNS = 4;
+
+    private final Map<PartitionCounters, Turns> turns = new HashMap<>();
+    private long nowNanos;
+    private OptionalLong ackedNanos = OptionalLong.empty();
+    private OptionalLong overtookNanos = OptionalLong.empty();
+
+    /** What a partition had acknowledged and in flight when its turn began, which is the next after some others. */
+    private record Turns(long acked, long inFlight, int count, long sinceNanos, long latestAcked) {
+        boolean isOneOver(long nowAcked) {
+            return nowAcked - acked > inFlight;
+        }
+    }
+
+    /** Reads the counters. To be called about once a second. */
+    void look(Stream<PartitionCounters> all, long now) {
+        nowNanos = now;
+        all.forEach(this::look);
+    }
+
+    private void look(PartitionCounters of) {
+        long acked = of.acked();
+        Turns known = turns.get(of);
+        if (known != null && acked > known.latestAcked) {
+            ackedNanos = OptionalLong.of(nowNanos);
+        }
+        turns.put(of, next(known, of, acked));
+    }
+
+    private Turns next(Turns known, PartitionCounters of, long acked) {
+        if (known == null) {
+            return new Turns(acked, of.inFlight(), 0, nowNanos, acked);
+        }
+        if (!known.isOneOver(acked)) {
+            return new Turns(known.acked, known.inFlight, known.count, known.sinceNanos, acked);
+        }
+        if (known.count + 1 < TURNS) {
+            return new Turns(acked, of.inFlight(), known.count + 1, known.sinceNanos, acked);
+        }
+        overtookNanos = OptionalLong.of(Math.max(overtookNanos.orElse(known.sinceNanos), known.sinceNanos));
+        return new Turns(acked, of.inFlight(), 0, nowNanos, acked);
+    }
+
+    /** Whether a partition that waits since then may only wait for its turn: others go on, and have not overtaken it. */
+    boolean mayBeInTurn(long sinceNanos, long quietNanos) {
+        boolean doOthersGoOn = ackedNanos.isPresent() && nowNanos - ackedNanos.getAsLong() < quietNanos;
+        return doOthersGoOn && (overtookNanos.isEmpty() || sinceNanos > overtookNanos.getAsLong());
+    }
+}

@@ -1,0 +1,163 @@
+package dev.millrace.mirror.progress;
+
+import static dev.millrace.mirror.support.MirrorFixture.await;
+import static dev.millrace.mirror.support.MirrorFixture.get;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.millrace.mirror.cluster.Clusters;
+import dev.millrace.mirror.support.MirrorFixture;
+import dev.millrace.mirror.support.MirrorProcess;
+import dev.millrace.mirror.support.Numbered;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.NewPartitions;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** With {@code auto.offset.reset=latest} a mirror leaves out what was there before it, and nothing else. */
+@Timeout(180)
+class MirrorFromTheEndIT {
+    private static final Duration STOP = Duration.ofSeconds(40);
+
+    private static MirrorFixture clusters;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void startClusters() {
+        clusters = new MirrorFixture();
+    }
+
+    @AfterAll
+    static void stopClusters() {
+        clusters.close();
+    }
+
+    /** What appears is written to at once, before a mirror can know of it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"--mode=auto", "--mode=records", "--mode=consumer", "--resume=exactly-once"})
+    void shouldCopyTopicsAndPartitionsThatAppearFromTheirFirstRecord(String way) throws Exception {
+        String name = "appears" + way.replaceAll("[^a-z]+", "-");
+        TopicPartition old = new TopicPartition(name + "-old", 0);
+        clusters.source().createTopic(old.topic(), 1, 1, Map.of());
+        Numbered.write(clusters.source(), old, Numbered.values("before", 0, 10));
+        List<TopicPartition> later = new ArrayList<>();
+
+        try (MirrorProcess mirror = mirror(name, way)) {
+            await("it keeps where it begins", () -> isPlaced(name, old), mirror);
+            Numbered.write(clusters.source(), old, Numbered.values("r", 0, 10));
+            later.add(createTopic(name + "-while-it-runs"));
+            later.add(addPartition(old.topic(), 2));
+            await("all is copied", () -> areCopied(later) && clusters.mirrored(old.topic()) >= 20, mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+        later.add(createTopic(name + "-while-it-is-stopped"));
+        later.add(addPartition(old.topic(), 3));
+        try (MirrorProcess mirror = mirror(name, way)) {
+            await("all is copied", () -> areCopied(later), mirror);
+            assertThat(mirror.terminate().awaitExit(STOP)).as(mirror.output()).isZero();
+        }
+
+        for (TopicPartition partition : later) {
+            assertThat(Numbered.read(clusters.target(), partition))
+                    .as(partition.toString())
+                    .isEqualTo(Numbered.values("r", 0, 10));
+        }
+        assertThat(Numbered.read(clusters.target(), old)).isEqualTo(Numbered.values("r", 0, 10));
+        try (MirrorProcess verify = start("verify", name, way)) {
+            assertThat(verify.awaitExit(STOP)).as(verify.output()).isZero();
+            assertThat(verify.output())
+                    .contains("the target does not have the first 10 records of the source: the mirror may have begun")
+                    .doesNotContain("no longer");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--mode=auto", "--resume=exactly-once"})
+    void shouldLeaveOutWhatWasThereBeforeSeveralProcessesStartTogether(String way) throws Exception {
+        String name = "together" + way.replaceAll("[^a-z]+", "-");
+        clusters.source().createTopic(name, 20, 1, Map.of());
+        for (TopicPartition partition : Clusters.partitions(name, 20)) {
+            Numbered.write(clusters.source(), partition, Numbered.values("before", 0, 10));
+        }
+
+        try (MirrorProcess first = mirror(name, way);
+                MirrorProcess second = mirror(name, way)) {
+            await(
+                    "they keep where they begin",
+                    () -> Clusters.partitions(name, 20).stream().allMatch(partition -> isPlaced(name, partition)),
+                    first,
+                    second);
+            for (TopicPartition partition : Clusters.partitions(name, 20)) {
+                Numbered.write(clusters.source(), partition, Numbered.values("r", 0, 10));
+            }
+            await("all is copied", () -> clusters.mirrored(name) >= 200, first, second);
+            assertThat(first.terminate().awaitExit(STOP)).as(first.output()).isZero();
+            assertThat(second.terminate().awaitExit(STOP)).as(second.output()).isZero();
+        }
+
+        for (TopicPartition partition : Clusters.partitions(name, 20)) {
+            assertThat(Numbered.read(clusters.target(), partition))
+                    .as(partition.toString())
+                    .isEqualTo(Numbered.values("r", 0, 10));
+        }
+    }
+
+    private MirrorProcess mirror(String name, String way) throws IOException {
+        return start("run", name, way);
+    }
+
+    private MirrorProcess start(String command, String name, String way) throws IOException {
+        Path settings = Files.writeString(
+                folder.resolve("latest.properties"), "auto.offset.reset=latest\nmetadata.max.age.ms=2000\n");
+        return MirrorProcess.start(
+                command,
+                "--source=" + clusters.source().bootstrapServers(),
+                "--target=" + clusters.target().bootstrapServers(),
+                "--topics=" + name + ".*",
+                "--group=" + name,
+                "--consumer.config=" + settings,
+                way);
+    }
+
+    private static TopicPartition createTopic(String topic) {
+        clusters.source().createTopic(topic, 1, 1, Map.of());
+        TopicPartition partition = new TopicPartition(topic, 0);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 0, 10));
+        return partition;
+    }
+
+    private static TopicPartition addPartition(String topic, int count) {
+        get(clusters.source()
+                .admin()
+                .createPartitions(Map.of(topic, NewPartitions.increaseTo(count)))
+                .all());
+        TopicPartition partition = new TopicPartition(topic, count - 1);
+        Numbered.write(clusters.source(), partition, Numbered.values("r", 0, 10));
+        return partition;
+    }
+
+    /** At the source or at the target, as the mode is. */
+    private static boolean isPlaced(String group, TopicPartition partition) {
+        return clusters.positions(group).containsKey(partition)
+                || clusters.positionsOnTarget(group).containsKey(partition);
+    }
+
+    private static boolean areCopied(List<TopicPartition> partitions) {
+        return partitions.stream()
+                .allMatch(partition -> MirrorFixture.partitions(clusters.target(), partition.topic())
+                                > partition.partition()
+                        && clusters.mirroredByPartition(partition.topic()).get(partition) >= 10);
+    }
+}
