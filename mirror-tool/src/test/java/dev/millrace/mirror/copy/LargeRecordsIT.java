@@ -93,7 +93,7 @@ class LargeRecordsIT {
     @ParameterizedTest
     @EnumSource(CopyMode.class)
     void shouldLeaveOutOnlyWhatTheTargetsTopicRefuses(CopyMode mode) throws Exception {
-        String topic = mode + "-refused";
+        String topic = "refused-" + mode;
         clusters.source().createTopic(topic, 1, 1, Map.of("max.message.bytes", "10000000"));
         clusters.target().createTopic(topic, 1, 1, Map.of("max.message.bytes", "5000000"));
         write(topic, SMALL, LARGE, LARGER, SMALL, LARGE);
