@@ -1,5 +1,7 @@
 package dev.millrace.mirror;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -106,23 +108,30 @@ class MirrorArchitectureTest {
                     .that()
                     .resideInAPackage(MIRROR + leaf)
                     .should()
-                    .dependOnClassesThat(
-                            com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage(MIRROR + "..")
-                                    .and(com.tngtech.archunit.base.DescribedPredicate.not(
-                                            com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage(
-                                                    MIRROR + leaf))))
+                    .dependOnClassesThat(resideInAPackage(MIRROR + "..").and(not(resideInAPackage(MIRROR + leaf))))
                     .check(CLASSES);
         }
     }
 
     @Test
-    void shouldNameOptionsOfTheCommandLineInItsRoomOnly() {
+    void shouldParseTheCommandLineInTheRoomsOfItsCommandsOnly() {
         noClasses()
                 .that()
-                .resideOutsideOfPackage(MIRROR + ".cli")
+                .resideOutsideOfPackages(MIRROR + ".cli", MIRROR + ".demo")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("picocli..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void shouldNeedTheTestKitForTheDemoOnly() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(MIRROR + ".demo")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("dev.millrace.testkit..")
                 .check(CLASSES);
     }
 

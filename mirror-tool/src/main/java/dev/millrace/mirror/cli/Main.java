@@ -1,9 +1,9 @@
 package dev.millrace.mirror.cli;
 
 import dev.millrace.mirror.cluster.KafkaLogs;
-import dev.millrace.mirror.demo.DemoCommand;
 import dev.millrace.mirror.text.MirrorException;
 import java.io.PrintWriter;
+import java.util.ServiceLoader;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import picocli.CommandLine;
@@ -48,7 +48,7 @@ public final class Main implements Runnable {
      */
     static CommandLine commandLine(BiConsumer<Runnable, Supplier<String>> runOnSignal) {
         CommandLine.tracer().setLevel(CommandLine.TraceLevel.OFF); // Its warnings quote values: also passwords.
-        return new CommandLine(new Main())
+        CommandLine main = new CommandLine(new Main())
                 .addSubcommand(new RunCommand(runOnSignal))
                 .addSubcommand(new PlanCommand())
                 .addSubcommand(new VerifyCommand())
@@ -57,9 +57,9 @@ public final class Main implements Runnable {
                 .addSubcommand(new ResumeCommand())
                 .addSubcommand(new ThrottleCommand())
                 .addSubcommand(new FailoverCommand())
-                .addSubcommand(new TakeOverCommand())
-                .addSubcommand(new DemoCommand())
-                .addSubcommand(new HelpCommand())
+                .addSubcommand(new TakeOverCommand());
+        ServiceLoader.load(AddedCommand.class).forEach(main::addSubcommand);
+        return main.addSubcommand(new HelpCommand())
                 .setParameterExceptionHandler(Main::explainUsage)
                 .setExecutionExceptionHandler(Main::explainFailure);
     }

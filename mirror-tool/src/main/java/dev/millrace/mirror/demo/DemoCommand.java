@@ -1,5 +1,6 @@
 package dev.millrace.mirror.demo;
 
+import dev.millrace.mirror.cli.AddedCommand;
 import dev.millrace.mirror.cli.Logs;
 import dev.millrace.mirror.cli.OptionValues;
 import dev.millrace.mirror.cli.StandardOptions;
@@ -11,7 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
             "1:a target did not, or something failed",
             "2:the command line is wrong, or the report cannot be written to that file"
         })
-public final class DemoCommand implements Callable<Integer> {
+public final class DemoCommand implements AddedCommand {
     /** The number of a record fits into so many bytes. */
     private static final int MIN_SIZE = 20;
     /** What a broker accepts by default, minus the overhead of a record. */

@@ -1,0 +1,6 @@
+package dev.millrace.mirror.cli;
+
+import java.util.concurrent.Callable;
+
+/** A command that the {@code mirror} command has if a service of this type is on the class path, as the demo is. */
+public interface AddedCommand extends Callable<Integer> {}
