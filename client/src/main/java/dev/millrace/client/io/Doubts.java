@@ -17,7 +17,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Doubts {
     private static final Logger log = LoggerFactory.getLogger(Doubts.class);
-    private static final long NEVER = Long.MIN_VALUE / 2;
 
     private final OutstandingBatches outstanding;
     private final Sequences sequences;
@@ -27,10 +26,7 @@ final class Doubts {
     private boolean isSomethingOpen;
 
     /** When the leader has last told what it remembers, and for how long it does, since an attempt was left open. */
-    private long answeredMs = NEVER;
-
-    /** The same by the wall clock, which goes on while the machine is suspended. */
-    private long answeredWallMs = NEVER;
+    private final AnswerTime answered;
 
     /** The batch whose sequence the broker did not expect; null if there is no such gap. */
     private FinishedBatch unexpected;
@@ -42,6 +38,7 @@ final class Doubts {
         this.outstanding = outstanding;
         this.sequences = sequences;
         this.memory = memory;
+        this.answered = new AnswerTime(memory);
     }
 
     /** What an answer of the leader says of a batch without an outcome. */
@@ -58,7 +55,7 @@ final class Doubts {
 
     void onAttemptLeftOpen() {
         isSomethingOpen = true;
-        answeredMs = NEVER;
+        answered.forget();
     }
 
     /** The broker did not expect this batch's sequence. */
@@ -98,18 +95,14 @@ final class Doubts {
 
     /**
      * Whether the broker might take what is to be sent for new, though it, or a later batch, is in the log. Those that
-     * have failed count: they may be there all the same.
+     * have failed count: they may be there all the same. So do those that were not in the log when the leader was asked:
+     * a request that came late may have written them since.
      */
     private boolean isRetryUnsafe(long nowMs) {
         FinishedBatch again = outstanding.firstToSendAgain();
         return again != null
-                && !isJustAnswered(nowMs)
-                && outstanding.anyFrom(again, batch -> batch.evidence() == Evidence.UNKNOWN);
-    }
-
-    private boolean isJustAnswered(long nowMs) {
-        return nowMs - answeredMs < BrokerMemory.AFTER_ANSWER_MS
-                && memory.wallMs() - answeredWallMs < BrokerMemory.AFTER_ANSWER_MS;
+                && !answered.isRecent(nowMs)
+                && outstanding.anyFrom(again, FinishedBatch::isPossiblyWritten);
     }
 
     /** Whether the leader cannot have forgotten the producer since it wrote any of the outstanding batches. */
@@ -129,8 +122,7 @@ final class Doubts {
     /** The leader was asked, and has answered. Batches that are decided by it are to be delivered. */
     void onAnswer(ProducerMemory told, long nowMs) {
         ProducerMemory answer = told.ofEpoch(sequences.producerId().epoch());
-        answeredMs = nowMs;
-        answeredWallMs = memory.wallMs();
+        answered.note(nowMs);
         outstanding.forEach(FinishedBatch::onAbsenceOver);
         for (FinishedBatch batch : outstanding) {
             if (!batch.isAccepted()) {

@@ -28,10 +28,11 @@ final class LeaderState {
     private int term;
 
     private long notBeforeMs = Long.MIN_VALUE;
-    private long lastAcceptedMs;
+    private final AnswerTime accepted;
 
-    LeaderState(int maxInFlight) {
+    LeaderState(int maxInFlight, BrokerMemory memory) {
         this.maxInFlight = maxInFlight;
+        this.accepted = new AnswerTime(memory);
     }
 
     /** Notes the topic id and leader epoch of the current image. */
@@ -75,14 +76,14 @@ final class LeaderState {
     void onAccepted(int sentInTerm, long nowMs) {
         if (sentInTerm == term) {
             hasAccepted = true;
-            lastAcceptedMs = nowMs;
+            accepted.note(nowMs);
             notBeforeMs = Long.MIN_VALUE;
         }
     }
 
     /** A batch is about to be sent while none is in flight. */
     void onSendingAlone(long nowMs) {
-        hasAccepted &= nowMs - lastAcceptedMs < BrokerMemory.AFTER_ANSWER_MS;
+        hasAccepted &= accepted.isRecent(nowMs);
     }
 
     /** Only one batch may be in flight until the leader has accepted one. */

@@ -65,7 +65,7 @@ final class PartitionState {
         this.sequences = new Sequences(queue, idempotent, transactions);
         this.given = sequences.given();
         this.metrics = metrics;
-        this.leader = new LeaderState(settings.maxInFlight());
+        this.leader = new LeaderState(settings.maxInFlight(), memory);
         this.doubts = new Doubts(outstanding, sequences, memory);
         this.givenUp = new GivenUpBatches(queue, outstanding, sequences);
     }

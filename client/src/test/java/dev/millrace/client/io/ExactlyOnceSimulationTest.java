@@ -39,6 +39,12 @@ class ExactlyOnceSimulationTest {
         check(scenario, 100);
     }
 
+    /** A seed in which a leader had told what it lacks just before, and a late request had written it when it forgot. */
+    @Test
+    void shouldAskAgainWhenTheMachineWasSuspendedBetweenTheAnswerAndTheRetry() throws Exception {
+        SimulationScenario.MACHINE_IS_SUSPENDED.check(2_719_063);
+    }
+
     /** Returns how many records failed. */
     private static int check(SimulationScenario scenario, int seeds) throws Exception {
         int failed = 0;
