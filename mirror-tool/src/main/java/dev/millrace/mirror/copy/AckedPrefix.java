@@ -20,10 +20,10 @@ import org.apache.kafka.common.errors.RetriableException;
  * How far one source partition has been mirrored without a gap: the offset up to which every record sent has been
  * acknowledged. Only that offset may be committed.
  *
- * <p>Records stand in pages. Each poll adds a page with a flag per record, and the record's callback sets the flag. The
- * consumer thread walks over the flags as far as the first record that is not acknowledged. So a record costs one store
- * in the callback and one load in the walk, and its callback is the only object allocated for it. The number of pages
- * has no limit here: the producer's {@code buffer.memory} limits the records that can be outstanding.
+ * <p>Each poll adds a page with a flag per record, and the record's callback sets the flag. The consumer thread walks
+ * over the flags up to the first record that is not acknowledged. So a record costs one store in the callback and one
+ * load in the walk, and its callback is the only object allocated for it. The number of pages has no limit here: the
+ * producer's {@code buffer.memory} limits the records that can be outstanding.
  *
  * <p><b>Threads:</b> the consumer thread that owns the partition calls all methods. Any thread may call the callbacks,
  * several at once for different records.
@@ -49,16 +49,17 @@ final class AckedPrefix {
     /** Written by the consumer thread, read by the threads that complete records. Once true it stays true. */
     private volatile boolean givenUp;
 
-    /** Written by those threads: why records that could not be written will be copied again. */
+    /** Written by the threads that complete records: why failed records will be copied again. */
     private volatile Exception goBackCause;
 
-    /** Of the consumer thread: those of the first and of the last record that was sent. */
+    /** Used by the consumer thread: the offsets of the first and of the last record that was sent. */
     private long firstOffset = -1;
 
     private long lastOffset = -1;
 
     /**
-     * @param goesBack what the target refuses will be copied again with care, and is no failure
+     * @param goesBack whether a search for refused records copies again what the target refuses, so that it is no
+     *     failure
      * @param runs is told where the records are that {@link #advance} passes
      * @param onFailure called for every other record that could not be written, in the thread that completes it; must
      *     not block
@@ -95,47 +96,55 @@ final class AckedPrefix {
         return acked - before;
     }
 
-    /** The position from which a consumer reads all that is not acknowledged; null before the first acknowledgement. */
+    /**
+     * Returns the position from which a consumer reads everything unacknowledged; null before the first
+     * acknowledgement.
+     */
     OffsetAndMetadata position() {
         return position;
     }
 
-    /** The number of records sent that the last {@link #advance} did not pass. */
+    /** Returns the number of records sent that the last {@link #advance} did not pass. */
     long outstanding() {
         return sent - acked;
     }
 
-    /** About how many bytes these records have: those of one page are taken to be of one size. */
+    /** Estimates the size of these records; it assumes that all records of a page have the same size. */
     long outstandingBytes() {
         return outstandingBytes;
     }
 
-    /** Whether records are outstanding that the prefix may still pass. */
+    /** Returns whether records are outstanding that the prefix may still pass. */
     boolean isAwaited() {
         return outstanding() > 0 && !atFailure;
     }
 
-    /** Why nothing more can be written until the partition is copied with care, or gets new numbers; or null. */
+    /**
+     * Returns why nothing more can be written until a search for refused records runs, or sequences are set again; or
+     * null.
+     */
     Exception goBackCauseOrNull() {
         return goBackCause;
     }
 
-    /** Whether every record that was sent has an outcome, be it a failure. */
+    /** Returns whether every record that was sent has an outcome, even a failure. */
     boolean isSettled() {
         return pages.stream().allMatch(Page::isSettled);
     }
 
-    /** The number of records that the last {@link #advance} has passed, of all so far. */
+    /** Returns the total number of records that {@link #advance} has passed. */
     long acked() {
         return acked;
     }
 
-    /** Where to go back to: the position of the first record that is not acknowledged. After {@code advance}. */
+    /**
+     * Returns where to go back to: the position of the first unacknowledged record. To be called after {@code advance}.
+     */
     OffsetAndMetadata goBackPosition() {
         return position != null ? position : new OffsetAndMetadata(firstOffset);
     }
 
-    /** The offset after the last record that was sent. */
+    /** Returns the offset after the last record that was sent. */
     long sentUntil() {
         return lastOffset + 1;
     }
@@ -157,9 +166,9 @@ final class AckedPrefix {
         private final OffsetAndMetadata next;
         private final long[] offsets;
         private final byte[] flags;
-        /** Offsets at the target, if somebody wants to know; each is written before the flag. */
+        /** Offsets at the target, null if they are not needed; each is written before the flag. */
         private final long[] targets;
-        /** Where the prefix is used; a callback that runs there within {@code send} tells of a refusal. */
+        /** The thread that uses the prefix; a callback that runs in it within {@code send} reports a refusal. */
         private final Thread owner = Thread.currentThread();
 
         private int added;
@@ -191,7 +200,7 @@ final class AckedPrefix {
         }
 
         /**
-         * To be called when {@code send} has returned: takes the record back that was added last, if {@code send} has
+         * To be called when {@code send} has returned: takes back the record that was added last, if {@code send} has
          * refused it for now, for lack of memory or metadata. It is to be added and sent again.
          *
          * @return whether it was refused
@@ -247,7 +256,7 @@ final class AckedPrefix {
         }
 
         /**
-         * Some records of the page were sent.
+         * Notes that records of the page were sent.
          *
          * @param size of them, in bytes
          * @param first the timestamp of the first record of the page
@@ -288,7 +297,7 @@ final class AckedPrefix {
             return false;
         }
 
-        /** Tells where these records are, those together that follow one another at both ends. */
+        /** Reports where these records are; records that are consecutive at both ends are reported together. */
         private void tell(int from, int to) {
             int first = from;
             for (int i = from + 1; i <= to; i++) {

@@ -45,7 +45,7 @@ final class AckedPrefixes {
     /**
      * @param onFailure called for every record of an owned partition that could not be written, in the thread that
      *     completes it; must not block
-     * @param metadata is added to positions, without numbers
+     * @param metadata is added to positions, without producer id, epoch and sequence
      */
     AckedPrefixes(
             java.util.function.Consumer<MirrorException> onFailure,
@@ -58,18 +58,18 @@ final class AckedPrefixes {
         this.observer = observer;
     }
 
-    /** @param goesBack as {@link AckedPrefix} has it, and {@code runs} */
+    /** @param goesBack as in {@link AckedPrefix}, like {@code runs} */
     void add(TopicPartition partition, Uuid topicId, boolean goesBack, AckedRuns runs) {
         owned.put(partition, new AckedPrefix(partition, goesBack, runs, onFailure));
         topicIds.put(partition, topicId);
     }
 
-    /** Forgets what was sent of the partition, of which every record has its outcome. */
+    /** Forgets what was sent of the partition, whose records all have an outcome. */
     void forget(TopicPartition partition) {
         counters.addDropped(owned.remove(partition).outstanding());
     }
 
-    /** Whether none that was given up still has records of the partition without an outcome. */
+    /** Returns whether no prefix that was given up still has records of the partition without an outcome. */
     boolean isSettled(TopicPartition partition) {
         return givenUp.stream()
                 .noneMatch(next ->
@@ -106,7 +106,7 @@ final class AckedPrefixes {
         counters.addAcked(acked);
     }
 
-    /** The number of records, of all partitions, whose outcome the last {@link #advance} did not see. */
+    /** Returns the number of records, of all partitions, whose outcome the last {@link #advance} did not see. */
     long outstanding() {
         long owns = owned.values().stream().mapToLong(AckedPrefix::outstanding).sum();
         return owns
@@ -116,8 +116,8 @@ final class AckedPrefixes {
     }
 
     /**
-     * The partitions with outstanding records, and others that the caller names, each with the source offset before which
-     * all is acknowledged; -1 before the first acknowledgement.
+     * Returns the partitions with outstanding records, and others that the caller names, each with the source offset
+     * before which all is acknowledged; -1 before the first acknowledgement.
      */
     Map<TopicPartition, Long> waiting(Predicate<TopicPartition> isUnsent) {
         Map<TopicPartition, Long> waiting = new HashMap<>();
@@ -131,7 +131,7 @@ final class AckedPrefixes {
         return waiting;
     }
 
-    /** Those of the partitions that have records to wait for. */
+    /** Returns those of the partitions that have records to wait for. */
     List<TopicPartition> awaited(Collection<TopicPartition> partitions) {
         return partitions.stream()
                 .filter(partition ->
@@ -139,7 +139,7 @@ final class AckedPrefixes {
                 .toList();
     }
 
-    /** The positions that may be committed. */
+    /** Returns the positions that may be committed. */
     Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions) {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         for (TopicPartition partition : partitions) {

@@ -10,9 +10,9 @@ import java.util.Optional;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * A partition that a {@link BatchCopier} copies: its copy, the worker that makes it, and what holds it back.
+ * A partition that a {@link BatchCopier} copies: its copy, the worker that makes it, and what delays it.
  *
- * <p><b>Threads:</b> the fetch thread calls {@link #copy} and {@link #resetTo}, that of the member the rest.
+ * <p><b>Threads:</b> the fetch thread calls {@link #copy} and {@link #resetTo}, the member's thread the rest.
  *
  * @param start where it began
  * @param share of the memory for what is in flight
@@ -28,12 +28,12 @@ record AssignedCopy(
         Turn turn,
         WaitingBatches waiting) {
 
-    /** Has its worker copy this, after all that waits. */
+    /** Has the worker copy the fetched batches after everything that waits. */
     void copy(FetchedBatches fetched) {
         worker.copy(copy, fetched, waiting, share);
     }
 
-    /** What is fetched next begins at this offset. */
+    /** Notes that the next fetch begins at this offset. */
     void resetTo(long offset) {
         worker.execute(() -> waiting.add(0, () -> {
             copy.resetTo(offset);
@@ -41,7 +41,7 @@ record AssignedCopy(
         }));
     }
 
-    /** Moves over what has been acknowledged, and has the worker try again what waits; returns the number of records. */
+    /** Moves over what has been acknowledged, and has the worker retry what waits; returns the number of records. */
     long advance(AckListener listener) {
         long more = copy.advance(listener);
         share.update(copy.outstandingBytes());
@@ -49,12 +49,12 @@ record AssignedCopy(
         return more;
     }
 
-    /** Whether something of it is in flight or waits. */
+    /** Returns whether records of the partition are in flight or wait. */
     boolean isBusy() {
         return copy.outstanding() > 0 || waiting.isWaiting();
     }
 
-    /** Why it waits for the target, or null if it does not. */
+    /** Returns why the partition waits for the target, or null if it does not. */
     StallCause stallOrNull(TargetPartitions targets) {
         if (!isWaitingForTarget(targets)) {
             return null;
@@ -66,7 +66,7 @@ record AssignedCopy(
         return waiting.isWaiting() && !(turn.isWaiting() && targets.isReady(partition));
     }
 
-    /** Where another copy goes on, after the target has been asked what it has. */
+    /** Returns where another copy goes on, after the target has been asked what it has. */
     SourcePositions.Start nextStart() {
         return new SourcePositions.Start(
                 copy.ackedPosition(),
@@ -77,7 +77,7 @@ record AssignedCopy(
                 start.isRestored());
     }
 
-    /** Once the copy is stopped: has the worker drop what waits, also what begins to wait just now. */
+    /** Has the worker drop what waits, and what begins to wait just now. To be called once the copy is stopped. */
     void dropWaiting() {
         worker.execute(waiting::doPossible);
     }

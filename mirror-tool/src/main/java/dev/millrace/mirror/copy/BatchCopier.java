@@ -50,21 +50,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies batches, without an object for a record: one {@link Fetcher} reads all partitions, and {@code threads} workers
- * pass the batches to the shared producer, each those of its partitions. The member's consumer is there for the group
- * and for commits only; its partitions are paused.
+ * Copies batches, without an object per record: one {@link Fetcher} reads all partitions, and {@code threads} workers
+ * pass the batches to the shared producer, each those of its partitions. The member's consumer serves the group and
+ * commits only; its partitions are paused.
  *
- * <p>The speed is limited by the producer's {@code buffer.memory}: what may not be sent yet waits in {@link
- * WaitingBatches} and keeps its part of the fetcher's bounded memory, so the fetcher asks for no more.
+ * <p>The producer's {@code buffer.memory} limits the speed: what may not be sent yet waits in {@link WaitingBatches}
+ * and keeps its part of the fetcher's bounded memory, so the fetcher asks for no more.
  *
- * <p><b>Threads:</b> that of the consumer; the fetch thread calls the {@link FetchSink}; {@link #totals} and {@link
- * #batches} in any.
+ * <p><b>Threads:</b> the consumer thread; the fetch thread calls the {@link FetchSink}; any thread calls {@link
+ * #totals} and {@link #batches}.
  * <p><b>Ordering:</b> {@code owned} is a concurrent map, from which the fetch thread takes the copy of a partition. See
  * {@link PartitionCopy} for what happens when a partition is given up.
  */
 public final class BatchCopier implements PartitionCopier, FetchSink {
     private static final Logger LOG = LoggerFactory.getLogger(BatchCopier.class);
-    /** While something is in flight: often enough for counters and for the positions to commit. */
+    /** Applies while something is in flight; short enough for counters and for the positions to commit. */
     private static final Duration BUSY_POLL = Duration.ofMillis(20);
     /** A poll looks at each partition of the member, and costs a millisecond for some thousand of them. */
     private static final Duration IDLE_POLL = Duration.ofMillis(100);
@@ -85,7 +85,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
     private final ThreadCounters outcomes = new ThreadCounters(System.nanoTime());
     private final Map<TopicPartition, AssignedCopy> owned = new ConcurrentHashMap<>();
     private final List<AssignedCopy> givenUp = new ArrayList<>();
-    /** After a gap. */
+    /** Partitions with a gap after which the mirror is not to go on. */
     private final Set<TopicPartition> stopped = ConcurrentHashMap.newKeySet();
 
     private final PartitionStarts starts;
@@ -93,13 +93,14 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
     private final RefusedRecordSearches careful;
     private int nextWorker;
     private int turns;
-    /** What the fetcher knows of. */
+    /** The controls that the fetcher knows of. */
     private ControlState fetchedBy = ControlState.NONE;
 
     /**
      * @param consumerConfig of the fetcher
      * @param resume finds out where to begin; without it, that is where the group has committed
-     * @param careful what careful copies use; empty if any refused record stops the mirror, else resume is not
+     * @param careful context of the searches for refused records; empty if any refused record stops the mirror. If
+     *     present, {@code resume} is present too
      */
     public BatchCopier(
             RunningMirror mirror,
@@ -192,14 +193,14 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
     @Override
     public void onFailure(TopicPartition partitionOrNull, Throwable failure) {
         if (partitionOrNull != null && failure instanceof InconsistentTopicIdException) {
-            changes.identities().askSoon(); // then the member starts the partition anew
+            changes.identities().askSoon(); // then the member starts the partition again
         } else if (!(failure instanceof RetriableException)) {
             mirror.fail(MirrorException.failed(
                     "Could not read " + (partitionOrNull == null ? "from the source" : partitionOrNull.toString()),
                     failure));
         } else if (partitionOrNull == null) {
             LOG.warn("Reading from the source fails and is tried again: {}", MirrorException.reason(failure));
-        } // of a partition the fetcher has logged it
+        } // the fetcher has logged a failure of one partition
     }
 
     // ---- the consumer's thread ----
@@ -228,18 +229,18 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         fetcher.assign(partition, start.offset(), start.leaderEpoch(), start.topicId());
     }
 
-    /** Whether no former copy of the partition can still change what the target has of it. */
+    /** Returns whether no former copy of the partition can still change what the target has of it. */
     private boolean isSettled(TopicPartition partition) {
         return careful.isSettled(partition)
                 && givenUp.stream().noneMatch(former -> former.partition().equals(partition));
     }
 
-    /** What the target has of a partition says nothing before it is known that its topic is the one with the copy. */
+    /** Until the topic is known to be the one with the copy, what the target has of the partition proves nothing. */
     private boolean mayStart(TopicPartition partition) {
         return isSettled(partition) && targets.isReady(partition);
     }
 
-    /** After a careful copy, of which nothing can be written any more. */
+    /** Goes on after a search for refused records, which can write nothing any more. */
     private void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint numbers, boolean areKnown) {
         if (!mirror.isRunning() || careful.isEnding(partition)) {
             return;
@@ -251,7 +252,9 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         }
     }
 
-    /** While a former copy of the partition may still send, both have one worker, so that they do not mix. */
+    /**
+     * While a former copy of the partition may still send, both use the same worker, so that their records do not mix.
+     */
     private CopyWorker workerFor(TopicPartition partition) {
         return givenUp.stream()
                 .filter(former -> former.partition().equals(partition))
@@ -260,7 +263,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
                 .orElseGet(() -> workers.get(nextWorker++ % workers.size()));
     }
 
-    /** Paused partitions return nothing. */
+    /** Expects no records, because the partitions are paused. */
     @Override
     public void forward(ConsumerRecords<byte[], byte[]> polled) {
         if (!polled.isEmpty()) {
@@ -281,7 +284,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
                 && owned.values().stream().noneMatch(AssignedCopy::isBusy);
     }
 
-    /** Not by what they hold: a pause that was taken back has left partitions out of what is fetched. */
+    /** Compares states by identity, not by content: a pause that was taken back has left partitions unfetched. */
     @SuppressWarnings("ReferenceEquality")
     private void refreshIfChanged() {
         ControlState latest = controls.state();
@@ -296,7 +299,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         refreshIfChanged();
         long acked = 0;
         List<AssignedCopy> all = new ArrayList<>(owned.values());
-        Collections.rotate(all, turns++); // the first ones get what has become free
+        Collections.rotate(all, turns++); // the first ones get the memory that has become free
         for (AssignedCopy next : all) {
             acked += advance(next);
         }
@@ -305,7 +308,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
             acked += next.advance(outcomes.of(next.partition()));
             if (next.copy().isSettled()) {
                 left.remove();
-                next.share().close(); // What failed is in flight no more.
+                next.share().close(); // what failed is no longer in flight
                 outcomes.addDropped(next.copy().outstanding());
             }
         }
@@ -341,7 +344,9 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         return more;
     }
 
-    /** The target expects other numbers: a former process had batches on its way, or another one copies the partition. */
+    /**
+     * The target expects another sequence: a former process had batches in flight, or another one copies the partition.
+     */
     private void startAgain(AssignedCopy refused, Throwable failure) {
         LOG.info("{}: asking the target again what it has: {}", refused.partition(), MirrorException.reason(failure));
         SourcePositions.Start from = refused.nextStart();
@@ -461,7 +466,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         return positions;
     }
 
-    /** The positions after all that was sent, as they are committed to a group of the target. */
+    /** Returns the positions after all that was sent, as they are committed to a group of the target. */
     public Map<TopicPartition, OffsetAndMetadata> sentPositions() {
         Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         owned.forEach((partition, of) -> {
@@ -475,7 +480,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         return positions;
     }
 
-    /** Lets all partitions together have no more in flight than this. */
+    /** Limits what all partitions together have in flight. */
     public void limitInFlight(long bytes) {
         memory.limit(bytes);
     }
@@ -488,7 +493,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         advance();
     }
 
-    /** Sends nothing more of their copies, and only waits for what these have sent. */
+    /** Stops sending from these partitions' copies, and only waits for what they have sent. */
     private void retire(Collection<TopicPartition> partitions) {
         stopCopies(partitions);
         for (TopicPartition partition : partitions) {
@@ -524,7 +529,7 @@ public final class BatchCopier implements PartitionCopier, FetchSink {
         return outcomes;
     }
 
-    /** How many batches were passed, opened for a reason, and skipped, in each worker. */
+    /** Returns how many batches each worker passed, opened for a reason, and skipped. */
     private List<BatchCounters> batches() {
         return workers.stream().map(CopyWorker::batches).toList();
     }

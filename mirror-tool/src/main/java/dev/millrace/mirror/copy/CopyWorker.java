@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * A thread that copies the partitions given to it, one after the other in the order in which they were fetched, and what
- * it needs for that.
+ * A thread that copies the partitions given to it, one after the other in the order in which they were fetched, with
+ * the objects that it needs for that.
  *
  * <p><b>Threads:</b> any thread gives it work and reads the counters; its own thread uses the rest.
  */
@@ -37,21 +37,21 @@ final class CopyWorker {
         this.thread = Executors.newSingleThreadExecutor(work -> new Thread(work, name));
     }
 
-    /** Copies after all that was given before and after what waits of the partition. Does not wait for that. */
+    /** Copies after all work given before and after the partition's waiting batches. Returns at once. */
     void copy(PartitionCopy copy, FetchedBatches fetched, WaitingBatches waiting, InFlightMemory.Share share) {
         if (!execute(() -> waiting.add(fetched.size(), () -> copy.copy(fetched, this, share)))) {
             fetched.release();
         }
     }
 
-    /** Does this after all that was given before; returns false if the worker has been stopped. */
+    /** Runs this after all work given before; returns false if the worker has been stopped. */
     boolean execute(Runnable work) {
         try {
             thread.execute(() -> {
                 try {
                     work.run();
                 } catch (Throwable failure) {
-                    if (!thread.isShutdown()) { // else it is the interrupt, or something that nobody waits for
+                    if (!thread.isShutdown()) { // otherwise it is the interrupt, or nobody waits for the result
                         onFailure.accept(failure);
                     }
                 }

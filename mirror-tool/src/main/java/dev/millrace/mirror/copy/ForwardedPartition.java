@@ -9,10 +9,10 @@ import java.util.function.BooleanSupplier;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * What a {@link RecordCopier} keeps of a partition beside its {@link AckedPrefix} and its {@link PolledRecords}: where it
- * began, what holds it back, and its numbers.
+ * What a {@link RecordCopier} keeps of a partition besides its {@link AckedPrefix} and its {@link PolledRecords}: where
+ * it began, what delays it, and the producer id, epoch and sequence of its records.
  *
- * <p><b>Threads:</b> that of the consumer.
+ * <p><b>Threads:</b> the consumer thread.
  */
 final class ForwardedPartition {
     private final TopicPartition partition;
@@ -20,9 +20,9 @@ final class ForwardedPartition {
     private final TopicGate gate;
     private Turn turn;
     private SourcePositions.Start start;
-    /** Of the first record sent since the prefix was added; null if it has none yet. */
+    /** Producer id, epoch and sequence of the first record sent since the prefix was added; null if not set yet. */
     private ResumePoint numbers;
-    /** To be set before the next record is sent; null if it gets new ones then. */
+    /** Producer id, epoch and sequence to set before the next record is sent; null if it gets new ones then. */
     private ResumePoint nextNumbers;
 
     /** @param share of the memory for what is in flight */
@@ -35,7 +35,7 @@ final class ForwardedPartition {
         this.turn = gate.newTurn();
     }
 
-    /** Where it began last. */
+    /** Returns where it began last. */
     SourcePositions.Start start() {
         return start;
     }
@@ -44,16 +44,16 @@ final class ForwardedPartition {
         return share;
     }
 
-    /** Of what is sent next, under a throttle. */
+    /** Returns the turn, under a throttle, of the records that are sent next. */
     Turn turn() {
         return turn;
     }
 
     /**
-     * Gives it numbers if it has none: then after a record that is refused the target takes nothing more, and all can be
-     * copied from there on without writing a record twice. Returns whether it has them.
+     * Sets producer id, epoch and sequence if they are not set. Then the target takes nothing after a refused record,
+     * and the partition can be copied from there on without writing a record twice. Returns whether they are set.
      *
-     * @param isSettled whether nothing is in flight that has other numbers
+     * @param isSettled whether nothing is in flight that has other sequences
      */
     boolean tryNumber(RefusedRecordSearch.Context context, BooleanSupplier isSettled) {
         if (numbers != null) {
@@ -73,11 +73,12 @@ final class ForwardedPartition {
     }
 
     /**
-     * Forgets the numbers of what was sent, all of which has its outcome, and frees its share; a new turn begins.
+     * Forgets the sequences of what was sent, whose records all have an outcome, and frees its share; a new turn
+     * begins.
      *
      * @param acked how many records of it were acknowledged
      * @param offset of the record after them
-     * @return the numbers of that record
+     * @return producer id, epoch and sequence of that record
      */
     ResumePoint end(long acked, long offset) {
         ResumePoint after = numbers.after(acked, offset, ResumePoint.UNKNOWN);
@@ -87,7 +88,7 @@ final class ForwardedPartition {
         return after;
     }
 
-    /** @param known the numbers of the first record; null if it gets new ones */
+    /** @param known producer id, epoch and sequence of the first record; null if it gets new ones */
     void beginAgain(SourcePositions.Start from, ResumePoint known) {
         start = from;
         nextNumbers = known;

@@ -8,14 +8,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * A partition whose writes go through {@link #write}, which says what happens if one is refused.
+ * A partition whose writes go through {@link #write}, which decides what happens if one is refused.
  *
- * <p><b>Threads:</b> that of the partition's worker.
+ * <p><b>Threads:</b> the partition's worker.
  */
 public abstract class GuardedPartition implements RawPartition {
     private final RawPartition raw;
 
-    /** The same can be written later, when something is acknowledged. */
+    /** The same data can be written later, when something is acknowledged. */
     public static final class NoMemoryException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -28,7 +28,7 @@ public abstract class GuardedPartition implements RawPartition {
         this.raw = raw;
     }
 
-    /** Calls {@code attempt}, which writes something and may throw; again, if the same is to be tried again. */
+    /** Calls {@code attempt}, which writes something and may throw; calls it again to try the same again. */
     public abstract RawResult write(Supplier<RawResult> attempt);
 
     @Override

@@ -8,7 +8,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
  * Divides the producer's memory among the partitions: each may have as much in flight as is free. So partitions without
  * a leader, however many they are, leave room for the others.
  *
- * <p>Half of {@code buffer.memory} is divided, because batches take more of it than their records do.
+ * <p>Only half of {@code buffer.memory} is divided, because batches take more of it than their records do.
  *
  * <p><b>Threads:</b> any.
  */
@@ -22,7 +22,7 @@ public final class InFlightMemory {
     private final AtomicLong used = new AtomicLong();
     private volatile long limit = Long.MAX_VALUE;
 
-    /** That of a producer with this configuration. */
+    /** Creates the memory of a producer with this configuration. */
     public static InFlightMemory of(Map<String, Object> producer) {
         return new InFlightMemory(new ProducerConfig(producer).getLong(ProducerConfig.BUFFER_MEMORY_CONFIG));
     }
@@ -33,7 +33,7 @@ public final class InFlightMemory {
         this.least = total / SMALLEST_PARTS;
     }
 
-    /** From now on nothing more is sent while all partitions together have so many bytes in flight. */
+    /** Sets the limit: nothing more is sent while all partitions together have so many bytes in flight. */
     void limit(long bytes) {
         limit = bytes;
     }
@@ -51,7 +51,7 @@ public final class InFlightMemory {
             }
         }
 
-        /** How many bytes more may be sent, of a partition that has so many in flight: some, if it has none. */
+        /** Returns how many bytes more a partition with so many in flight may send: some, if it has none in flight. */
         long room(long inFlight) {
             update(inFlight);
             long usedByAll = used.get();
@@ -62,7 +62,7 @@ public final class InFlightMemory {
             return inFlight == 0 ? Math.max(more, 1) : more;
         }
 
-        /** The partition has nothing in flight any more, whatever is told later. */
+        /** Ends the share: the partition has nothing in flight any more, whatever is reported later. */
         synchronized void close() {
             update(0);
             isClosed = true;

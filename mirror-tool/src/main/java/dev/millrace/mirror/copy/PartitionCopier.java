@@ -18,7 +18,8 @@ import org.apache.kafka.common.TopicPartition;
 /**
  * Copies the partitions that one member of the group owns, and knows what the target has acknowledged of them.
  *
- * <p><b>Threads:</b> the thread that polls the member's consumer; any thread may call {@link #totals} and {@link #counters}.
+ * <p><b>Threads:</b> the thread that polls the member's consumer; any thread may call {@link #totals} and {@link
+ * #counters}.
  */
 public interface PartitionCopier {
     /** How often {@link #await} looks. */
@@ -27,42 +28,42 @@ public interface PartitionCopier {
     /** Begins to copy partitions. */
     void add(Map<TopicPartition, SourcePositions.Start> partitions);
 
-    /** Takes what a poll threw because the source no longer has positions of the consumer. */
+    /** Handles the exception of a poll when the source no longer has positions of the consumer. */
     default void onOutOfRange(OffsetOutOfRangeException thrown) {
         throw thrown;
     }
 
-    /** Takes what the consumer returned. */
+    /** Takes the records that the consumer returned. */
     void forward(ConsumerRecords<byte[], byte[]> polled);
 
-    /** How long the next poll may wait. */
+    /** Returns how long the next poll may wait. */
     Duration pollTimeout();
 
     /** Moves all positions over the outcomes that have arrived since the last call. */
     void advance();
 
     /**
-     * Updates how many records of the source are left, and what hinders. To be called about once a second.
+     * Updates how many records of the source are left, and what stalls. To be called about once a second.
      *
      * @param notStarted partitions of the member that were not added yet
      */
     void measureLag(long nowNanos, Set<TopicPartition> notStarted);
 
-    /** All that were added and not given up. */
+    /** Returns all partitions that were added and not given up. */
     Set<TopicPartition> partitions();
 
     /** Reads no further records of these partitions; those that were read are still sent, or will be read again. */
     void stopReading(Collection<TopicPartition> partitions);
 
-    /** Whether something of these partitions, which are no longer read, is handed to the producer just now. */
+    /** Returns whether records of these partitions, which are no longer read, are being handed to the producer now. */
     boolean isSending(Collection<TopicPartition> partitions);
 
-    /** Those of the partitions that have records to wait for. */
+    /** Returns those of the partitions that have records to wait for. */
     List<TopicPartition> awaited(Collection<TopicPartition> partitions);
 
     /**
-     * Waits until all records of the partitions are acknowledged. Of a partition with a record that could not be
-     * written, waits only for the records before that one.
+     * Waits until all records of the partitions are acknowledged. In a partition with a record that could not be
+     * written, it waits only for the records before that one.
      *
      * @return the partitions that still have outstanding records at the deadline
      */
@@ -78,12 +79,12 @@ public interface PartitionCopier {
     }
 
     /**
-     * The partitions with records that the target has not acknowledged, whether sent or not, each with the source offset
-     * before which all is acknowledged; -1 before the first acknowledgement.
+     * Returns the partitions with records that the target has not acknowledged, whether sent or not, each with the
+     * source offset before which all is acknowledged; -1 before the first acknowledgement.
      */
     Map<TopicPartition, Long> waiting();
 
-    /** The positions that may be committed. */
+    /** Returns the positions that may be committed. */
     Map<TopicPartition, OffsetAndMetadata> positions(Collection<TopicPartition> partitions);
 
     /** Forgets partitions that the member no longer owns. A failure of their outstanding records no longer counts. */
@@ -92,10 +93,10 @@ public interface PartitionCopier {
     /** Forgets all partitions. Records without an outcome stay counted as in flight. */
     void clear();
 
-    /** What has been done so far. */
+    /** Returns what has been done so far. */
     MirrorTotals totals();
 
-    /** Those of the member's thread, which has the partitions. */
+    /** Returns the counters of the member's thread, with those of its partitions. */
     ThreadCounters counters();
 
     /** Ends what the copier has started. */

@@ -33,14 +33,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies one source partition to the same partition of the target: each batch is passed as it came, or opened and its
+ * Copies one source partition to the same partition of the target: each batch is passed unchanged, or opened and its
  * records appended. Knows how far the target has acknowledged it.
  *
- * <p><b>Threads:</b> {@link #tryOpen}, {@link #copy} and {@link #resetTo} by the worker of the partition, the rest by the thread that owns
- * the group's member; {@link #position} by any.
+ * <p><b>Threads:</b> the partition's worker calls {@link #tryOpen}, {@link #copy} and {@link #resetTo}, any thread
+ * {@link #position}, the member's thread the rest.
  * <p><b>Ordering:</b> {@code acked} is guarded by itself. The worker sets {@code copying} and then reads {@code
  * stopped}; the other thread sets {@code stopped} and then reads {@code copying}. So once it has seen both stopped and
- * not copying, nothing more is sent. The worker sets {@code stopped}, too, after a failure; nobody clears it.
+ * not copying, nothing more is sent. The worker sets {@code stopped}, too, after a failure; no thread clears it.
  */
 public final class PartitionCopy {
     private static final Logger LOG = LoggerFactory.getLogger(PartitionCopy.class);
@@ -59,16 +59,19 @@ public final class PartitionCopy {
     private volatile boolean copying;
     private volatile long position;
 
-    // The worker's.
+    // Used by the worker only.
     private OpenTarget open;
-    /** Of what is copied, the rest is still to come. */
+    /** Whether the rest of the fetched batches is still to be copied. */
     private boolean isBegun;
-    /** The batches before this offset have been counted, if not written. */
+    /** Batches before this offset have been counted, even if they are not written yet. */
     private long countedTo;
 
     /** Where copies go. */
     public interface Target {
-        /** Null if the partition cannot be opened now. Asked when its first batch has come, until it answers; may block. */
+        /**
+         * Returns null if the partition cannot be opened now. Called from its first batch on until it answers; may
+         * block.
+         */
         OpenTarget openOrNull(TopicPartition partition);
 
         /** Called by the worker before it sends; waits until it may. */
@@ -77,27 +80,29 @@ public final class PartitionCopy {
         /** Called by the worker after it has sent, and noted what. */
         default void exit() {}
 
-        /** Whether a batch that failed with this says nothing of the batch, and the transaction begins anew. */
+        /** Returns whether this failure says nothing of the batch, and the transaction begins again. */
         default boolean isTransactionOver(Throwable failure) {
             return false;
         }
     }
 
     /**
-     * What this process could not write, or read, of a batch of the source.
+     * The part of a source batch that this process could not write or read.
      *
      * @param from the first offset of it that was not copied before
      * @param bytesOrNull of the batch, if its records cannot be read
      */
     private record Refused(long from, long next, int records, RuntimeException cause, byte[] bytesOrNull) {}
 
-    /** A partition of the target that exists, and what it takes as it is. */
+    /** An existing partition of the target, and which batches it takes as they are. */
     public record OpenTarget(RawPartition raw, OpenDecision decision) {}
 
     /**
      * @param position the source offset from which on it is copied
-     * @param numbers of the record there; none if the producer numbers its batches itself
-     * @param goesBack what is refused will be copied again with care; needs numbers, and what is corrupt to be found here
+     * @param numbers producer id, epoch and sequence of the record there; empty if the producer assigns sequences
+     *     itself
+     * @param goesBack whether a {@link RefusedRecordSearch} copies again what is refused; needs {@code numbers}, and
+     *     corrupt batches must be detected here
      */
     PartitionCopy(
             TopicPartition partition,
@@ -116,7 +121,7 @@ public final class PartitionCopy {
         this.target = target;
     }
 
-    /** Has somebody told where at the target the acknowledged records are. To be called first. */
+    /** Sets the listener for where acknowledged records are at the target. To be called first. */
     void tell(AckedRuns runs) {
         synchronized (acked) {
             acked.tell(runs);
@@ -125,14 +130,14 @@ public final class PartitionCopy {
 
     // ---- the worker ----
 
-    /** Opens the target unless it is open; returns whether it is then. To be called before the first {@link #copy}. */
+    /** Opens the target if necessary; returns whether it is open. To be called before the first {@link #copy}. */
     boolean tryOpen() {
         if (open == null) {
             OpenTarget opened = target.openOrNull(partition);
             if (opened == null) {
                 return false;
             }
-            copying = true; // before it looks whether it is stopped: a successor may give the partition numbers then
+            copying = true; // set before stopped is read: after a stop, a successor may set the sequences
             try {
                 if (stopped) {
                     return false;
@@ -148,14 +153,14 @@ public final class PartitionCopy {
     }
 
     /**
-     * Sends what was fetched, unless the copy has been stopped, as long as there is room and memory; releases it when it
-     * is done with it. If it fails, nothing after it is sent: the target would acknowledge that, and what is missing would be committed
-     * with it.
+     * Sends the fetched batches, unless the copy has been stopped, while there is room and memory; releases them when
+     * it is done. If a batch fails, nothing after it is sent: the target would acknowledge that, and the missing batch
+     * would be committed with it.
      *
-     * @return whether it is done with it; else it is to be called for the rest, before anything else
+     * @return whether it is done; if not, it is to be called for the rest, before anything else
      */
     boolean copy(FetchedBatches fetched, CopyWorker worker, InFlightMemory.Share share) {
-        target.enter(); // before it looks whether it is stopped
+        target.enter(); // before it reads whether it is stopped
         copying = true;
         boolean hasFailed = true;
         try {
@@ -243,7 +248,7 @@ public final class PartitionCopy {
         boolean isCounted = batch.nextOffset() <= countedTo; // and is tried again
         if (!isCounted) {
             countedTo = batch.nextOffset();
-            if (!batch.isOldFormat()) { // of which the count is not known
+            if (!batch.isOldFormat()) { // the count of old formats is not known
                 worker.observer().onPolled(batch.count());
             }
             open.decision().onBatch(batch);
@@ -276,7 +281,8 @@ public final class PartitionCopy {
             cursor.open(batch, position);
             open.raw().compressWith(open.decision().codecIdOfOpened(batch));
             while (cursor.moveNext()) {
-                // Records of the oldest format have no timestamp; as without one, they get that of their sending.
+                // Records of the oldest format have no timestamp; like records without one, they get the time of
+                // sending.
                 long timestamp = cursor.timestamp() == NO_TIMESTAMP ? System.currentTimeMillis() : cursor.timestamp();
                 RawResult appended = open.raw().append(timestamp, cursor.array(), cursor.start(), cursor.length());
                 if (records > 0 && (appended != result || cursor.offset() != next)) { // or there is a gap
@@ -294,7 +300,7 @@ public final class PartitionCopy {
         } finally {
             if (records > 0) {
                 add(result, next, batch, records, bytes);
-                position = next; // for what comes after a lack of memory
+                position = next; // from here the rest goes on after a lack of memory
             }
             worker.records().addSent(sent + records, sentBytes + bytes);
             cursor.close();
@@ -302,7 +308,7 @@ public final class PartitionCopy {
         skipTo(batch);
     }
 
-    /** The records follow one another without a gap. */
+    /** Adds records that follow one another without a gap. */
     private void add(RawResult result, long nextOffset, SourceBatch batch, int records, long bytes) {
         synchronized (acked) {
             acked.add(result, nextOffset, batch.leaderEpoch(), records, bytes, batch.maxTimestamp());
@@ -316,8 +322,8 @@ public final class PartitionCopy {
     }
 
     /**
-     * What is fetched next begins at this offset, even if that is before what was copied. Of no effect once the copy has
-     * been stopped: what was fetched before may not have been sent, and must not be committed as if it had.
+     * Notes that the next fetch begins at this offset, even if that is before what was copied. Has no effect once the
+     * copy has been stopped: what was fetched before may not have been sent, and must not be committed as if it had.
      */
     void resetTo(long offset) {
         if (stopped) {
@@ -341,12 +347,12 @@ public final class PartitionCopy {
         return stopped;
     }
 
-    /** Whether the worker sends just now; once stopped and not copying, nothing more is sent. */
+    /** Returns whether the worker is sending now; once stopped and not copying, nothing more is sent. */
     boolean isCopying() {
         return copying;
     }
 
-    /** Whether there are records to wait for; once stopped and not awaited, nothing more is sent. */
+    /** Returns whether there are records to wait for; once stopped and not awaited, nothing more is sent. */
     boolean isAwaited() {
         if (copying) {
             return true;
@@ -356,7 +362,7 @@ public final class PartitionCopy {
         }
     }
 
-    /** Moves over what has been acknowledged, and tells of it; returns the number of its records. */
+    /** Moves over what has been acknowledged, and reports it; returns the number of its records. */
     long advance(AckListener listener) {
         synchronized (acked) {
             return acked.advance(listener);
@@ -369,14 +375,17 @@ public final class PartitionCopy {
         }
     }
 
-    /** The bytes of the outstanding records, as the target gets them. */
+    /** Returns the bytes of the outstanding records, as the target gets them. */
     long outstandingBytes() {
         synchronized (acked) {
             return acked.outstandingBytes();
         }
     }
 
-    /** Why a batch could not be written, as of the last {@link #advance}, with all before it acknowledged; or null. */
+    /**
+     * Returns why a batch could not be written, once all before it is acknowledged, as of the last {@link #advance}; or
+     * null.
+     */
     Throwable failureOrNull() {
         synchronized (acked) {
             if (acked.failureOrNull() != null) {
@@ -387,7 +396,7 @@ public final class PartitionCopy {
     }
 
     /**
-     * What is to be copied with care, because of a {@link #failureOrNull}.
+     * Returns the task of the {@link RefusedRecordSearch} that a {@link #failureOrNull} requires.
      *
      * @param begun where this copy began
      */
@@ -408,7 +417,7 @@ public final class PartitionCopy {
                     start,
                     hasFailed ? acked.failedNextOffset() : refused.next,
                     ackedNumbers().orElseThrow().after(0, from, acked.targetEnd()),
-                    // Of a batch whose last records were not noted yet, more may be there; then the target is asked.
+                    // If the last records of a batch were not noted yet, more may be there; then the target is asked.
                     hasFailed ? Math.min(acked.writtenOfFailed(), acked.failedRecords()) : 0,
                     hasFailed ? acked.failedRecords() : 0,
                     isUnreadable
@@ -418,27 +427,27 @@ public final class PartitionCopy {
         }
     }
 
-    /** The source offset up to which everything is acknowledged, as of the last {@link #advance}. */
+    /** Returns the source offset up to which everything is acknowledged, as of the last {@link #advance}. */
     long ackedPosition() {
         OffsetAndMetadata known = ackedOrNull();
         return known == null ? start : known.offset();
     }
 
-    /** The numbers that belong to {@link #ackedOrNull}, or to the start while that is null. */
+    /** Returns the producer id, epoch and sequence for {@link #ackedOrNull}, or for the start while that is null. */
     Optional<ResumePoint> ackedNumbers() {
         synchronized (acked) {
             return numbers.map(first -> first.after(acked.acked(), ackedPosition(), acked.targetEnd()));
         }
     }
 
-    /** The source position after all that was sent, or null. */
+    /** Returns the source position after all that was sent, or null. */
     OffsetAndMetadata sentOrNull() {
         synchronized (acked) {
             return acked.endOrNull();
         }
     }
 
-    /** Takes what may be committed, if anything, with the numbers that belong to it. */
+    /** Hands over the position that may be committed, if there is one, with its producer id, epoch and sequence. */
     void takeAcked(BiConsumer<OffsetAndMetadata, Optional<ResumePoint>> use) {
         synchronized (acked) {
             if (ackedOrNull() != null) {
@@ -447,7 +456,9 @@ public final class PartitionCopy {
         }
     }
 
-    /** Whether the worker has ended its work, and every batch has an outcome; of a copy that was stopped. */
+    /**
+     * Returns whether the worker has ended its work and every batch has an outcome. To be called for a stopped copy.
+     */
     boolean isSettled() {
         if (copying) {
             return false;
@@ -457,12 +468,12 @@ public final class PartitionCopy {
         }
     }
 
-    /** What may be committed, or null. */
+    /** Returns the position that may be committed, or null. */
     OffsetAndMetadata ackedOrNull() {
         return acked.positionOrNull();
     }
 
-    /** The next source offset to be sent. */
+    /** Returns the next source offset to be sent. */
     long position() {
         return position;
     }

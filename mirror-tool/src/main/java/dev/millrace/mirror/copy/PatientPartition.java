@@ -9,12 +9,12 @@ import org.apache.kafka.clients.producer.BufferExhaustedException;
 /**
  * Waits for the producer's memory for as long as it takes, unless it is told to give up.
  *
- * <p><b>Threads:</b> that of the partition's worker.
+ * <p><b>Threads:</b> the partition's worker.
  */
 final class PatientPartition extends GuardedPartition {
     private final BooleanSupplier givesUp;
 
-    /** @param givesUp asked every {@code max.block.ms}; if so, the last {@link BufferExhaustedException} is thrown */
+    /** @param givesUp asked every {@code max.block.ms}; if true, the last {@link BufferExhaustedException} is thrown */
     PatientPartition(RawPartition raw, BooleanSupplier givesUp) {
         super(raw);
         this.givesUp = givesUp;

@@ -10,13 +10,13 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Records that a consumer has returned and the producer has not taken yet, of each partition in order. None of them is
- * in an {@link AckedPrefix}; those that are removed will be read again.
+ * Records that a consumer has returned and the producer has not taken yet, in order within each partition. None of them
+ * is in an {@link AckedPrefix}; those that are removed will be read again.
  *
  * <p><b>Threads:</b> the consumer thread.
  */
 final class PolledRecords {
-    /** The one whose turn it is comes first. */
+    /** The partition whose turn is next comes first. */
     private final Map<TopicPartition, ArrayDeque<Polled>> waiting = new LinkedHashMap<>();
 
     /** What one poll returned of a partition. */
@@ -34,12 +34,12 @@ final class PolledRecords {
             return page;
         }
 
-        /** Of the first record. */
+        /** Returns the timestamp of the first record. */
         long timestamp() {
             return records.get(0).timestamp();
         }
 
-        /** The next record to be sent; null after the last one. */
+        /** Returns the next record to be sent; null after the last one. */
         ConsumerRecord<byte[], byte[]> nextOrNull() {
             return next < records.size() ? records.get(next) : null;
         }
@@ -57,7 +57,7 @@ final class PolledRecords {
         return waiting.isEmpty();
     }
 
-    /** Those with unsent records, in the order of their turns; a copy. */
+    /** Returns a copy of the partitions with unsent records, in the order of their turns. */
     List<TopicPartition> partitions() {
         return List.copyOf(waiting.keySet());
     }
@@ -66,7 +66,7 @@ final class PolledRecords {
         return waiting.containsKey(partition);
     }
 
-    /** How many records of a partition. */
+    /** Returns the number of unsent records of a partition. */
     int count(TopicPartition partition) {
         ArrayDeque<Polled> all = waiting.get(partition);
         return all == null
@@ -76,13 +76,13 @@ final class PolledRecords {
                         .sum();
     }
 
-    /** The oldest of a partition, or null. */
+    /** Returns the oldest poll of a partition, or null. */
     Polled firstOrNull(TopicPartition partition) {
         ArrayDeque<Polled> all = waiting.get(partition);
         return all == null ? null : all.peek();
     }
 
-    /** Removes {@link #firstOrNull}, of which all is sent. */
+    /** Removes {@link #firstOrNull}, whose records are all sent. */
     void removeFirst(TopicPartition partition) {
         ArrayDeque<Polled> all = waiting.get(partition);
         all.remove();

@@ -40,15 +40,17 @@ import org.apache.kafka.common.errors.TimeoutException;
  * Sends each record that the consumer returns to the same partition of the target, with a callback.
  *
  * <p>The producer limits the speed: when its {@code buffer.memory} is full, {@code send} blocks for at most {@code
- * max.block.ms} and then refuses the record. What it refuses, and what a partition may not have in flight yet, stays
- * here; such partitions are paused, so that they are polled and nothing is read. Each {@link #forward} tries again.
+ * max.block.ms} and then refuses the record. Refused records, and those that a partition may not have in flight yet,
+ * stay here; such partitions are paused, so that they are polled and nothing is read. Each {@link #forward} tries
+ * again.
  *
- * <p><b>Threads:</b> that of the consumer; {@link #totals} in any.
- * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}; only the thread uses everything else.
+ * <p><b>Threads:</b> the consumer thread; any thread calls {@link #totals}.
+ * <p><b>Ordering:</b> see {@link AckedPrefix} and {@link ThreadCounters}; only the consumer thread uses everything
+ * else.
  */
 public final class RecordCopier implements PartitionCopier {
     private static final Duration IDLE_POLL = Duration.ofMillis(200);
-    /** Short while acknowledgements are awaited, so that the counters and the positions to commit stay current. */
+    /** Applies while acknowledgements are awaited; short, so that counters and positions to commit stay current. */
     private static final Duration BUSY_POLL = Duration.ofMillis(5);
 
     private final RunningMirror mirror;
@@ -64,7 +66,7 @@ public final class RecordCopier implements PartitionCopier {
     private final SourceLag lag;
     private final PolledRecords unsent = new PolledRecords();
     private final Map<TopicPartition, ForwardedPartition> forwarded = new HashMap<>();
-    /** By this copier. */
+    /** Partitions that this copier has paused. */
     private final Set<TopicPartition> paused = new HashSet<>();
 
     /** Partitions with a gap after which the mirror is not to go on. */
@@ -76,7 +78,7 @@ public final class RecordCopier implements PartitionCopier {
 
     /**
      * @param sender of this thread alone
-     * @param context of careful copies; empty if any refused record stops the mirror
+     * @param context of the searches for refused records; empty if any refused record stops the mirror
      */
     public RecordCopier(
             RunningMirror mirror,
@@ -111,7 +113,7 @@ public final class RecordCopier implements PartitionCopier {
     @Override
     public void add(Map<TopicPartition, SourcePositions.Start> partitions) {
         positions.seek(partitions);
-        startReading(partitions.keySet()); // One that was stopped after a gap may begin anew.
+        startReading(partitions.keySet()); // one that was stopped after a gap may begin again
         partitions.forEach((partition, start) -> {
             addPrefix(partition, start, careful.areFor(partition.topic()));
             forwarded.put(
@@ -120,7 +122,7 @@ public final class RecordCopier implements PartitionCopier {
         });
     }
 
-    /** Those of paused topics are not read until {@link #pauseWhatWaits} resumes them. */
+    /** Leaves partitions of paused topics unread until {@link #pauseWhatWaits} resumes them. */
     private void startReading(Collection<TopicPartition> partitions) {
         Set<TopicPartition> held = held(partitions);
         Set<TopicPartition> read = new HashSet<>(partitions);
@@ -142,8 +144,8 @@ public final class RecordCopier implements PartitionCopier {
         ConsumerPositions.Recovery recovery = positions.recover(thrown);
         stopped.addAll(recovery.stopped());
         recovery.moved().forEach((partition, to) -> {
-            if (!careful.has(partition)) { // else it is moved when it goes on
-                // A page of no records moves the position as soon as all before is acknowledged.
+            if (!careful.has(partition)) { // otherwise it is moved when it goes on
+                // An empty page moves the position as soon as all before it is acknowledged.
                 AckedPrefix.Page unused = prefixes.get(partition).addPage(0, to);
             }
         });
@@ -154,8 +156,8 @@ public final class RecordCopier implements PartitionCopier {
         if (!polled.isEmpty()) {
             observer.onPolled(polled.count());
         }
-        // After an aborted transaction or a transaction marker alone, the poll has no records but moves the position.
-        // A consumer interceptor may have removed the next positions.
+        // If there was only an aborted transaction or a transaction marker, the poll has no records but moves the
+        // position. A consumer interceptor may have removed the next positions.
         Set<TopicPartition> partitions = new HashSet<>(polled.nextOffsets().keySet());
         partitions.addAll(polled.partitions());
         partitions.removeAll(stopped);
@@ -201,7 +203,7 @@ public final class RecordCopier implements PartitionCopier {
                 && isNumbered(partition);
     }
 
-    /** Whether it has numbers, or needs none. */
+    /** Returns whether producer id, epoch and sequence are set, or not needed. */
     private boolean isNumbered(TopicPartition partition) {
         return !careful.areFor(partition.topic())
                 || forwarded.get(partition).tryNumber(context.orElseThrow(), () -> prefixes.isSettled(partition));
@@ -252,14 +254,14 @@ public final class RecordCopier implements PartitionCopier {
         return !isRefused;
     }
 
-    /** After a refusal nothing more is read of any partition: there is no memory to send it. */
+    /** After a refusal no partition is read any more: there is no memory to send its records. */
     private void pauseWhatWaits() {
         Set<TopicPartition> waiting = new HashSet<>(isRefused ? consumer.assignment() : unsent.partitions());
         waiting.addAll(held(prefixes.partitions()));
         Set<TopicPartition> resumed = new HashSet<>(paused);
         resumed.removeAll(waiting);
         resumed.retainAll(consumer.assignment());
-        resumed.retainAll(prefixes.partitions()); // The member may have others, which begin later.
+        resumed.retainAll(prefixes.partitions()); // the member may have others, which begin later
         resumed.removeAll(stopped);
         resumed.removeAll(careful.partitions());
         consumer.resume(resumed);
@@ -268,7 +270,7 @@ public final class RecordCopier implements PartitionCopier {
         paused.addAll(waiting);
     }
 
-    /** Stops what the target refuses something of, as soon as all that was sent of it has its outcome. */
+    /** Stops partitions of which the target has refused a record, once everything sent of them has its outcome. */
     private void goBack() {
         for (TopicPartition partition : List.copyOf(prefixes.partitions())) {
             AckedPrefix prefix = prefixes.get(partition);
@@ -348,18 +350,18 @@ public final class RecordCopier implements PartitionCopier {
         counters.onAlive(consumer.groupMetadata().generationId() >= 0, all, nowNanos);
     }
 
-    /** Else it waits for its turn under a throttle, or not at all. */
+    /** Returns false for a partition that waits for its turn under a throttle, or does not wait. */
     private boolean isWaitingForTarget(TopicPartition partition) {
         return unsent.has(partition) && !(forwarded.get(partition).turn().isWaiting() && target.isReady(partition));
     }
 
-    /** Whether all partitions are paused, and it is known where they end. */
+    /** Returns whether all partitions are paused, and it is known where they end. */
     private boolean isNothingRead(long nowNanos) {
         return prefixes.partitions().stream()
                 .allMatch(partition -> mirror.pausedEnds().isCurrent(partition, nowNanos));
     }
 
-    /** How many records of a partition are not polled. */
+    /** Returns how many records of a partition are not polled. */
     private OptionalLong unpolled(TopicPartition partition) {
         OptionalLong end = mirror.pausedEnds().of(partition);
         if (end.isEmpty()) {
@@ -399,7 +401,7 @@ public final class RecordCopier implements PartitionCopier {
         careful.stop(partitions);
     }
 
-    /** This thread sends in {@link #forward} only. */
+    /** Asks only the searches for refused records, because this thread sends in {@link #forward} only. */
     @Override
     public boolean isSending(Collection<TopicPartition> partitions) {
         return careful.isSending(partitions);

@@ -7,10 +7,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongPredicate;
 
 /**
- * Steps of the copying of one partition, which wait in order until its target takes something. While one waits, its
+ * Steps in the copying of one partition, which wait in order until its target takes something. While one waits, its
  * worker goes on with other partitions.
  *
- * <p><b>Threads:</b> the partition's worker; any may call {@link #isWaiting} and {@link #resumeIn}.
+ * <p><b>Threads:</b> the partition's worker; any thread may call {@link #isWaiting} and {@link #resumeIn}.
  */
 final class WaitingBatches {
     private final LongPredicate tryPass;
@@ -19,7 +19,7 @@ final class WaitingBatches {
     private volatile boolean isWaiting;
 
     private record Step(long bytes, BooleanSupplier work) {
-        /** The rest has had its turn. */
+        /** Returns the rest of the step, which has had its turn. */
         Step rest() {
             return new Step(0, work);
         }
@@ -31,7 +31,7 @@ final class WaitingBatches {
     }
 
     /**
-     * Does this, which copies so many bytes, after all that waits.
+     * Runs this step, which copies so many bytes, after all that waits.
      *
      * @param step returns false if the target takes no more for now, and the rest waits; it is called again then
      */
@@ -40,7 +40,7 @@ final class WaitingBatches {
         doPossible();
     }
 
-    /** If something waits, lets the partition's worker try it again. */
+    /** Lets the partition's worker try again what waits, if anything does. */
     void resumeIn(CopyWorker worker) {
         if (isWaiting && isResuming.compareAndSet(false, true)) {
             worker.execute(() -> {
@@ -50,7 +50,7 @@ final class WaitingBatches {
         }
     }
 
-    /** By the partition's worker: does what may be done now, also if nothing was known to wait. */
+    /** Does what may be done now, even if nothing was known to wait. Called by the partition's worker. */
     void doPossible() {
         try {
             while (!steps.isEmpty() && tryPass.test(steps.element().bytes)) {

@@ -26,7 +26,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /**
- * Where groups of the source would go on at the target if they were moved there now. Only asks both clusters.
+ * Where groups of the source would go on at the target if they were moved there now. Making the plan only queries both
+ * clusters.
  *
  * @param mapTopic the target's topic that says where the records are
  * @param positions in order of groups, topics and partitions
@@ -59,7 +60,7 @@ public record FailoverPlan(String mapTopic, List<Position> positions, Set<String
         }
     }
 
-    /** The questions of one plan. */
+    /** Asks the questions of one plan. */
     private record Inquiry(MirrorConfig config, Admin source, Admin target) {
         FailoverPlan plan() {
             String own = MirrorGroup.of(

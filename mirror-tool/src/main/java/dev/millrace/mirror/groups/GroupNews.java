@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Collects what is to be told of groups, and tells it in a line for all of which the same is to be told.
+ * Collects messages about groups, and logs each message once for all groups that it concerns.
  *
  * <p><b>Threads:</b> one.
  */

@@ -34,16 +34,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the committed offsets of groups of the source on the target, translated, so that the groups can go on there. Each
- * process writes those of the partitions that it copies. It writes nothing for a group that has members at the target,
- * and no offset that is not after the one that is there: a group that has gone on at the target, and has stopped, is
- * further than on the source.
+ * Keeps the committed offsets of groups of the source on the target, translated, so that the groups can go on there.
+ * Each process writes those of the partitions that it copies. It writes nothing for a group that has members at the
+ * target, and only offsets that are after the one that is there: a group that has gone on at the target, and has
+ * stopped, is further than on the source.
  *
- * <p><b>Threads:</b> a timer of its own. {@link #close} by that which runs the mirror.
+ * <p><b>Threads:</b> a timer of its own; the thread that runs the mirror calls {@link #close}.
  */
 public final class GroupSync implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GroupSync.class);
-    /** For partitions without a leader that are asked for just then, and the last writes. */
+    /** Allows for partitions without a leader that are being asked for, and for the last writes. */
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
     private final Pattern names;
@@ -86,7 +86,7 @@ public final class GroupSync implements AutoCloseable {
     }
 
     /**
-     * Starts, if the mirror is to keep the offsets of groups; else returns null.
+     * Starts, if the mirror is to keep the offsets of groups; otherwise returns null.
      *
      * @param ownGroup of the mirror, which is left alone
      */
@@ -99,7 +99,7 @@ public final class GroupSync implements AutoCloseable {
         return sync;
     }
 
-    /** Is to be told where records are at the target. */
+    /** Returns the listener for where records are at the target. */
     public CopiedOffsets offsets() {
         return map;
     }
@@ -137,7 +137,7 @@ public final class GroupSync implements AutoCloseable {
         offsetSyncs.ifPresent(syncs -> writeOffsetSyncs(syncs, translation));
     }
 
-    /** Of those groups that have no members on the target. */
+    /** Commits for those groups that have no members on the target. */
     private void commit(Map<String, Map<TopicPartition, OffsetAndMetadata>> committed, GroupTranslation translation) {
         Map<String, Map<TopicPartition, OffsetAndMetadata>> behind =
                 new TreeMap<>(committedOnTarget.of(committed.keySet()));
@@ -154,8 +154,9 @@ public final class GroupSync implements AutoCloseable {
     }
 
     /**
-     * Asks about this group alone, unless the list of all says that it has members, since those before it may have taken
-     * long. It looks for members before it reads: what members that leave in between have committed is read then.
+     * Asks about this group alone, because the groups before it may have taken long, unless the list of all says that
+     * it has members. It looks for members before it reads, so that it reads what members that leave in between have
+     * committed.
      */
     private void commitUnlessActive(
             String group,
@@ -176,7 +177,7 @@ public final class GroupSync implements AutoCloseable {
         }
     }
 
-    /** By partitions of the target, as {@code there}. */
+    /** Returns newer offsets by partition of the target, like {@code there}. */
     private Map<TopicPartition, OffsetAndMetadata> newer(
             Map<TopicPartition, OffsetAndMetadata> committed,
             Map<TopicPartition, OffsetAndMetadata> there,
@@ -207,7 +208,7 @@ public final class GroupSync implements AutoCloseable {
         }
     }
 
-    /** Of all groups, whether they have members on the target or not: programs decide what they do with them. */
+    /** Writes for all groups, even those with members on the target: programs decide what to do with them. */
     private void writeCheckpoints(
             Mm2Checkpoints checkpoints,
             Map<String, Map<TopicPartition, OffsetAndMetadata>> committed,
@@ -243,7 +244,7 @@ public final class GroupSync implements AutoCloseable {
         }
     }
 
-    /** Writes a last time what is known, if the clusters answer in time. The members have ended. */
+    /** Writes the last known state, if the clusters answer in time. The members have ended. */
     @Override
     public void close() {
         CountDownLatch done = new CountDownLatch(1);
@@ -256,7 +257,7 @@ public final class GroupSync implements AutoCloseable {
                     map.write();
                 }
             } catch (RuntimeException failure) {
-                if (!timer.isShutdown()) { // else it is the interrupt
+                if (!timer.isShutdown()) { // otherwise it is the interrupt
                     tell(failure);
                 }
             } finally {

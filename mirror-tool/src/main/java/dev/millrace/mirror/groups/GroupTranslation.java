@@ -11,8 +11,8 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Translates what groups of the source have committed, to what the target's logs have; by partitions of the source. An offset outside of a log would
- * be reset by the group's own policy, which may skip records.
+ * Translates what groups of the source have committed to offsets in the target's logs, by partition of the source. A
+ * group would reset an offset outside of a log by its own policy, which may skip records.
  *
  * @param runs what is known of each partition
  * @param starts where the target's logs begin
@@ -24,7 +24,7 @@ record GroupTranslation(
      * Asks the target about the copies of these partitions. It may lack some of them, or have no leader for them now.
      *
      * @param runs is asked after the target has said where its logs end: if one loses records and gets new ones
-     *     meanwhile, what is known of it tells
+     *     meanwhile, what is known of it reveals that
      */
     static GroupTranslation of(
             Set<TopicPartition> partitions,
@@ -36,7 +36,7 @@ record GroupTranslation(
         return new GroupTranslation(runs.apply(partitions), starts, ends);
     }
 
-    /** Where the last record is of which it is known; empty if of none, or the target has lost it. */
+    /** Returns where the last known record is; empty if none is known, or the target has lost it. */
     Optional<OffsetRuns.Copy> lastCopy(TopicPartition partition) {
         return Optional.ofNullable(runs.get(partition))
                 .flatMap(OffsetRuns::lastCopy)
@@ -44,9 +44,9 @@ record GroupTranslation(
     }
 
     /**
-     * Where a group goes on. Of what was before all that is known, it sees again what the target has of it. There is no
-     * answer if the target lacks the partition, has no leader for it, or its log ends before: then it has lost records,
-     * and it will have others at the offsets of those.
+     * Returns where a group goes on. If its offset is before all known records, it goes on at the start of the target's
+     * log, and sees again what the target has of them. Empty if the target lacks the partition, has no leader for it,
+     * or its log ends before the translated offset: then it has lost records, and will have others at their offsets.
      */
     Optional<Translation> translate(TopicPartition partition, long committed) {
         if (!ends.containsKey(partition) || !runs.containsKey(partition)) {

@@ -22,11 +22,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the records of all partitions are that this process copies, and its keeping in {@link OffsetMapTopic}: what a
- * former owner knew is loaded after the partition is assigned, and what is new is written every few seconds. What is
- * lost by a kill makes translations less exact, and no more.
+ * Knows where the records of all partitions are that this process copies, and keeps that in an {@link OffsetMapTopic}:
+ * it loads what a former owner knew after the partition is assigned, and writes what is new every few seconds. What a
+ * kill loses only makes translations less exact.
  *
- * <p><b>Threads:</b> any calls what {@link CopiedOffsets} has; one calls the rest, which blocks while clusters answer.
+ * <p><b>Threads:</b> any thread calls the methods of {@link CopiedOffsets}; one calls the rest, which blocks while
+ * clusters answer.
  * <p><b>Ordering:</b> that of {@link PartitionOffsets} and of concurrent maps.
  */
 final class OffsetMap implements CopiedOffsets {
@@ -35,14 +36,14 @@ final class OffsetMap implements CopiedOffsets {
     private static final long LOAD_DELAY_NANOS = Duration.ofSeconds(2).toNanos();
 
     private static final long WRITE_INTERVAL_NANOS = Duration.ofSeconds(5).toNanos();
-    /** With fewer there is nothing to gain. */
+    /** Below this, dropping runs saves nothing. */
     private static final int MANY_RUNS = 1_000;
 
     private final OffsetMapTopic topic;
     private final Admin source;
     private final CopiesOnTarget copies;
     private final Map<TopicPartition, PartitionOffsets> owned = new ConcurrentHashMap<>();
-    /** Given up, and to be written a last time. */
+    /** Partitions that were given up, to be written a last time. */
     private final Map<TopicPartition, PartitionOffsets> left = new ConcurrentHashMap<>();
 
     private long writtenNanos = System.nanoTime();
@@ -108,7 +109,7 @@ final class OffsetMap implements CopiedOffsets {
             if (isDue) {
                 dropDeleted();
             }
-        } finally { // what is known is kept, whatever else the clusters do not tell
+        } finally { // what is known is kept, even if the clusters do not answer
             if (isDue || !left.isEmpty()) {
                 writtenNanos = nowNanos;
                 write();
@@ -138,8 +139,8 @@ final class OffsetMap implements CopiedOffsets {
     }
 
     /**
-     * Of a partition that has nothing to copy, notes where the target ends. If the source, asked later, still ends at the
-     * mirror's position, nothing from there on was at the target when it was asked.
+     * Notes where the target ends in partitions that have nothing to copy. If the source, asked later, still ends at
+     * the mirror's position, nothing from there on was at the target when it was asked.
      */
     private void anchor() {
         Map<TopicPartition, Long> positions = new HashMap<>();
@@ -183,7 +184,7 @@ final class OffsetMap implements CopiedOffsets {
     /** Writes what has changed. */
     void write() {
         Map<TopicPartition, PartitionOffsets> changed = new HashMap<>(left);
-        changed.putAll(owned); // assigned again meanwhile
+        changed.putAll(owned); // those assigned again meanwhile
         changed.values().removeIf(next -> !next.takeChanged());
         Map<TopicPartition, Kept> kept = new HashMap<>();
         changed.forEach((partition, offsets) ->
@@ -196,7 +197,7 @@ final class OffsetMap implements CopiedOffsets {
         }
     }
 
-    /** The partitions that this process copies, or has copied until just now, of which is loaded what is known. */
+    /** Returns the loaded partitions that this process copies, or has copied until just now. */
     Set<TopicPartition> loaded() {
         return all().entrySet().stream()
                 .filter(next -> next.getValue().isLoaded())
@@ -210,7 +211,9 @@ final class OffsetMap implements CopiedOffsets {
         return all;
     }
 
-    /** What is known of some of these. Of a topic that was created anew on the target nothing is known any more. */
+    /**
+     * Returns what is known of these partitions. If a topic was created again on the target, nothing is known any more.
+     */
     Map<TopicPartition, OffsetRuns> runs(Set<TopicPartition> partitions) {
         Map<String, Uuid> targetIds = copies.ids(Clusters.topics(partitions));
         Map<TopicPartition, OffsetRuns> runs = new HashMap<>();

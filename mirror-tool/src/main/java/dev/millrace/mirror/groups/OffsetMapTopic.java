@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 final class OffsetMapTopic implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OffsetMapTopic.class);
     private static final String SUFFIX = ".internal";
-    /** Of what is between them. */
+    /** The longest text between prefix and suffix. */
     private static final int LONGEST =
             TopicNames.MAX_LENGTH - InternalTopics.OFFSET_MAP_PREFIX.length() - SUFFIX.length();
 
@@ -67,7 +67,7 @@ final class OffsetMapTopic implements AutoCloseable {
             return new Uuid(bytes.getLong(), bytes.getLong());
         }
 
-        /** What is known, if both topics still are the same. What was known of others means nothing in these. */
+        /** Returns what is known, if both topics are still the same. Offsets of former topics mean nothing in these. */
         OffsetRuns runs(Uuid source, Uuid target) {
             boolean isOfOthers = TopicIdentities.differ(sourceId, source) || TopicIdentities.differ(targetId, target);
             return isOfOthers ? new OffsetRuns() : runs;
@@ -79,7 +79,7 @@ final class OffsetMapTopic implements AutoCloseable {
         this.topic = new CompactedTopic(name(group), CompactedTopic.Home.target(target, config));
     }
 
-    /** Names of topics have fewer characters to choose from than those of groups, and are shorter. */
+    /** Shortens and adapts the group's name: topic names allow fewer characters, and are shorter. */
     static String name(String group) {
         String legal = group.replaceAll("[^a-zA-Z0-9._-]", "_");
         if (legal.equals(group) && legal.length() <= LONGEST) {
@@ -112,10 +112,7 @@ final class OffsetMapTopic implements AutoCloseable {
         return new TopicPartition(text.substring(0, end), Integer.parseInt(text.substring(end + 1)));
     }
 
-    /**
-     * Writes what is to be kept; returns the partitions of which the target has taken it. Blocks while the target takes
-     * it.
-     */
+    /** Writes what is to be kept, and blocks while the target takes it; returns the partitions for which it has. */
     Set<TopicPartition> write(Map<TopicPartition, Kept> all) {
         Map<ByteBuffer, byte[]> values = new HashMap<>();
         all.forEach((partition, kept) -> values.put(key(partition), kept.toBytes()));

@@ -7,27 +7,27 @@ import dev.millrace.mirror.progress.TopicIdentities;
 import org.apache.kafka.common.Uuid;
 
 /**
- * Where the records of a partition are that this process copies. Only what is before the position that the group has
- * committed counts: a member that was away, and no longer owns the partition, cannot commit, so what it has written
- * after the next owner's records is never shown. For the same reason nothing of an aborted transaction is.
+ * Where the records of a partition are that this process copies. Only records before the position that the group has
+ * committed count: a member that was away, and no longer owns the partition, cannot commit, so what it has written
+ * after the next owner's records is never shown. For the same reason nothing of an aborted transaction is shown.
  *
- * <p><b>Threads:</b> any. The lock is held for a few microseconds, also while all is copied for {@link #committedRuns}.
+ * <p><b>Threads:</b> any. The lock is held for a few microseconds, even while all is copied for {@link #committedRuns}.
  */
 final class PartitionOffsets {
     private final Uuid topicId;
     private final long sinceNanos;
 
     // Guarded by this.
-    /** Of records before {@link #committed}. */
+    /** Holds records before {@link #committed}. */
     private OffsetRuns runs = new OffsetRuns();
-    /** Of records from there on. */
+    /** Holds records from {@link #committed} on. */
     private final UncommittedRuns uncommitted = new UncommittedRuns();
 
     private AckedRuns session = AckedRuns.IGNORED;
     private long committed = -1;
-    /** The first position at which something was copied. */
+    /** The lowest position at which copying began. */
     private long begunAt = Long.MAX_VALUE;
-    /** The last one. */
+    /** The position at which copying began last. */
     private long begunAgainAt;
 
     private Uuid targetId = Uuid.ZERO_UUID;
@@ -43,14 +43,14 @@ final class PartitionOffsets {
         return topicId;
     }
 
-    /** When this process began to copy the partition. */
+    /** Returns when this process began to copy the partition. */
     long sinceNanos() {
         return sinceNanos;
     }
 
     // ---- members ----
 
-    /** Copying begins at this position, or begins there again; what a former copy is told yet does not count. */
+    /** Begins, or begins again, at this position; what a former copy still reports does not count. */
     synchronized AckedRuns begin(long position) {
         runs.begin(position);
         uncommitted.clear();
@@ -67,7 +67,7 @@ final class PartitionOffsets {
         return begun;
     }
 
-    @SuppressWarnings("ReferenceEquality") // each is another one
+    @SuppressWarnings("ReferenceEquality") // each session is a different object
     private synchronized void append(AckedRuns from, long source, long target, int count) {
         if (from != session) {
             return;
@@ -78,7 +78,7 @@ final class PartitionOffsets {
         uncommitted.add(source, target, count);
     }
 
-    /** A position before one that is known to be committed says nothing new: it was sent earlier. */
+    /** Ignores positions before one that is known to be committed: they were sent earlier. */
     synchronized void onCommitted(long position) {
         if (position > committed) {
             uncommitted.moveBefore(position, runs);
@@ -90,7 +90,9 @@ final class PartitionOffsets {
         }
     }
 
-    /** The log was truncated, or somebody has moved the position: what is from there on is copied again. */
+    /**
+     * Goes back because the log was truncated or somebody moved the position: what is from there on is copied again.
+     */
     private void goBack(long position) {
         if (position < runs.end()) {
             runs.begin(position);
@@ -100,19 +102,19 @@ final class PartitionOffsets {
         hasChanged = true;
     }
 
-    /** Nothing is noted until it begins again. */
+    /** Stops taking notes until copying begins again. */
     synchronized void end() {
         session = AckedRuns.IGNORED;
     }
 
-    // ---- who keeps and uses it ----
+    // ---- keeping and reading ----
 
     synchronized boolean isLoaded() {
         return isLoaded;
     }
 
     /**
-     * Takes what former owners knew, which is empty if they knew nothing; it is changed.
+     * Takes what former owners knew, which is empty if they knew nothing, and changes it.
      *
      * @param target id of the target's topic; zero if unknown
      */
@@ -128,7 +130,7 @@ final class PartitionOffsets {
         isLoaded = true;
     }
 
-    /** The id of the target's topic that has the records; zero if unknown. */
+    /** Returns the id of the target's topic that has the records; zero if unknown. */
     synchronized Uuid targetId() {
         return targetId;
     }
@@ -147,7 +149,7 @@ final class PartitionOffsets {
         return isReplaced;
     }
 
-    /** What may be shown. */
+    /** Returns a copy of what may be shown. */
     OffsetRuns committedRuns() {
         OffsetRuns copy;
         long lostFrom;
@@ -155,7 +157,7 @@ final class PartitionOffsets {
             copy = runs.copy();
             lostFrom = uncommitted.leastTarget();
         }
-        copy.truncate(lostFrom); // new records stand there: the target has lost some
+        copy.truncate(lostFrom); // new records are there: the target has lost some
         return copy;
     }
 
@@ -163,29 +165,32 @@ final class PartitionOffsets {
         return runs.size();
     }
 
-    /** Whether there is something to keep. */
+    /** Returns whether there is something to keep. */
     synchronized boolean hasChanged() {
         return isLoaded && hasChanged;
     }
 
-    /** As the other; from now on, only what is new counts. */
+    /** Returns {@link #hasChanged}; from now on, only what is new counts. */
     synchronized boolean takeChanged() {
         boolean changed = hasChanged();
         hasChanged &= !changed;
         return changed;
     }
 
-    /** What was taken is not kept. */
+    /** To be called when the changes that were taken could not be kept. */
     synchronized void onNotKept() {
         hasChanged = true;
     }
 
-    /** The committed position, if it is not known which target offset belongs to it; else -1. */
+    /** Returns the committed position, if its target offset is not known; otherwise -1. */
     synchronized long positionWithoutAnchor() {
         return isLoaded && uncommitted.isEmpty() && !runs.isEndKnown() ? committed : -1;
     }
 
-    /** All records before this source position are before this target offset, and none from there on is copied yet. */
+    /**
+     * Notes that all records before this source position are before this target offset, and none from there on is
+     * copied.
+     */
     synchronized void anchor(long source, long target) {
         if (source == committed && uncommitted.isEmpty()) {
             runs.anchor(source, target);
@@ -193,7 +198,7 @@ final class PartitionOffsets {
         }
     }
 
-    /** The source no longer has what is before this offset. */
+    /** To be called when the source no longer has the records before this offset. */
     synchronized void dropBefore(long source) {
         runs.dropBefore(source);
     }

@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Partitions that are left out of transactions for a while, because the target took nothing of them and the transaction
- * waited: longer each time.
+ * Partitions that are left out of transactions for a while, longer each time, because the target took nothing of them
+ * and their transaction waited.
  *
- * <p><b>Threads:</b> the member's.
+ * <p><b>Threads:</b> the member's thread.
  */
 final class HeldPartitions {
     private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -33,7 +33,7 @@ final class HeldPartitions {
         return hold != null && nowNanos - hold.untilNanos < 0;
     }
 
-    /** The target takes them again, or they belong to another member. */
+    /** To be called when the target takes these again, or another member owns them. */
     void release(Collection<TopicPartition> partitions) {
         holds.keySet().removeAll(partitions);
     }

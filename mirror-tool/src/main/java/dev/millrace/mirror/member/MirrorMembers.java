@@ -21,9 +21,9 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RetriableException;
 
 /**
- * Makes the members of the mirror's group in this process, and has their producer.
+ * Creates the members of the mirror's group in this process, and owns their producer.
  *
- * <p><b>Threads:</b> that which runs the mirror.
+ * <p><b>Threads:</b> the thread that runs the mirror.
  */
 public interface MirrorMembers {
     /**
@@ -31,8 +31,8 @@ public interface MirrorMembers {
      *
      * @param unplacedAtFirstStart as {@link FirstStart#place} returns them
      * @param partitions of the target
-     * @param limits of its topics
-     * @param copies to be asked about
+     * @param limits of the target's topics
+     * @param copies for queries about the copies on the target
      */
     record Shared(
             SourceChanges changes,
@@ -57,12 +57,14 @@ public interface MirrorMembers {
         }
     }
 
-    /** A member, which is not started yet; they are numbered from 0. */
+    /** Creates a member and does not start it. Members are numbered from 0. */
     Member create(int number);
 
-    /** Those of the producer. Threads: any. */
+    /** Returns the producer's metrics. Threads: any. */
     Map<MetricName, ? extends Metric> producerMetrics();
 
-    /** Closes the producer, which wakes threads that wait in it; what it still holds fails after the time. */
+    /**
+     * Closes the producer, which wakes threads that wait in it. Records that it still holds after the time-out fail.
+     */
     void closeProducer(Duration timeout);
 }

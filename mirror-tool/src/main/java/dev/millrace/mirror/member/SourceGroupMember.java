@@ -49,16 +49,16 @@ import org.slf4j.LoggerFactory;
  * partitions that the member owns; the thread commits what the target has acknowledged.
  *
  * <p>It never flushes the producer. It commits in the background about once a second, each partition up to the position
- * that its copier tells. When a partition is revoked, the thread takes back what is not sent of it ({@link
- * RecordWithdrawal}), waits for what is in flight, and commits that; its other partitions stay in flight meanwhile.
+ * that its copier reports. When a partition is revoked, the thread takes back its unsent records ({@link
+ * RecordWithdrawal}), waits for those in flight, and commits them; its other partitions stay in flight meanwhile.
  *
  * <p>At the end the thread does the same with all its partitions. Then it stays in the group until the other members
  * have done so, too: leaving causes a rebalance, in which the others could not commit. It also goes on polling, because
- * a rebalance that is under way could not finish without it. The copier is closed after that.
+ * a rebalance in progress could not finish without it. The copier is closed after that.
  *
  * <p>The thread polls however long the target takes nothing: the producer blocks it for {@code max.block.ms} at most,
- * and {@link TargetPartitions} makes partitions of the target ready in another thread. So {@code max.poll.interval.ms}
- * is bounded, and a thread that hangs gives its partitions up.
+ * and {@link TargetPartitions} prepares partitions of the target in another thread. So {@code max.poll.interval.ms} is
+ * bounded, and a thread that hangs loses its partitions.
  *
  * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. The consumer calls the rebalance
  * callbacks within {@code poll} and {@code close}, so in the same thread.
@@ -72,7 +72,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
     private static final long COMMIT_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(18);
-    /** While the target takes nothing, there is little hope. */
+    /** Applies while the target takes nothing: waiting longer rarely helps. */
     private static final long DRAIN_OF_WAITING_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private static final long DRAIN_WITHOUT_PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -90,7 +90,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
     private final OffsetCommits commits;
     private final TargetLosses losses;
 
-    /** Their position in the consumer means nothing. */
+    /** The consumer's position of these partitions means nothing. */
     private final UnplacedPartitions unplaced = new UnplacedPartitions();
 
     private long lastCommitNanos = System.nanoTime();
@@ -115,7 +115,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         this.commits = new OffsetCommits(consumer, source, mirror.copiedOffsets()::onCommitted);
     }
 
-    /** Runs until the mirror stops; any failure, also an Error, stops the mirror. */
+    /** Runs until the mirror stops. Any failure, even an Error, stops the mirror. */
     @Override
     public void run() {
         try {
@@ -152,7 +152,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         } catch (OffsetOutOfRangeException lost) {
             try {
                 recover(lost);
-            } catch (RetriableException e) { // The next poll throws again.
+            } catch (RetriableException e) { // the next poll throws again
                 LOG.warn(
                         "The source does not tell where to go on with {}; asking again: {}",
                         lost.partitions(),
@@ -166,11 +166,11 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         if (replaced.isEmpty()) {
             copier.onOutOfRange(lost);
         } else {
-            startAnew(replaced); // The next poll throws for the others, if there are any.
+            startAnew(replaced); // the next poll throws for the others, if there are any
         }
     }
 
-    /** Copies from the beginning what was deleted from the source and created anew. */
+    /** Copies partitions from the beginning whose topic was deleted from the source and created again. */
     private void startAnew(Set<TopicPartition> replaced) {
         if (!replaced.isEmpty()) {
             Map<TopicPartition, OffsetAndMetadata> progress = copier.positions(replaced);
@@ -180,13 +180,13 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         }
     }
 
-    /** Before the target gets a topic again, nothing of what was meant for the former one may be on its way. */
+    /** Before the target gets a topic again, no records for the former one may be in flight. */
     private void goOnAfterLoss() {
         Map<TopicPartition, Uuid> lost = target.lost(copier.partitions());
         if (lost.isEmpty()) {
             return;
         }
-        consumer.pause(lost.keySet()); // A copier that reads with this consumer resumes those that begin again.
+        consumer.pause(lost.keySet()); // a copier that reads with this consumer resumes those that begin again
         copier.stopReading(lost.keySet());
         withdraw(lost.keySet(), System.nanoTime() + DRAIN_WITHOUT_PROGRESS_NANOS);
         try {
@@ -204,18 +204,18 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
 
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
-        consumer.pause(partitions); // A copier that reads with this consumer resumes them.
+        consumer.pause(partitions); // a copier that reads with this consumer resumes them
         Set<TopicPartition> gone = partitions.isEmpty() ? Set.of() : source.findMissing(partitions);
         Map<TopicPartition, SourcePositions.Start> starts = findStarts(partitions, gone);
         copier.add(starts);
         unplaced.onAsked(partitions, starts.keySet());
         unplaced.partitions()
-                .forEach(partition -> consumer.seek(partition, 0)); // Or it would look for a position itself.
+                .forEach(partition -> consumer.seek(partition, 0)); // or it would look for one itself
         target.prepare(starts.keySet());
         warnOfGone(gone);
     }
 
-    /** Begins with those of which the source did not tell where when they were assigned. */
+    /** Begins the partitions for which the source did not tell the start when they were assigned. */
     void placeTheRest(long now) {
         Set<TopicPartition> due = unplaced.due(now);
         if (due.isEmpty()) {
@@ -232,7 +232,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         target.prepare(starts.keySet());
     }
 
-    /** Asks the source for as long as it takes; a member away for {@code max.poll.interval.ms} joins anew after that. */
+    /** Asks the source for as long as it takes; a member away for {@code max.poll.interval.ms} rejoins after that. */
     private Map<TopicPartition, SourcePositions.Start> findStarts(
             Collection<TopicPartition> partitions, Set<TopicPartition> gone) {
         while (mirror.isRunning()) {
@@ -245,7 +245,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
                         MirrorException.reason(e));
                 LockSupport.parkNanos(RETRY_NANOS);
             } catch (NoOffsetForPartitionException e) {
-                mirror.fail(e); // Thrown, the consumer would log it as a failure of its listener.
+                mirror.fail(e); // if thrown, the consumer would log it as a failure of its listener
             }
         }
         return positions.nowhere(partitions);
@@ -273,7 +273,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         warnOfGone(gone);
     }
 
-    /** Commits nothing: the partitions already belong to another member. */
+    /** Commits nothing, because the partitions already belong to another member. */
     @Override
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
         copier.stopReading(partitions);
@@ -287,7 +287,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         giveUp(partitions);
     }
 
-    /** Takes back what is not written of partitions that are no longer read, and waits for what is in flight. */
+    /** Takes back unwritten records of partitions that are no longer read, and waits for those in flight. */
     private void withdraw(Collection<TopicPartition> partitions, long deadlineNanos) {
         while (copier.isSending(partitions) && System.nanoTime() < deadlineNanos) {
             LockSupport.parkNanos(PartitionCopier.CHECK_NANOS);
@@ -344,7 +344,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
                 + ", the last records will be mirrored again: " + MirrorException.reason(cause));
     }
 
-    /** Reports that records will be mirrored again: a warning while the mirror runs, but a failure while it stops. */
+    /** Reports that records will be mirrored again: as a warning while the mirror runs, as a failure while it stops. */
     private void reportRepeats(String message) {
         if (mirror.isRunning()) {
             LOG.warn(message);
@@ -357,14 +357,14 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
     private void commitLast() {
         long start = System.nanoTime();
         long drainNanos = watch.isWaiting() ? DRAIN_OF_WAITING_NANOS : DRAIN_NANOS;
-        watch.report(this, Map.of()); // It says itself what it waits for.
+        watch.report(this, Map.of()); // this method logs what it waits for
         mirror.attempt(() -> commitAll(start + drainNanos, start + DRAIN_AND_COMMIT_NANOS));
-        copier.clear(); // Closing revokes all partitions; by now they are committed or reported.
+        copier.clear(); // closing revokes all partitions; by now they are committed or reported
         mirror.lifecycle().onMemberCommitted();
         mirror.attempt(() -> awaitOthers(start + DRAIN_AND_COMMIT_NANOS));
     }
 
-    /** Waits for the outstanding records as long as the target acknowledges some, whether it has said that it waits or not. */
+    /** Waits for the outstanding records while the target acknowledges some, whether or not it has reported a wait. */
     private void awaitProgress(long deadline) {
         long acked = copier.totals().acked();
         long hopeless = System.nanoTime() + DRAIN_WITHOUT_PROGRESS_NANOS;
@@ -398,7 +398,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         }
     }
 
-    /** Polls without reading records, to take part in a rebalance that may be under way. */
+    /** Polls without reading records, to take part in a rebalance that may be in progress. */
     private void pollPaused() {
         consumer.pause(consumer.assignment());
         try {
@@ -409,7 +409,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         }
     }
 
-    /** Commits. Returns false if a rebalance prevented it, so that the caller has to poll and try again. */
+    /** Returns false if a rebalance prevented the commit, so that the caller has to poll and try again. */
     private boolean commitUnlessRebalancing(long deadline) {
         Map<TopicPartition, OffsetAndMetadata> positions = copier.positions(copier.partitions());
         try {

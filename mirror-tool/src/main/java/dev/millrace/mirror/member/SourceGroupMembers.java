@@ -43,7 +43,9 @@ import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** {@link SourceGroupMember}s: members of a group on the source, where they commit what the target has acknowledged. */
+/**
+ * Creates {@link SourceGroupMember}s. Their group is on the source, and there they commit what the target acknowledged.
+ */
 public final class SourceGroupMembers implements MirrorMembers {
     private static final Logger LOG = LoggerFactory.getLogger(SourceGroupMembers.class);
 
@@ -82,7 +84,7 @@ public final class SourceGroupMembers implements MirrorMembers {
         existing.warnIfAny(topics);
     }
 
-    /** Or each topic would wait for answers of its own when its first record has come. */
+    /** Without this, each topic would wait for requests of its own once its first record has come. */
     private void askForTopics(Set<String> topics) {
         List<String> copies = topics.stream().map(config.names()::onTarget).toList();
         config.producerKind().requestTopics(producer, copies);
@@ -143,7 +145,10 @@ public final class SourceGroupMembers implements MirrorMembers {
         existing.onWithoutPosition(fromFirstRecord);
     }
 
-    /** Empty if records need no numbers, and those that a former process has written are to be written again. */
+    /**
+     * Returns empty if records need no producer id, epoch and sequence, and those of a former process are written
+     * again.
+     */
     private Optional<PartitionStarts.Finder> resume(RawProducer raw) {
         ResumeMode mode = config.policies().resume();
         if (mode == ResumeMode.AT_LEAST_ONCE && careful.isEmpty()) {

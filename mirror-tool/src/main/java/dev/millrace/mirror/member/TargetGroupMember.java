@@ -39,16 +39,17 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A member of a mirror's group on the <em>target</em>, for exactly once. It subscribes to the target's topics, whose
- * partitions stand for those of the source; all that the member has is named as on the source. Each transaction has the records and the source positions after them, as
- * offsets of the group; so they are there together or not at all.
+ * partitions stand for those of the source; everything else in the member uses the source's names. Each transaction
+ * contains the records and, as offsets of the group, the source positions after them; so they appear together or not at
+ * all.
  *
- * <p>What fences a member that was away: the coordinator of the group, which is on the target, takes positions only from
- * a member of the present generation. A partition's next owner reads the positions when no transaction is pending that
- * could change them. So of two that have copied the same records, one at most can commit.
+ * <p>What fences a member that was away: the group's coordinator, which is on the target, takes positions only from a
+ * member of the present generation. A partition's next owner reads the positions when no pending transaction could
+ * change them. So of two members that have copied the same records, one at most can commit.
  *
- * <p>Before the member loses a partition in a rebalance, it ends the open transaction: while it owned the partition,
- * nobody else has copied of it. If it was thrown out of the group, or anything else fails, it starts over: nothing of
- * the open transaction is committed, and all begins again at the positions that the target has.
+ * <p>Before the member loses a partition in a rebalance, it ends the open transaction: while it owned the partition, no
+ * other member copied it. If it was removed from the group, or anything else fails, it starts over: nothing of the open
+ * transaction is committed, and all partitions begin again at the positions that the target has.
  *
  * <p><b>Threads:</b> {@link #run} in a thread of its own, {@link #totals} in any. The consumer calls the rebalance
  * callbacks within {@code poll} and {@code close}, so in the same thread.
@@ -57,13 +58,13 @@ import org.slf4j.LoggerFactory;
 final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     private static final Logger LOG = LoggerFactory.getLogger(TargetGroupMember.class);
 
-    /** A transaction that ends, and of which the target takes nothing for so long, waits for partitions that hang. */
+    /** If the target takes nothing of an ending transaction for this long, some partitions hang. */
     private static final long HUNG_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long END_NANOS = TimeUnit.SECONDS.toNanos(15);
     private static final long END_OF_WAITING_NANOS = TimeUnit.SECONDS.toNanos(3);
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** So long a transaction that ends waits for records before the member goes on with other things. */
+    /** How long the member waits for an ending transaction's records before it goes on with other things. */
     private static final long ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -81,13 +82,13 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     private final TargetTransactions transactions;
     private final BatchCopier copier;
 
-    /** In transactions of this process. */
+    /** What transactions of this process have committed. */
     private final Map<TopicPartition, OffsetAndMetadata> committed = new HashMap<>();
-    /** Where the open transaction begins. */
+    /** Where each partition begins in the open transaction. */
     private final Map<TopicPartition, Long> begins = new HashMap<>();
-    /** What the open transaction adds. */
+    /** The positions that the open transaction adds. */
     private Map<TopicPartition, OffsetAndMetadata> adding = Map.of();
-    /** Assigned, and not copied yet. */
+    /** Partitions that are assigned and not copied yet. */
     private final Set<TopicPartition> starting = new HashSet<>();
 
     private final HeldPartitions held = new HeldPartitions();
@@ -100,7 +101,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     private final TransactionPace pace = new TransactionPace();
     private long beganNanos = System.nanoTime();
     private long beganBytes;
-    /** When all records of the transaction that ends were acknowledged. */
+    /** When all records of the ending transaction were acknowledged. */
     private long answeredNanos;
 
     private long answeredBytes;
@@ -116,7 +117,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
      */
     record Consumers(Consumer<byte[], byte[]> group, Consumer<byte[], byte[]> source) {}
 
-    /** What the member asks and tells of the target. */
+    /** The member's view of the target: its topics, its partitions, and the watch to which the member reports. */
     record Target(SubscribedTopics topics, TargetPartitions partitions, TargetWatch watch) {}
 
     TargetGroupMember(
@@ -140,7 +141,10 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         copier.limitInFlight(pace.inFlightBytes());
     }
 
-    /** Runs until the mirror stops; any failure that another transaction does not mend, also an Error, stops the mirror. */
+    /**
+     * Runs until the mirror stops. Any failure that another transaction does not repair, even an Error, stops the
+     * mirror.
+     */
     @Override
     public void run() {
         try {
@@ -149,7 +153,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
                 if (!subscribed.isEmpty()) {
                     copier.forward(consumers.group.poll(copier.pollTimeout()));
                 } else {
-                    LockSupport.parkNanos(PAUSE_NANOS); // Until a topic is ready.
+                    LockSupport.parkNanos(PAUSE_NANOS); // until a topic is ready
                 }
                 copier.advance();
                 long now = System.nanoTime();
@@ -173,7 +177,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         } finally {
             watch.report(this, Map.of());
             mirror.attempt(this::commitLast);
-            copier.clear(); // Closing revokes all partitions; by now they are committed or reported.
+            copier.clear(); // closing revokes all partitions; by now they are committed or reported
             mirror.lifecycle().onMemberCommitted();
             mirror.attempt(transactions::end);
             mirror.attempt(copier::close);
@@ -210,14 +214,14 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         return pace.isDue(now - beganNanos, copier.totals().bytes() - beganBytes);
     }
 
-    /** Returns whether all that had been written is committed; to be called until it is. */
+    /** Returns whether everything written before is committed; to be called until it is. */
     private boolean tryCommit() {
         ConsumerGroupMetadata group = consumers.group.groupMetadata();
         if (copier.partitions().isEmpty()) {
             return true;
         }
         if (group.generationId() < 0) {
-            throw new CommitFailedException("This process is no member of the group"); // The target would not check it.
+            throw new CommitFailedException("This process is no member of the group"); // the target would not check it
         }
         if (!transactions.tryCommit(() -> mirror.names().onTarget(newPositions()), this::areRecordsAnswered, group)) {
             return false;
@@ -256,12 +260,12 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         return isAnswered;
     }
 
-    /** Whether the target takes nothing of the transaction that ends. */
+    /** Returns whether the target takes nothing of the ending transaction. */
     private boolean hangs() {
         return transactions.stalledNanos(copier.totals().acked()) >= HUNG_NANOS;
     }
 
-    /** Goes on without the partitions of which the target takes nothing, if it takes those of others. */
+    /** Goes on without the partitions of which the target takes nothing, if it takes records of others. */
     private void holdWhatHangs(long now) {
         if (!hangs()) {
             return;
@@ -276,7 +280,9 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         }
     }
 
-    /** Ends the open transaction; returns whether it is committed at the deadline, or when there is no hope. */
+    /**
+     * Tries to end the open transaction until the deadline, or until there is no hope; returns whether it is committed.
+     */
     private boolean tryFinish(long deadlineNanos, BooleanSupplier isHopeless) {
         boolean isFinished = !transactions.isStarted() || tryCommit();
         while (!isFinished && System.nanoTime() < deadlineNanos && !isHopeless.getAsBoolean()) {
@@ -311,7 +317,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         restart();
     }
 
-    /** A copy whose record was refused fails the mirror with the record's name. */
+    /** Waits for a copy whose record was refused: it fails the mirror with an error that names the record. */
     private void awaitRefusedRecord() {
         long deadline = System.nanoTime() + SECOND_NANOS;
         while (mirror.isRunning() && System.nanoTime() < deadline) {
@@ -320,7 +326,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         }
     }
 
-    /** Nothing of the open transaction counts; all partitions begin at the positions that the target has. */
+    /** Discards the open transaction; all partitions begin again at the positions that the target has. */
     private void restart() {
         Set<TopicPartition> all = copier.partitions();
         copier.stopReading(all);
@@ -337,12 +343,12 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
 
     // ---- partitions ----
 
-    /** The target may have more partitions than the source. */
+    /** Leaves out partitions that only the target has. */
     private Set<TopicPartition> startingOfSource() {
         return starting.stream().filter(topics::isOfSource).collect(Collectors.toSet());
     }
 
-    /** Begins to copy what is assigned, once the target tells where. */
+    /** Begins to copy assigned partitions once the target has told where. */
     private void startAssigned(long now) {
         Set<TopicPartition> due = startingOfSource().stream()
                 .filter(partition -> !held.isHeld(partition, now) && !unplaced.isTooEarly(partition, now))
@@ -370,17 +376,19 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         }
     }
 
-    /** Copies from the beginning what was deleted from the source and created anew. */
+    /** Copies partitions from the beginning whose topic was deleted from the source and created again. */
     private void startAnew(Set<TopicPartition> replaced) {
         if (!replaced.isEmpty()) {
             copier.stopReading(replaced);
             finishOrRestart();
             copier.giveUp(replaced);
-            starting.addAll(replaced); // What is committed there has another topic id.
+            starting.addAll(replaced); // what is committed there has another topic id
         }
     }
 
-    /** Copies again what the target has lost with its topics, whatever progress it has kept. */
+    /**
+     * Copies partitions again whose copies the target has lost with their topics, even if it has kept their progress.
+     */
     private void startAgain(Map<TopicPartition, Uuid> lost) {
         if (lost.isEmpty()) {
             return;
@@ -396,7 +404,7 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> copies) {
         consumers.group.pause(copies);
-        copies.forEach(partition -> consumers.group.seek(partition, 0)); // Or it would look for one itself.
+        copies.forEach(partition -> consumers.group.seek(partition, 0)); // or it would look for one itself
         starting.addAll(mirror.names().onSource(copies));
     }
 
@@ -404,14 +412,14 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> copies) {
         Set<TopicPartition> partitions = mirror.names().onSource(copies);
-        if (mirror.isRunning()) { // else all is ended
+        if (mirror.isRunning()) { // otherwise all has ended
             copier.stopReading(partitions);
             finishOrRestart();
         }
         giveUp(partitions);
     }
 
-    /** Commits nothing: the partitions already belong to another member. */
+    /** Commits nothing, because the partitions already belong to another member. */
     @Override
     public void onPartitionsLost(Collection<TopicPartition> copies) {
         Set<TopicPartition> partitions = mirror.names().onSource(copies);
@@ -437,7 +445,10 @@ final class TargetGroupMember implements Member, ConsumerRebalanceListener {
         begins.keySet().removeAll(partitions);
     }
 
-    /** Acknowledged is not enough: a partition waits until its transaction is committed. */
+    /**
+     * Returns the waiting partitions, each with where the open transaction begins: acknowledged records count once it
+     * is committed.
+     */
     private Map<TopicPartition, Long> waiting(long now) {
         Map<TopicPartition, Long> waiting = copier.waiting();
         boolean isTargetAway = !transactions.isStarted() || progress.isWaiting();

@@ -29,7 +29,7 @@ import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RetriableException;
 
-/** The {@link TargetGroupMember} of this process: of a group on the target, for exactly once. */
+/** Creates the {@link TargetGroupMember} of this process: its group is on the target, for exactly once. */
 public final class TargetGroupMembers implements MirrorMembers {
     private final RunningMirror mirror;
     private final MirrorConfig config;
@@ -38,7 +38,7 @@ public final class TargetGroupMembers implements MirrorMembers {
     private final Shared shared;
     private final String group;
     private final TargetTransactions transactions;
-    /** That of the transactions now; written before the topics are read that it is to know. */
+    /** The producer of the current transactions; written before the topics are read that it is to know. */
     private volatile RawProducer producer;
 
     /**
@@ -67,7 +67,7 @@ public final class TargetGroupMembers implements MirrorMembers {
         return shared.target(config.mode(), producer::partitionWithoutWaiting);
     }
 
-    /** Or each topic would wait for answers of its own when its first batch has come. */
+    /** Without this, each topic would wait for requests of its own once its first batch has come. */
     private void beforeReady(Set<String> copied) {
         List<String> copies = onTarget(copied);
         producer.requestTopics(copies);
@@ -78,7 +78,10 @@ public final class TargetGroupMembers implements MirrorMembers {
         return copied.stream().map(config.names()::onTarget).toList();
     }
 
-    /** The same after a restart, if the member has a name: then the start ends what the former process has left open. */
+    /**
+     * Returns the same id after a restart if the member has a name; the start then ends the former process's
+     * transaction.
+     */
     private String transactionalId() {
         Object name = consumer.get(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
         return group + "-" + (name == null ? UUID.randomUUID() : name);
@@ -113,7 +116,7 @@ public final class TargetGroupMembers implements MirrorMembers {
                 copier);
     }
 
-    /** Of no partition if no leader answers. */
+    /** Returns an empty map if no leader answers. */
     private Map<TopicPartition, Long> endsOnTarget(Set<TopicPartition> partitions) {
         try {
             return shared.copies().offsetsOfLed(partitions, OffsetSpec.latest());

@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides about a member's partitions whose copies the target has lost with their topics, and tells what is missing.
+ * Decides about a member's partitions whose copies the target has lost with their topics, and reports what is missing.
  *
- * <p><b>Threads:</b> the member's.
+ * <p><b>Threads:</b> the member's thread.
  */
 final class TargetLosses {
     private static final Logger LOG = LoggerFactory.getLogger(TargetLosses.class);
@@ -38,10 +38,10 @@ final class TargetLosses {
     }
 
     /**
-     * Where the partitions go on, without those that are to be stopped.
+     * Returns where the partitions go on, without those that are to be stopped.
      *
      * @param lost with the ids of the topics that have their names on the target now; zero if there is none
-     * @param progress up to which they were copied; of some, none
+     * @param progress up to which they were copied; absent for some
      * @throws RetriableException the source does not tell what it has
      */
     Map<TopicPartition, SourcePositions.Start> decide(
@@ -106,17 +106,17 @@ final class TargetLosses {
                 });
     }
 
-    /** Nothing more is copied of these. */
+    /** Stops copying these partitions. */
     void stop(Collection<TopicPartition> partitions) {
         stopped.addAll(partitions);
     }
 
-    /** Partitions of which nothing more is copied. */
+    /** Returns the partitions that are no longer copied. */
     Set<TopicPartition> stopped() {
         return stopped;
     }
 
-    /** As {@code some}, with those that are stopped. */
+    /** Returns {@code some} and those that are stopped. */
     Set<TopicPartition> withStopped(Collection<TopicPartition> some) {
         Set<TopicPartition> all = new HashSet<>(some);
         all.addAll(stopped);

@@ -26,22 +26,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The transactions of one mirror process: one is open at a time, with all that its workers write, and ends with the
- * source positions after that. After any error the producer is thrown away and the next one begins; what was written
- * under the former one is then known from the target alone.
+ * The transactions of one mirror process. One is open at a time; it contains all that the workers write, and ends with
+ * the source positions after that. After any error the producer is thrown away and another takes its place; what the
+ * former one has written is then known from the target alone.
  *
- * <p><b>Threads:</b> that of the member; workers call {@link #openOrNull}, {@link #enter}, {@link #exit}; any thread
+ * <p><b>Threads:</b> the member's thread; workers call {@link #openOrNull}, {@link #enter}, {@link #exit}; any thread
  * {@link #close} and {@link #isTransactionOver}.
  * <p><b>Ordering:</b> a worker writes, and notes what, under the read lock of {@code gate}; the member holds the write
- * lock whenever no transaction is open. So the positions that it reads then are those after all that the transaction
- * has. Nobody waits inside the gate: a worker that finds no memory leaves it. Copies of a former producer are stopped
- * before its successor's transaction opens the gate, and look whether they are stopped after they have passed it.
+ * lock whenever no transaction is open. So the positions that it reads then are those after everything in the
+ * transaction. No thread waits inside the gate: a worker that finds no memory leaves it. Copies of a former producer
+ * are stopped before its successor's transaction opens the gate, and check whether they are stopped after they have
+ * passed it.
  */
 final class TargetTransactions implements PartitionCopy.Target {
     private static final Logger LOG = LoggerFactory.getLogger(TargetTransactions.class);
-    /** Nobody waits inside the gate, so this is time for work. */
+    /** No thread waits inside the gate, so workers only need time for their work. */
     private static final long GATE_WAIT_MS = 1_000;
-    /** A coordinator cannot end a former transaction while a partition of it has no leader; another id need not wait. */
+    /**
+     * A coordinator cannot end a former transaction while one of its partitions has no leader; another id need not
+     * wait.
+     */
     private static final long START_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final String id;
@@ -52,7 +56,7 @@ final class TargetTransactions implements PartitionCopy.Target {
     private final AtomicReference<RuntimeException> refusal = new AtomicReference<>();
     private volatile Writer writer;
 
-    // The member's.
+    // Used by the member's thread only.
     private Phase phase = Phase.STARTING;
     private final Deque<Map<TopicPartition, OffsetAndMetadata>> positionsToAdd = new ArrayDeque<>();
     private int ids;
@@ -64,9 +68,9 @@ final class TargetTransactions implements PartitionCopy.Target {
         /** The producer has no id yet. */
         STARTING,
         OPEN,
-        /** Nothing more is written; what was is not acknowledged yet. */
+        /** Nothing more is written; what was written is not acknowledged yet. */
         AWAITING_RECORDS,
-        /** The positions go into the transaction. */
+        /** The positions are added to the transaction. */
         ADDING_POSITIONS,
         COMMITTING
     }
@@ -142,8 +146,8 @@ final class TargetTransactions implements PartitionCopy.Target {
     // ---- the member ----
 
     /**
-     * Opens the first transaction of a producer, if the coordinator answers within {@code max.block.ms}; returns whether
-     * there is one.
+     * Opens the first transaction of a producer, if the coordinator answers within {@code max.block.ms}; returns
+     * whether one is open.
      *
      * @throws KafkaException the coordinator refuses
      */
@@ -177,13 +181,13 @@ final class TargetTransactions implements PartitionCopy.Target {
         }
     }
 
-    /** Whether the producer is ready. */
+    /** Returns whether the producer is ready. */
     boolean isStarted() {
         return phase != Phase.STARTING;
     }
 
     /**
-     * How long the target has taken nothing of the transaction that is ending; 0 if none is.
+     * Returns how long the target has taken nothing of the ending transaction; 0 if none is ending.
      *
      * @param acked how many records it has acknowledged
      */
@@ -199,12 +203,12 @@ final class TargetTransactions implements PartitionCopy.Target {
     }
 
     /**
-     * Goes a step towards the end of the open transaction, and opens the next one; blocks at most {@code max.block.ms}.
+     * Takes the open transaction a step towards its end, and opens the next one; blocks at most {@code max.block.ms}.
      *
      * @param positions what the transaction adds to the progress; asked for once, when nothing more is written
      * @param areRecordsAnswered asked after that, until all records have their outcome; may block for a moment
      * @param group the member's; if the group has gone on without it, the target refuses the transaction
-     * @return whether it is committed, or has nothing; else to be called again, with a group that may be newer
+     * @return whether it is committed, or was empty; otherwise to be called again, with a group that may be newer
      * @throws KafkaException it is over, and {@link #startOver} is needed; whether it was committed may be unknown
      */
     boolean tryCommit(
@@ -258,7 +262,7 @@ final class TargetTransactions implements PartitionCopy.Target {
         }
     }
 
-    /** Throws away the producer, and with it what is not committed. All copies must have been stopped. */
+    /** Throws away the producer and everything uncommitted. All copies must have been stopped. */
     void startOver() {
         closeGate();
         replaceProducer();
@@ -272,7 +276,10 @@ final class TargetTransactions implements PartitionCopy.Target {
         open();
     }
 
-    /** Lets workers go whose copies have been stopped; what is not committed is aborted. No transaction is opened again. */
+    /**
+     * Releases workers whose copies have been stopped, and aborts what is not committed. No transaction is opened
+     * again.
+     */
     void end() {
         if (gate.isWriteLockedByCurrentThread()) {
             gate.writeLock().unlock();

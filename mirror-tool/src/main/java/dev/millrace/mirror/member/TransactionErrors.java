@@ -13,7 +13,7 @@ import org.apache.kafka.common.errors.TransactionAbortedException;
 import org.apache.kafka.common.errors.UnknownProducerIdException;
 
 /**
- * What an error of a transactional producer means to a mirror.
+ * Classifies errors of a transactional producer for a mirror.
  *
  * <p><b>Threads:</b> any; stateless.
  */
@@ -21,8 +21,8 @@ final class TransactionErrors {
     private TransactionErrors() {}
 
     /**
-     * Whether the transaction is over and the same records can be written in another one; else the target refuses a
-     * record, or does not allow something.
+     * Returns whether the transaction is over and the same records can be written in another one. Otherwise the target
+     * refuses a record, or denies access.
      */
     static boolean isTransactionOver(Throwable error) {
         if (error == null) {

@@ -3,23 +3,23 @@ package dev.millrace.mirror.member;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long a transaction stays open, and how much of it may be in flight: by what the former ones took. The link to the
- * target is idle while a transaction ends, so one that costs more to end stays open longer. What is in flight when it is
- * to end must arrive first, so on a slow link less may be: the target aborts a transaction that is open for {@code
+ * Decides how long a transaction stays open, and how much of it may be in flight, from what former ones took. The link
+ * to the target is idle while a transaction ends, so one that takes longer to end stays open longer. What is in flight
+ * must arrive before the end, so a slow link gets less: the target aborts a transaction that is open for {@code
  * transaction.timeout.ms}.
  *
- * <p><b>Threads:</b> the member's.
+ * <p><b>Threads:</b> the member's thread.
  */
 final class TransactionPace {
-    /** The longer, the later a reader of committed records sees them; the shorter, the more the commits cost. */
+    /** A longer time delays readers of committed records; a shorter one makes commits cost more. */
     private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(2);
-    /** So much longer than its end a transaction is open. */
+    /** A transaction is open this many times as long as its end takes. */
     private static final int ENDS = 5;
-    /** So much is written again at most after a transaction that is aborted. */
+    /** Limits what is written again after a transaction is aborted. */
     private static final long TRANSACTION_BYTES = 64 << 20;
-    /** What is in flight arrives within this time. */
+    /** What is in flight should arrive within this time. */
     private static final double IN_FLIGHT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final long FIRST_IN_FLIGHT = 1 << 20;
@@ -28,18 +28,18 @@ final class TransactionPace {
     private long openNanos = SHORTEST_NANOS;
     private long inFlightBytes = FIRST_IN_FLIGHT;
 
-    /** Whether a transaction that has been open so long, and has so many bytes, is to end. */
+    /** Returns whether a transaction that has been open so long, and has so many bytes, is to end. */
     boolean isDue(long nanos, long bytes) {
         return nanos >= openNanos || bytes >= TRANSACTION_BYTES;
     }
 
-    /** How many bytes may be in flight. */
+    /** Returns how many bytes may be in flight. */
     long inFlightBytes() {
         return inFlightBytes;
     }
 
     /**
-     * A transaction is committed.
+     * Notes that a transaction was committed.
      *
      * @param bytes that it has
      * @param writtenNanos from its beginning until all was acknowledged
@@ -47,12 +47,12 @@ final class TransactionPace {
      */
     void onCommitted(long bytes, long writtenNanos, long endNanos) {
         openNanos = Math.min(LONGEST_NANOS, Math.max(SHORTEST_NANOS, ENDS * endNanos));
-        if (bytes >= inFlightBytes / 2) { // else it says nothing of the link
+        if (bytes >= inFlightBytes / 2) { // otherwise it says nothing of the link
             inFlightBytes = Math.max(LEAST_IN_FLIGHT, (long) (bytes * IN_FLIGHT_NANOS / Math.max(1, writtenNanos)));
         }
     }
 
-    /** A transaction was aborted, perhaps because what it had in flight did not arrive in time. */
+    /** Notes that a transaction was aborted, perhaps because what it had in flight did not arrive in time. */
     void onAborted() {
         inFlightBytes = Math.max(LEAST_IN_FLIGHT, Math.min(FIRST_IN_FLIGHT, inFlightBytes / 2));
     }

@@ -9,11 +9,11 @@ import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 
 /**
- * Tells when a partition takes nothing more because the transaction is over. The caller gives the partition up then; it
- * is copied anew in the next transaction. Tells also when the producer has no memory: the caller does not wait for it,
- * because a transaction cannot end while one of its writers waits.
+ * Reports when a partition takes nothing more because the transaction is over. The caller then gives the partition up,
+ * and it is copied again in the next transaction. Also reports when the producer has no memory: the caller does not
+ * wait for it, because a transaction cannot end while one of its writers waits.
  *
- * <p><b>Threads:</b> that of the partition's worker.
+ * <p><b>Threads:</b> the partition's worker.
  */
 final class TransactionalPartition extends GuardedPartition {
     private final Consumer<RuntimeException> onOver;

@@ -1,6 +1,6 @@
 /**
- * <b>Internal, not API.</b> The members of the mirror's group in this process: they own partitions, let them be
- * copied, and commit. Enters: partitions, as the group coordinator assigns them. Leaves: committed positions.
+ * <b>Internal, not API.</b> The members of the mirror's group in this process: they own partitions, have them copied,
+ * and commit. Enters: partitions that the group coordinator assigns. Leaves: committed positions.
  *
  * <p>By default a {@code SourceGroupMember} commits to a group of the source what the target has acknowledged. With
  * exactly once a {@code TargetGroupMember} commits to a group of the target, in the transaction of the records.

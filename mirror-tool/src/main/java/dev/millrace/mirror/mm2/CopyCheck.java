@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 final class CopyCheck {
     private static final Logger LOG = LoggerFactory.getLogger(CopyCheck.class);
 
-    /** Whether the target has the records of a source partition before an offset. */
+    /** Says whether the target has the records of a source partition before an offset. */
     enum Verdict {
         /** It has the last of them, or the source has none left. */
         PRESENT,
@@ -48,7 +48,7 @@ final class CopyCheck {
      * many are read, and so on.
      */
     private static final int LOOK_BACK = 100;
-    /** In how many records after the first of its timestamp, and in how many of the last ones, the copy is searched. */
+    /** How many records are searched for the copy from the first of its timestamp on, and how many of the last ones. */
     private static final int SEARCHED_COPIES = 200_000;
 
     private static final Duration POLL = Duration.ofMillis(200);
@@ -91,7 +91,7 @@ final class CopyCheck {
     Verdict check(TopicPartition partition, long offset) {
         long start = sourceStarts.get(partition);
         if (offset > sourceEnds.get(partition)) {
-            return Verdict.ABSENT; // The topic was deleted and created again.
+            return Verdict.ABSENT; // the topic was deleted and created again
         }
         if (offset <= start) {
             return Verdict.PRESENT;
@@ -110,7 +110,7 @@ final class CopyCheck {
         }
     }
 
-    /** Null if the source has none between these offsets. */
+    /** Returns null if the source has no record between these offsets. */
     private ConsumerRecord<byte[], byte[]> lastOrNull(TopicPartition partition, long start, long end) {
         AtomicReference<ConsumerRecord<byte[], byte[]>> last = new AtomicReference<>();
         long from = end;
@@ -126,15 +126,14 @@ final class CopyCheck {
 
     private boolean isOnTarget(ConsumerRecord<byte[], byte[]> record, TopicPartition partition, long targetEnd) {
         if (record.timestamp() < 0) {
-            return false; // A record of the oldest format has no timestamp, so the target has given its copy one.
+            return false; // a record of the oldest format has no timestamp, so the target has given its copy one
         }
         TopicPartition copy = copies.names().onTarget(partition);
         ListOffsetsResultInfo first = Clusters.awaitUnchecked(copies.target()
                 .listOffsets(Map.of(copy, OffsetSpec.forTimestamp(record.timestamp())))
                 .partitionResult(copy));
-        // Timestamps need not rise: a record with this one is somewhere after the first that is not older, if there is
-        // one. Where the target replaces timestamps, they say less. A mirror that has stopped wrote it as one of its
-        // last.
+        // Timestamps need not rise: a record with this one is after the first that is not older, if there is one. If
+        // the target replaces timestamps, they say less. A mirror that has stopped wrote the record as one of its last.
         long end = first.offset() < 0
                 ? targetStarts.get(partition)
                 : Math.min(targetEnd, first.offset() + SEARCHED_COPIES);

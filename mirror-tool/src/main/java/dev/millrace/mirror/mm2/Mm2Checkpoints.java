@@ -9,7 +9,7 @@ import org.apache.kafka.common.TopicPartition;
  * Tells programs that were written for MirrorMaker 2 where groups of the source would go on at the target: its {@code
  * RemoteClusterUtils.translateOffsets} reads a topic of the target, with a record for each group and partition.
  *
- * <p>Its form is fixed by {@code org.apache.kafka.connect.mirror.Checkpoint}.
+ * <p>The class {@code org.apache.kafka.connect.mirror.Checkpoint} fixes the form of the records.
  *
  * <p><b>Threads:</b> one at a time.
  */
@@ -24,7 +24,7 @@ public final class Mm2Checkpoints implements AutoCloseable {
     }
 
     /**
-     * Says where a group goes on, to be written.
+     * Adds the position at which a group goes on.
      *
      * @param partition of the target
      * @param committed at the source
@@ -34,7 +34,7 @@ public final class Mm2Checkpoints implements AutoCloseable {
         topic.add(key(group, partition), value(committed, translated));
     }
 
-    /** Writes of what was added since the last call what has changed. Blocks while the target takes it. */
+    /** Writes the changes among what was added since the last call. Blocks while the target takes it. */
     public void write() {
         topic.write();
     }

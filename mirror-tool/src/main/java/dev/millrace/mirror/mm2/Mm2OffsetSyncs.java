@@ -7,10 +7,10 @@ import org.apache.kafka.common.TopicPartition;
 
 /**
  * Tells MirrorMaker 2 where records are at the target, in the topic from which it translates the offsets of groups: for
- * each source partition the offsets of one record in both clusters. MirrorMaker 2 counts on it that the records after
- * this one are after it at the target, too.
+ * each source partition the offsets of one record in both clusters. MirrorMaker 2 assumes that the records after this
+ * one are after it at the target, too.
  *
- * <p>Its form is fixed by {@code org.apache.kafka.connect.mirror.OffsetSync}.
+ * <p>The class {@code org.apache.kafka.connect.mirror.OffsetSync} fixes the form of the records.
  *
  * <p><b>Threads:</b> one at a time.
  */
@@ -22,12 +22,12 @@ public final class Mm2OffsetSyncs implements AutoCloseable {
         this.topic = new Mm2Topic("mm2-offset-syncs." + alias + ".internal", home);
     }
 
-    /** Says where the last record is of a partition of the source, to be written. */
+    /** Adds the offsets of the last record of a source partition. */
     public void add(TopicPartition partition, OffsetRuns.Copy last) {
         topic.add(Mm2Topic.key(partition), value(last));
     }
 
-    /** Writes of what was added since the last call what has changed. Blocks while the cluster takes it. */
+    /** Writes the changes among what was added since the last call. Blocks while the cluster takes it. */
     public void write() {
         topic.write();
     }

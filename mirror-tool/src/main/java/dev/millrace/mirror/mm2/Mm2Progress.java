@@ -21,31 +21,32 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 /**
  * Where MirrorMaker 2 keeps its progress: Kafka Connect writes it into a topic of the target, as JSON, every {@code
  * offset.flush.interval.ms} (a minute by default) and when it is stopped. The key of a source partition is {@code
- * ["connector",{"cluster":"alias","partition":0,"topic":"orders"}]}, its value {@code {"offset":41}} for the last record
- * that the target has acknowledged together with all before it.
+ * ["connector",{"cluster":"alias","partition":0,"topic":"orders"}]}, its value {@code {"offset":41}} for the last
+ * record that the target has acknowledged together with all before it.
  *
  * @param alias what MirrorMaker 2 calls the source
  * @param connector that copies records
  */
 public record Mm2Progress(String alias, String topic, String connector) {
-    /** Of the connector, if MirrorMaker 2 runs in processes of its own. */
+    /** The connector's name, if MirrorMaker 2 runs in processes of its own. */
     public static final String CONNECTOR = "MirrorSourceConnector";
 
     private static final String TOPIC_PREFIX = "mm2-offsets.";
     private static final String TOPIC_SUFFIX = ".internal";
 
-    /** The topic, if MirrorMaker 2 runs in processes of its own. */
+    /** Returns the topic, if MirrorMaker 2 runs in processes of its own. */
     public static String defaultTopic(String alias) {
         return TOPIC_PREFIX + alias + TOPIC_SUFFIX;
     }
 
-    /** The group of its processes, if it does. */
+    /** Returns the group of MirrorMaker 2's processes, if it runs in processes of its own. */
     String workers() {
         return alias + "-mm2";
     }
 
     /**
-     * For each partition of the source the offset at which it would go on. Blocks while the target answers.
+     * Returns, for each partition of the source, the offset at which MirrorMaker 2 would go on. Blocks while the target
+     * answers.
      *
      * @throws MirrorException when the target has no such topic, or the topic has nothing of this connector and alias
      */
@@ -57,7 +58,7 @@ public record Mm2Progress(String alias, String topic, String connector) {
         return find(kept);
     }
 
-    /** As the other, in the values of the topic by their keys. */
+    /** Finds these offsets among the topic's values, given by key. */
     Map<TopicPartition, Long> find(Map<ByteBuffer, byte[]> kept) {
         Map<TopicPartition, Long> next = new HashMap<>();
         TreeSet<String> others = new TreeSet<>();
@@ -85,12 +86,12 @@ public record Mm2Progress(String alias, String topic, String connector) {
         return next;
     }
 
-    /** JSON, which is YAML, too; null for what is neither. */
+    /** Parses JSON, with a YAML parser because JSON is YAML; returns null if it is neither. */
     private static Object parse(byte[] json) {
         try {
             return new Load(LoadSettings.builder().build()).loadFromString(new String(json, StandardCharsets.UTF_8));
         } catch (YamlEngineException e) {
-            return null; // of another connector
+            return null; // written by another connector
         }
     }
 

@@ -9,8 +9,8 @@ import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * A topic of MirrorMaker 2, in which the last value of each key counts: of what is to be there, what has changed is
- * written. A string begins with its length in bytes, a 16-bit number.
+ * A topic of MirrorMaker 2, in which the last value of each key counts; only changed values are written. A string
+ * begins with its length in bytes, a 16-bit number.
  *
  * <p><b>Threads:</b> one at a time.
  */
@@ -20,19 +20,19 @@ final class Mm2Topic implements AutoCloseable {
 
     private final CompactedTopic topic;
     private final Map<ByteBuffer, byte[]> current = new HashMap<>();
-    /** Without those of partitions that another process has had since, which has written others. */
+    /** What was written, without partitions that another process has had since, which has written other values. */
     private final Map<ByteBuffer, byte[]> written = new HashMap<>();
 
     Mm2Topic(String name, CompactedTopic.Home home) {
         this.topic = new CompactedTopic(name, home);
     }
 
-    /** Says what is to be written. */
+    /** Adds a value to be written. */
     void add(ByteBuffer key, byte[] value) {
         current.put(key, value);
     }
 
-    /** Writes of what was added since the last call what has changed. Blocks while the cluster takes it. */
+    /** Writes the changes among what was added since the last call. Blocks while the cluster takes it. */
     void write() {
         written.keySet().retainAll(current.keySet());
         Map<ByteBuffer, byte[]> changed = new HashMap<>(current);
@@ -41,7 +41,7 @@ final class Mm2Topic implements AutoCloseable {
         topic.write(changed, PARTITIONS).forEach(key -> written.put(key, changed.get(key)));
     }
 
-    /** A key that ends with a partition, after other strings. */
+    /** Returns a key that ends with a partition, after other strings. */
     static ByteBuffer key(TopicPartition partition, String... before) {
         int length = Arrays.stream(before).mapToInt(Mm2Topic::sizeOf).sum();
         ByteBuffer key = ByteBuffer.allocate(length + sizeOf(partition.topic()) + Integer.BYTES);

@@ -36,7 +36,7 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.InterruptException;
 
 /**
- * Commits for a mirror's group where MirrorMaker 2 has stopped, so that the mirror goes on there.
+ * Commits, for a mirror's group, the positions where MirrorMaker 2 has stopped, so that the mirror goes on there.
  *
  * @param group on the source
  * @param positions of all partitions to mirror, in order of topics and partitions
@@ -61,8 +61,9 @@ public record TakeOver(String group, List<Position> positions) {
     /**
      * Takes over. Blocks for 5 s, to see whether MirrorMaker 2 still runs, and while the clusters answer.
      *
-     * @throws MirrorException when nothing has been taken over: MirrorMaker 2 still runs, the group has offsets already,
-     *     the target does not have the records that MirrorMaker 2 should have copied, or a cluster does not answer
+     * @throws MirrorException when nothing has been taken over: MirrorMaker 2 still runs, the group has offsets
+     *     already, the target does not have the records that MirrorMaker 2 should have copied, or a cluster does not
+     *     answer
      */
     public static TakeOver run(MirrorConfig config, Mm2Progress from) {
         try (Admin source = Clusters.connect("source", DerivedConfigs.admin(config.consumer()));
@@ -118,7 +119,7 @@ public record TakeOver(String group, List<Position> positions) {
             }
         }
 
-        /** Where it goes on in those of the partitions of which it has kept something. */
+        /** Returns where MirrorMaker 2 stopped in those of the partitions for which it has kept an offset. */
         private Map<TopicPartition, Long> findStopped(List<TopicPartition> partitions) {
             if (GroupOffsets.hasMembers(target, from.workers(), CONNECT_PROTOCOL)) {
                 throw MirrorException.failed("MirrorMaker 2 still runs: its group " + from.workers()
@@ -151,7 +152,7 @@ public record TakeOver(String group, List<Position> positions) {
         }
 
         /**
-         * What shows that MirrorMaker 2 runs, if it changes.
+         * A change in this shows that MirrorMaker 2 runs.
          *
          * @param offsets where it goes on
          * @param ends of the target's partitions
@@ -172,7 +173,10 @@ public record TakeOver(String group, List<Position> positions) {
             }
         }
 
-        /** Else the mirror would leave a hole: it goes on in another topic than MirrorMaker 2 has written to, or in a new one. */
+        /**
+         * Without the copies the mirror would leave a hole: its topic is not the one that MirrorMaker 2 has written to,
+         * or is new.
+         */
         private void requireCopies(String group, Map<TopicPartition, Long> offsets) {
             Set<TopicPartition> absent = new TreeSet<>(ORDER);
             Set<TopicPartition> unclear = new TreeSet<>(ORDER);

@@ -30,12 +30,12 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 /**
  * Writes records that the target refuses to a dead-letter topic there: key, value and headers as they were, and further
  * headers that say where they come from and why they are there. Has a producer of its own, opened when it is needed:
- * that of the mirror gives its partitions numbers, and may take no record as large as these.
+ * the mirror sets the sequences in the partitions of its main producer, which may take no record as large as these.
  *
- * <p><b>Threads:</b> any; that which closes it does so last.
+ * <p><b>Threads:</b> any; the thread that closes it does so last.
  */
 public final class DeadLetters implements AutoCloseable {
-    /** Named as those of Kafka Connect, whose prefix is {@code __connect.errors.}. */
+    /** The headers are named like those of Kafka Connect, whose prefix is {@code __connect.errors.}. */
     static final String PREFIX = "__millrace.errors.";
 
     private static final Map<String, String> TOPIC_SETTINGS = Map.of(
@@ -44,7 +44,7 @@ public final class DeadLetters implements AutoCloseable {
             Integer.toString(Integer.MAX_VALUE),
             TopicConfig.CLEANUP_POLICY_CONFIG,
             TopicConfig.CLEANUP_POLICY_DELETE,
-            // Until someone has dealt with them.
+            // Dead letters stay until someone has dealt with them.
             TopicConfig.RETENTION_MS_CONFIG,
             "-1");
 
@@ -83,7 +83,9 @@ public final class DeadLetters implements AutoCloseable {
         return policies.deadLetterTopic(names.onTarget(partition.topic()));
     }
 
-    /** Sends one; the result completes when the target has it. Blocks while the topic is created or memory is lacking. */
+    /**
+     * Sends one; the result completes when the target has it. Blocks while the topic is created or memory is lacking.
+     */
     CompletableFuture<Void> send(TopicPartition from, ConsumerRecord<byte[], byte[]> record, Throwable cause) {
         Headers headers = new RecordHeaders(record.headers().toArray());
         addSource(headers, from, record.offset(), cause);
@@ -91,7 +93,7 @@ public final class DeadLetters implements AutoCloseable {
         return send(from, record.key(), record.value(), headers);
     }
 
-    /** As the other, for a batch of which no record can be read: its bytes are the value. */
+    /** Sends the bytes of a batch, as the value, if no record of it can be read. */
     CompletableFuture<Void> send(TopicPartition from, UnreadableBatch batch) {
         Headers headers = new RecordHeaders();
         addSource(headers, from, batch.from(), batch.cause());
@@ -117,7 +119,7 @@ public final class DeadLetters implements AutoCloseable {
             prepare(topic, from);
         }
         CompletableFuture<Void> done = new CompletableFuture<>();
-        // No timestamp of the record's: that may be what the target refuses.
+        // The record's timestamp is left out, because it may be what the target refuses.
         ProducerRecord<byte[], byte[]> letter = new ProducerRecord<>(topic, null, null, key, value, headers);
         producer().send(letter, (metadata, failure) -> {
             if (failure == null) {
@@ -147,7 +149,7 @@ public final class DeadLetters implements AutoCloseable {
             try {
                 new TopicCreator(target).create(topic, 1, TOPIC_SETTINGS);
             } catch (ExecutionException e) {
-                if (!(e.getCause() instanceof TopicExistsException)) { // else another mirror was faster
+                if (!(e.getCause() instanceof TopicExistsException)) { // otherwise another mirror was faster
                     throw MirrorException.failed("Could not create the dead-letter topic " + topic, e.getCause());
                 }
             }
@@ -165,7 +167,7 @@ public final class DeadLetters implements AutoCloseable {
         }
     }
 
-    /** What the mirror may not see, it does not mirror. */
+    /** The mirror does not copy topics that it may not see. */
     private boolean isOnSource(String topic) {
         try {
             return Clusters.describe(source, Set.of(topic)).containsKey(topic);

@@ -12,8 +12,9 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Takes back from the producer what it holds of partitions that a member gives up: written later, it would come after
- * what the next owner writes. The stock producer cannot; what it holds may still be written.
+ * Takes back from the producer the records that it holds of partitions that a member gives up: written later, they
+ * would come after what the next owner writes. The stock producer cannot do this; records that it holds may still be
+ * written.
  *
  * <p><b>Threads:</b> any.
  */
@@ -21,7 +22,9 @@ public final class RecordWithdrawal {
     private final RawProducer rawOrNull;
     private final TopicNames names;
 
-    /** How records fail that are taken back; nobody owns them here any more, so it is no failure of the mirror. */
+    /**
+     * The failure of records that are taken back. This process no longer owns them, so it is no failure of the mirror.
+     */
     public static final class GivenUpException extends KafkaException {
         private static final long serialVersionUID = 1L;
 
@@ -36,10 +39,10 @@ public final class RecordWithdrawal {
     }
 
     /**
-     * Takes them back. To be called after the last record of the partitions was sent; does not block.
+     * Takes the records back. To be called after the last record of the partitions was sent; does not block.
      *
      * @param partitions of the source
-     * @return completes when nothing of them can be written any more, as far as that is in the producer's power
+     * @return completes when none of their records can be written any more, as far as the producer can ensure that
      */
     public CompletableFuture<Void> withdraw(Collection<TopicPartition> partitions) {
         List<CompletableFuture<Void>> withdrawn = new ArrayList<>();

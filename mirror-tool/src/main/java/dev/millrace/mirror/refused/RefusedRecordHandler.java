@@ -19,15 +19,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a {@link RefusedRecordSearch} leaves out of a partition: by the policy it is written to the dead-letter topic, or skipped,
- * and told either way.
+ * Handles the records that a {@link RefusedRecordSearch} leaves out of a partition: according to the policy it writes
+ * them to the dead-letter topic or skips them, and reports them either way.
  *
- * <p><b>Threads:</b> that of the copy.
+ * <p><b>Threads:</b> the thread of the search.
  */
 final class RefusedRecordHandler {
     private static final Logger LOG = LoggerFactory.getLogger(RefusedRecordHandler.class);
 
-    /** A letter that takes longer may have lost its topic. */
+    /** If a letter takes longer, its topic may have been deleted. */
     private static final long PATIENCE_MS = 2_000;
 
     private final TopicPartition partition;
@@ -49,7 +49,7 @@ final class RefusedRecordHandler {
         this.isDeadLettered = refused.policies().of(partition.topic()) == RefusalPolicy.DEAD_LETTER;
     }
 
-    /** Adds a record; what becomes of it is known once it is settled. */
+    /** Adds a record; its outcome is known once it is settled. */
     void add(ConsumerRecord<byte[], byte[]> record, Throwable cause) {
         CompletableFuture<Void> sent = isDeadLettered
                 ? send(() -> deadLetters.send(partition, record, cause))
@@ -57,7 +57,7 @@ final class RefusedRecordHandler {
         unsettled.add(new LeftOut(record, cause, sent));
     }
 
-    /** Adds all that a batch has, and waits until its dead letter is written. */
+    /** Adds all records of a batch, and waits until its dead letter is written. */
     void addAndAwait(UnreadableBatch batch) {
         if (isDeadLettered) {
             await(send(() -> deadLetters.send(partition, batch)));
@@ -99,7 +99,7 @@ final class RefusedRecordHandler {
         }
     }
 
-    /** Somebody may have deleted the topic. */
+    /** Creates the topic again if somebody may have deleted it. */
     private void prepareAgain() {
         try {
             deadLetters.prepareAgain(partition);
@@ -123,7 +123,7 @@ final class RefusedRecordHandler {
                 letter.get(PATIENCE_MS, TimeUnit.MILLISECONDS);
                 return;
             } catch (TimeoutException e) {
-                prepareAgain(); // but it is waited for, also while the mirror stops, or it might be written again
+                prepareAgain(); // the letter is waited for even while the mirror stops, or it might be written again
             } catch (InterruptedException e) {
                 throw new InterruptException(e);
             } catch (ExecutionException e) {

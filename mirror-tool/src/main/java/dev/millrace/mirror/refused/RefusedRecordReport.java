@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells and counts records that the target refuses. The first of each topic is told with its offset and cause, further
- * ones by their number, once a minute and at the end.
+ * Logs and counts records that the target refuses. The first of each topic is logged with its offset and cause, further
+ * ones as a count, once a minute and at the end.
  *
  * <p><b>Threads:</b> any.
  */
@@ -36,7 +36,7 @@ public final class RefusedRecordReport implements RefusedRecordsMXBean, AutoClos
     private final AtomicLong toldSingly = new AtomicLong();
     private final Set<String> toldTopics = ConcurrentHashMap.newKeySet();
 
-    /** Of {@link #report}, which one thread calls at a time. */
+    /** Used by {@link #report}, which one thread calls at a time. */
     private long toldInAll;
 
     private long lastReportNanos = System.nanoTime();
@@ -49,7 +49,7 @@ public final class RefusedRecordReport implements RefusedRecordsMXBean, AutoClos
         return policies;
     }
 
-    /** Whether the record is not written as long as it and the settings of the target are what they are. */
+    /** Returns whether the target will never write the record while it and the target's settings stay as they are. */
     public static boolean isRefusal(Throwable failure) {
         return isOfThisRecord(failure)
                 || (failure instanceof KafkaException
@@ -57,7 +57,7 @@ public final class RefusedRecordReport implements RefusedRecordsMXBean, AutoClos
                         && isOfThisRecord(failure.getCause()));
     }
 
-    /** As {@link #isRefusal}, but not if the broker refused only others of the same batch. */
+    /** Returns {@link #isRefusal}, but false if the broker refused only other records of the same batch. */
     static boolean isOfThisRecord(Throwable failure) {
         return failure instanceof RecordTooLargeException
                 || failure instanceof RecordBatchTooLargeException
@@ -106,7 +106,7 @@ public final class RefusedRecordReport implements RefusedRecordsMXBean, AutoClos
                 MirrorException.reason(cause));
     }
 
-    /** Tells once a minute how many there were, if there were more than those told singly. */
+    /** Logs once a minute how many there were, if there were more than those logged singly. */
     public void reportEachMinute(long nowNanos) {
         if (nowNanos - lastReportNanos >= REPEAT_NANOS) {
             lastReportNanos = nowNanos;
@@ -142,7 +142,7 @@ public final class RefusedRecordReport implements RefusedRecordsMXBean, AutoClos
         return partitionsStopped.get();
     }
 
-    /** Tells of those not told yet. To be called after the last record. */
+    /** Logs those that were not logged yet. To be called after the last record. */
     @Override
     public void close() {
         report();

@@ -30,17 +30,18 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
 
 /**
- * Copies a stretch of a partition again, of which the target has refused something: a few records at a time, each time
- * waiting for the outcome, until it is known which records the target refuses. To these the {@link RefusalPolicy}
- * applies.
+ * Searches a stretch of a partition for the records that the target refuses. It copies the stretch again, a few records
+ * at a time, and waits each time for the outcome, until it knows which records the target refuses. The {@link
+ * RefusalPolicy} decides about these.
  *
- * <p>Nothing is written twice: all numbers are given, so after a batch that was refused the target takes nothing of the
- * partition until it is told where to go on. A refused record leaves no hole in the numbers; after it the position is
- * committed before the next record is sent, so that a process that is started after a kill does not count it.
+ * <p>Nothing is written twice: the search sets all sequences, so after a refused batch the target takes nothing of the
+ * partition until the search sets the sequence to go on with. A refused record leaves no gap in the sequences; after it
+ * the position is committed before the next record is sent, so that a process that is started after a kill does not
+ * count it.
  *
- * <p><b>Threads:</b> {@link #run} in one, which blocks; the member's thread calls the rest.
- * <p><b>Ordering:</b> what both use is volatile. {@code run} sets {@code sending} and then reads {@code stopped}; {@link
- * #stop} sets {@code stopped} before {@link #isSending} reads the other.
+ * <p><b>Threads:</b> one thread calls {@link #run}, which blocks; the member's thread calls the rest.
+ * <p><b>Ordering:</b> what both use is volatile. {@code run} sets {@code sending} and then reads {@code stopped};
+ * {@link #stop} sets {@code stopped} before {@link #isSending} reads {@code sending}.
  */
 public final class RefusedRecordSearch implements Runnable {
     private static final int FIRST_GROUP = 64;
@@ -58,7 +59,7 @@ public final class RefusedRecordSearch implements Runnable {
     private volatile Commit commit;
     private volatile End end;
 
-    // Of run.
+    // Used by run only.
     private final Map<Long, Throwable> known = new HashMap<>();
     private final RefusedRecordHandler leftOut;
     private boolean mustNumber = true;
@@ -66,11 +67,11 @@ public final class RefusedRecordSearch implements Runnable {
     private int group = FIRST_GROUP;
 
     /**
-     * What to copy.
+     * The stretch to copy.
      *
      * @param start where it begins
      * @param until the source offset before which it ends
-     * @param numbers of the record at the start
+     * @param numbers producer id, epoch and sequence of the record at the start
      * @param written how many of the first records the target has already
      * @param records how many there are, if {@code written} is not 0
      * @param unreadableOrNull the batch that is to be left out; then nothing is read
@@ -84,7 +85,7 @@ public final class RefusedRecordSearch implements Runnable {
             int records,
             UnreadableBatch unreadableOrNull) {}
 
-    /** What all of them use. */
+    /** What all searches use. */
     public record Context(
             Producer<byte[], byte[]> producer,
             TopicNames names,
@@ -95,8 +96,8 @@ public final class RefusedRecordSearch implements Runnable {
             NewProducerEpochs newNumbers,
             Consumer<Throwable> onFailure) {
         /**
-         * Sets the numbers of the partition's next record, of which none waits to be sent. Returns false if the
-         * producer does not find the partition now. Blocks for {@code max.block.ms} at most.
+         * Sets producer id, epoch and sequence of the partition's next record; no record may be waiting to be sent.
+         * Returns false if the producer does not find the partition now. Blocks for {@code max.block.ms} at most.
          */
         public boolean tryNumber(TopicPartition partition, ResumePoint numbers) {
             try {
@@ -112,26 +113,26 @@ public final class RefusedRecordSearch implements Runnable {
     }
 
     /**
-     * How far it is: before the position all is written, or left out as the policy says.
+     * How far the search is: all before the position is written, or left out according to the policy.
      *
-     * @param numbers of the record there
+     * @param numbers producer id, epoch and sequence of the record there
      * @param written records so far
      * @param bytes of these
      */
     record Progress(OffsetAndMetadata position, ResumePoint numbers, long written, long bytes) {}
 
-    /** It waits until this is committed. */
+    /** The search waits until this progress is committed. */
     record Commit(Progress progress, CompletableFuture<Void> done) {}
 
-    /** How it ended. */
+    /** How the search ended. */
     enum End {
         /** All is copied, and the position after it is committed. */
         COPIED,
-        /** The target expects other numbers, or what is there is not what was there before: it has to be asked. */
+        /** The target expects another sequence, or the source's records have changed: the target has to be asked. */
         NUMBERS_UNKNOWN,
         /** The policy says that nothing more is copied. */
         PARTITION_STOPPED,
-        /** It was told to stop, or has failed. */
+        /** The search was told to stop, or has failed. */
         ABANDONED
     }
 
@@ -165,7 +166,7 @@ public final class RefusedRecordSearch implements Runnable {
         }
     }
 
-    /** Ends what {@link #run} does, from wherever it is. */
+    /** Ends {@link #run} from any depth. */
     private static final class StopException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -218,7 +219,7 @@ public final class RefusedRecordSearch implements Runnable {
         return true;
     }
 
-    /** Returns null if all are copied, or how it ended. */
+    /** Returns null if all are copied, or how the search ended. */
     private End copy(List<ConsumerRecord<byte[], byte[]>> read) {
         int next = 0;
         while (next < read.size()) {
@@ -252,7 +253,7 @@ public final class RefusedRecordSearch implements Runnable {
         return null;
     }
 
-    /** As many as are tried at once; none of them is known to be refused. */
+    /** Returns the end of the records to try at once; none of them is known to be refused. */
     private int groupEnd(List<ConsumerRecord<byte[], byte[]>> read, int from) {
         int to = from;
         long bytes = 0;
@@ -272,7 +273,7 @@ public final class RefusedRecordSearch implements Runnable {
         return (long) Math.max(0, record.serializedKeySize()) + Math.max(0, record.serializedValueSize());
     }
 
-    /** Finds out what to do differently; returns false if the numbers are wrong. */
+    /** Decides how to go on after a failure; returns false if the sequence is wrong. */
     private boolean onFailed(List<ConsumerRecord<byte[], byte[]>> tried, SendAttempt attempt) {
         mustNumber = true;
         Throwable failure = attempt.failure();
@@ -317,7 +318,10 @@ public final class RefusedRecordSearch implements Runnable {
         return attempt;
     }
 
-    /** After a failure the producer takes no more of the partition until it has numbers again. */
+    /**
+     * Sets the sequence if necessary: after a failure the producer takes no more of the partition until it is set
+     * again.
+     */
     private boolean tryNumber() {
         mustNumber = mustNumber && !context.tryNumber(partition, progress.numbers());
         return !mustNumber;
@@ -360,7 +364,7 @@ public final class RefusedRecordSearch implements Runnable {
         }
     }
 
-    /** Moves over what is not written. */
+    /** Moves over records that are not written. */
     private void publish(OffsetAndMetadata position) {
         Progress before = progress;
         ResumePoint numbers = before.numbers();
@@ -428,7 +432,7 @@ public final class RefusedRecordSearch implements Runnable {
         return stopped;
     }
 
-    /** Whether it hands something to the producer just now. */
+    /** Returns whether it is handing records to the producer now. */
     boolean isSending() {
         return sending;
     }
@@ -437,17 +441,17 @@ public final class RefusedRecordSearch implements Runnable {
         return progress;
     }
 
-    /** What it waits for, or null. */
+    /** Returns the commit that it waits for, or null. */
     Commit commitOrNull() {
         return commit;
     }
 
-    /** Null as long as it runs. */
+    /** Returns null as long as the search runs. */
     End endOrNull() {
         return end;
     }
 
-    /** It will never run. */
+    /** Ends a search that will never run. */
     void abandon() {
         end = End.ABANDONED;
     }

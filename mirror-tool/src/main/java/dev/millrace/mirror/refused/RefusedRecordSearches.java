@@ -29,10 +29,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The partitions of a member that are being copied by a {@link RefusedRecordSearch}, and those that the policy has stopped. Each
- * begins when all that was sent of the partition before has its outcome; a few run at a time.
+ * The partitions of a member in which a {@link RefusedRecordSearch} runs, and those that the policy has stopped. Each
+ * search begins when all records sent before have their outcome; a few run at a time.
  *
- * <p><b>Threads:</b> the member's.
+ * <p><b>Threads:</b> the member's thread.
  */
 public final class RefusedRecordSearches {
     private static final Logger LOG = LoggerFactory.getLogger(RefusedRecordSearches.class);
@@ -44,19 +44,19 @@ public final class RefusedRecordSearches {
     private final PartitionStarts.Metadata metadata;
     private final GoOn goOn;
     private final Map<TopicPartition, Running> owned = new HashMap<>();
-    /** The member reads no more of these: a copy that is added for one does not begin. */
+    /** The member no longer reads these: a search that is added for one does not begin. */
     private final Set<TopicPartition> ending = new HashSet<>();
-    /** Given up while they ran. */
+    /** Searches that were given up while they ran. */
     private final List<RefusedRecordSearch> leaving = new ArrayList<>();
 
     private ExecutorService threads;
 
-    /** Copies on as usual. */
+    /** Resumes the usual copying. */
     public interface GoOn {
         /**
-         * Begins there.
+         * Begins to copy there.
          *
-         * @param areKnown whether the target expects these numbers next; else it is to be asked
+         * @param areKnown whether the target expects this sequence next; otherwise it is to be asked
          */
         void goOn(TopicPartition partition, SourcePositions.Start from, ResumePoint numbers, boolean areKnown);
     }
@@ -89,7 +89,7 @@ public final class RefusedRecordSearches {
         this.goOn = goOn;
     }
 
-    /** Whether a refused record of this topic does not stop the mirror. */
+    /** Returns whether a refused record of this topic does not stop the mirror. */
     public boolean areFor(String topic) {
         return context.isPresent() && context.get().refused().policies().of(topic) != RefusalPolicy.STOP;
     }
@@ -108,9 +108,9 @@ public final class RefusedRecordSearches {
     }
 
     /**
-     * Takes each a step further; does not block.
+     * Takes each search a step further; does not block.
      *
-     * @param isFree whether all that was sent of the partition by others has its outcome
+     * @param isFree whether all records of the partition that others sent have their outcome
      * @param counters of the records that were written
      * @param observer is told how far each partition is
      */
@@ -201,12 +201,12 @@ public final class RefusedRecordSearches {
         }
     }
 
-    /** Whether nothing more is to be read of the partition. */
+    /** Returns whether nothing more is to be read of the partition. */
     public boolean isEnding(TopicPartition partition) {
         return ending.contains(partition);
     }
 
-    /** Whether none that was given up can still write to the partition. */
+    /** Returns whether no search that was given up can still write to the partition. */
     public boolean isSettled(TopicPartition partition) {
         return leaving.stream().noneMatch(copy -> copy.task().partition().equals(partition));
     }
@@ -219,12 +219,12 @@ public final class RefusedRecordSearches {
         return owned.containsKey(partition);
     }
 
-    /** Why nothing else of the partition is copied. */
+    /** Returns why nothing else of the partition is copied. */
     public StallCause stall(TopicPartition partition) {
         return owned.get(partition).copy.endOrNull() == End.PARTITION_STOPPED ? StallCause.STOPPED : StallCause.REFUSED;
     }
 
-    /** Stops them, and those that are added before the partitions are removed. */
+    /** Stops the partitions' searches, and those that are added before the partitions are removed. */
     public void stop(Collection<TopicPartition> partitions) {
         ending.addAll(partitions);
         of(partitions).forEach(running -> running.copy.stop());
@@ -242,7 +242,7 @@ public final class RefusedRecordSearches {
         return awaited;
     }
 
-    /** Those that are not stopped, each with the source offset before which all is settled. */
+    /** Returns the partitions whose search has not ended, each with the source offset before which all is settled. */
     public Map<TopicPartition, Long> waiting() {
         Map<TopicPartition, Long> waiting = new HashMap<>();
         owned.forEach((partition, running) -> {

@@ -13,13 +13,13 @@ import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
 
 /**
- * What became of records that were sent one after the other.
+ * Collects the outcomes of records that were sent one after the other.
  *
- * <p><b>Threads:</b> that which sends; the callbacks come in any.
+ * <p><b>Threads:</b> the thread that sends; callbacks run in any.
  */
 final class SendAttempt {
     private final List<CompletableFuture<Throwable>> outcomes = new ArrayList<>();
-    /** After the last one that was acknowledged; their callbacks come in the order of sending. */
+    /** The target offset after the last acknowledged record; callbacks come in the order of sending. */
     private volatile long targetEnd = ResumePoint.UNKNOWN;
 
     private final Thread sender = Thread.currentThread();
@@ -41,7 +41,7 @@ final class SendAttempt {
         };
     }
 
-    /** Whether the producer has not taken the last one, so that none may follow. */
+    /** Returns whether the producer has not taken the last record, so that none may follow. */
     boolean isRefusedAtOnce() {
         return isRefusedAtOnce;
     }
@@ -59,7 +59,7 @@ final class SendAttempt {
         }
     }
 
-    /** The number of those before the first that was not written. */
+    /** Returns the number of records before the first that was not written. */
     int acknowledged() {
         int count = 0;
         while (count < outcomes.size() && outcomes.get(count).join() == null) {
@@ -68,24 +68,24 @@ final class SendAttempt {
         return count;
     }
 
-    /** The target offset after those that are {@link #acknowledged}, or {@link ResumePoint#UNKNOWN}. */
+    /** Returns the target offset after those that are {@link #acknowledged}, or {@link ResumePoint#UNKNOWN}. */
     long targetEnd() {
         return targetEnd;
     }
 
-    /** Why the first was not written that was not. */
+    /** Returns why the first unwritten record was not written. */
     Throwable failure() {
         return outcomes.get(acknowledged()).join();
     }
 
-    /** Whether it was for lack of memory or metadata. */
+    /** Returns whether it was for lack of memory or metadata. */
     boolean isRefusedForNow() {
         return isRefusedAtOnce && acknowledged() == outcomes.size() - 1 && failure() instanceof RetriableException;
     }
 
     /**
-     * Adds those to {@code known} that were refused for themselves: they have a reason of their own, while records
-     * that failed with others share theirs. Returns whether there is one.
+     * Adds to {@code known} the records that were refused individually: their failure is theirs alone, while records
+     * that failed together share one. Returns whether there is one.
      */
     boolean noteRefused(List<ConsumerRecord<byte[], byte[]>> tried, Map<Long, Throwable> known) {
         IdentityHashMap<Throwable, Integer> uses = new IdentityHashMap<>();

@@ -17,7 +17,8 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Reads a stretch of a source partition again, as the mirror has read it: with its isolation level and its interceptors.
+ * Reads a stretch of a source partition again, as the mirror has read it: with its isolation level and its
+ * interceptors.
  *
  * <p><b>Threads:</b> one at a time.
  */
@@ -30,7 +31,7 @@ public final class StretchReader implements AutoCloseable {
     private long until;
     private long position;
 
-    /** @param number tells the clients of several apart */
+    /** @param number distinguishes the clients of several readers */
     public StretchReader(Map<String, Object> consumerConfig, int number) {
         consumer = new KafkaConsumer<>(config(consumerConfig, number));
     }
@@ -46,11 +47,11 @@ public final class StretchReader implements AutoCloseable {
         config.computeIfPresent(ConsumerConfig.CLIENT_ID_CONFIG, (key, id) -> id + "-again-" + number);
         config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         config.put(ConsumerConfig.FETCH_MIN_BYTES_CONFIG, 1);
-        config.put(ConsumerConfig.CHECK_CRCS_CONFIG, true); // what is corrupt must not get a new checksum
+        config.put(ConsumerConfig.CHECK_CRCS_CONFIG, true); // corrupt records must not get a new checksum
         return config;
     }
 
-    /** The records from one offset to the one before another are to be read. */
+    /** Prepares to read the records from {@code from} up to, not including, {@code to}. */
     void begin(TopicPartition of, long from, long to) {
         partition = of;
         position = from;
@@ -60,8 +61,8 @@ public final class StretchReader implements AutoCloseable {
     }
 
     /**
-     * The next records; null after the last one, if it is told to stop, or if the source no longer has them. Blocks
-     * while the source does not answer.
+     * Returns the next records; null after the last one, if it is told to stop, or if the source no longer has them.
+     * Blocks while the source does not answer.
      */
     List<ConsumerRecord<byte[], byte[]>> nextOrNull(BooleanSupplier isStopped) {
         while (position < until && !isStopped.getAsBoolean()) {
@@ -73,7 +74,7 @@ public final class StretchReader implements AutoCloseable {
                         .forEach(records::add);
                 movePosition(polled, records);
             } catch (InvalidOffsetException e) {
-                return null; // who goes on from the position is told the same
+                return null; // the copy that goes on from the position gets the same error
             }
             if (!records.isEmpty()) {
                 return records;
@@ -91,12 +92,12 @@ public final class StretchReader implements AutoCloseable {
         }
     }
 
-    /** Nothing more is to be read now, so what was fetched for it is not kept. */
+    /** Ends the reading of the stretch, and drops what was fetched for it. */
     void end() {
         consumer.unsubscribe();
     }
 
-    /** The source offset after what was read. */
+    /** Returns the source offset after what was read. */
     long position() {
         return position;
     }

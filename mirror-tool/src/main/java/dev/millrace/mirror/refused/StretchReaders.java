@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 
 /**
- * A {@link StretchReader} for each thread that copies with care. It is kept, because a topic of which many records are
- * refused would otherwise cost a consumer, with its connections, for each batch.
+ * A {@link StretchReader} for each thread that searches for refused records. It is kept, because otherwise each batch
+ * would cost a consumer, with its connections, in a topic of which many records are refused.
  *
  * <p><b>Threads:</b> any; each has its own.
  */
@@ -21,7 +21,7 @@ public final class StretchReaders {
         this.create = create;
     }
 
-    /** That of the calling thread, which is made if it has none. */
+    /** Returns the reader of the calling thread, and creates it if there is none. */
     StretchReader ofThread() {
         StretchReader reader = ofThread.get();
         if (reader == null) {
@@ -31,7 +31,7 @@ public final class StretchReaders {
         return reader;
     }
 
-    /** Closes that of the calling thread, which has failed or is not needed any more. */
+    /** Closes the reader of the calling thread if it has failed or is not needed any more. */
     void closeOfThread() {
         StretchReader reader = ofThread.get();
         if (reader != null) {

@@ -1,8 +1,9 @@
 /**
- * <b>Internal, not API.</b> What happens to a record that the target does not take: it is found, and left out, sent to
- * a dead-letter topic, or it stops the mirror. Enters: the stretch of a partition in which something was refused.
- * Leaves: the position after it, and who was left out.
+ * <b>Internal, not API.</b> Finds the records that the target refuses. Each is skipped, written to a dead-letter topic,
+ * or stops its partition or the mirror. Enters: the stretch of a partition in which something was refused. Leaves: the
+ * position after it, and reports of what was left out.
  *
- * <p>The policy is {@code RefusalPolicies}, in {@code config}.
+ * <p>{@code RefusedRecordSearch} finds the records, {@code RefusedRecordHandler} applies the policy to them, and {@code
+ * RefusedRecordReport} counts them. The policy is {@code RefusalPolicies}, in {@code config}.
  */
 package dev.millrace.mirror.refused;

@@ -53,17 +53,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds out, for a partition that is about to be copied, which records after its committed offset the target has
- * already, and with which numbers the copy goes on. A record's producer id, epoch and sequence depend on nothing but how
- * many records after the committed offset it is. So each batch is a compare-and-set at the target, which takes a
- * sequence only next after the last one it has: what a former process still had on its way, and what one writes that is
- * alive, is there once at most.
+ * already, and with which producer id, epoch and sequence the copy goes on. A record's producer id, epoch and sequence
+ * depend only on how many records after the committed offset it is. So each batch is a compare-and-set at the target,
+ * which takes a sequence only if it follows the last one it has: each record that a former process still had in flight,
+ * or that another live process writes, is there at most once.
  *
- * <p>If it cannot be known which records are there, it warns, and gives numbers with a new epoch: records since the
- * commit are written again, and the former process is fenced. New numbers must be committed before the first record is
- * sent.
+ * <p>If it cannot be known which records are there, it warns, and takes a new epoch: records since the commit are
+ * written again, and the former process is fenced. A new epoch must be committed before the first record is sent.
  *
- * <p><b>Threads:</b> {@link #find} by any. Threads of its own ask, compare and call back; so a partition without a leader,
- * or one that takes long to compare, keeps no other from starting for long.
+ * <p><b>Threads:</b> any thread calls {@link #find}. Threads of its own ask, compare and call back; so a partition
+ * without a leader, or one that takes long to compare, does not delay the start of others for long.
  * <p><b>Ordering:</b> a search is handed from thread to thread by the executor; what they share is concurrent.
  */
 public final class ExactResume implements PartitionStarts.Finder {
@@ -71,7 +70,7 @@ public final class ExactResume implements PartitionStarts.Finder {
     /** Each comparison takes some round trips, and has two consumers of its own. */
     private static final int THREADS = 16;
 
-    /** While records differ, what is still on its way to the target, or not replicated yet, may get there. */
+    /** While records differ, those still in flight to the target, or not replicated yet, may get there. */
     private static final long PATIENCE_NANOS = Duration.ofSeconds(5).toNanos();
 
     private static final long SHORT_PAUSE_MS = 50;
@@ -81,12 +80,12 @@ public final class ExactResume implements PartitionStarts.Finder {
     private final Consumer<Throwable> onFailure;
     private final ScheduledExecutorService threads;
     private final Queue<RecordComparison> idleComparisons = new ConcurrentLinkedQueue<>();
-    /** Settings of the source's topics, asked for once, many at a time. */
+    /** Settings of the source's topics, each requested once, many at a time. */
     private final Map<String, KafkaFuture<Config>> settings = new ConcurrentHashMap<>();
 
     private final Queue<EndQuestion> endQuestions = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean areEndsAsked = new AtomicBoolean();
-    /** Of these the source has been asked where they begin, and has not told it. */
+    /** Partitions whose beginning the source has been asked for and has not answered. */
     private final Set<TopicPartition> waitingForSource = ConcurrentHashMap.newKeySet();
 
     private final NewProducerEpochs own;
@@ -96,7 +95,7 @@ public final class ExactResume implements PartitionStarts.Finder {
     private record EndQuestion(TopicPartition partition, BiConsumer<ListOffsetsResultInfo, Throwable> onAnswer) {}
 
     /**
-     * What it asks.
+     * The clusters that the search asks.
      *
      * @param onMissing told of a partition that the target perhaps lacks
      * @param comparison opens one
@@ -111,8 +110,8 @@ public final class ExactResume implements PartitionStarts.Finder {
      * Where a copy begins.
      *
      * @param from the source position
-     * @param numbers of the record there
-     * @param isNew the numbers must be committed first
+     * @param numbers producer id, epoch and sequence of the record there
+     * @param isNew the epoch is new and must be committed first
      */
     public record Start(OffsetAndMetadata from, ResumePoint numbers, boolean isNew) {}
 
@@ -120,9 +119,9 @@ public final class ExactResume implements PartitionStarts.Finder {
      * What is to be found out.
      *
      * @param from the committed source position, or the one where a new group begins
-     * @param committed with that position
+     * @param committed producer id, epoch and sequence committed with that position
      * @param isWhereTheLogBegins as {@link SourcePositions.Start} has it
-     * @param differsSinceNanos when the target's records were first found to be others
+     * @param differsSinceNanos when the target's records were first found to differ
      */
     public record Search(
             TopicPartition partition,
@@ -155,7 +154,7 @@ public final class ExactResume implements PartitionStarts.Finder {
         }
     }
 
-    /** @param mode with {@link ResumeMode#AT_LEAST_ONCE} it asks nothing, and each partition gets new numbers */
+    /** @param mode with {@link ResumeMode#AT_LEAST_ONCE} it asks nothing, and each partition gets a new epoch */
     public ExactResume(ResumeMode mode, Clients clients, NewProducerEpochs own, Consumer<Throwable> onFailure) {
         this.mode = mode;
         this.clients = clients;
@@ -164,7 +163,7 @@ public final class ExactResume implements PartitionStarts.Finder {
         this.threads = Executors.newScheduledThreadPool(THREADS, work -> new Thread(work, "mirror-resume"));
     }
 
-    /** Whether a batch failed because the target expects other numbers. */
+    /** Returns whether a batch failed because the target expects another sequence. */
     public static boolean isOfNumbers(Throwable failure) {
         return failure instanceof OutOfOrderSequenceException
                 || failure instanceof UnknownProducerIdException
@@ -204,7 +203,10 @@ public final class ExactResume implements PartitionStarts.Finder {
         Clusters.batches(unknown).forEach(batch -> settings.putAll(Clusters.topicConfigs(clients.source(), batch)));
     }
 
-    /** So that no offset is committed before that, which would look like a gap at the next start. */
+    /**
+     * Starts at the first record, so that no earlier offset is committed, which would look like a gap at the next
+     * start.
+     */
     private void startAtFirstRecord(Map<TopicPartition, Search> searches) {
         ListOffsetsResult answer =
                 clients.source().listOffsets(Clusters.specs(searches.keySet(), OffsetSpec.earliest()));
@@ -245,7 +247,7 @@ public final class ExactResume implements PartitionStarts.Finder {
         try {
             step.run();
         } catch (Throwable failure) {
-            if (!threads.isShutdown()) { // else it is the interrupt
+            if (!threads.isShutdown()) { // otherwise it is the interrupt
                 onFailure.accept(failure);
             }
         }
@@ -282,7 +284,7 @@ public final class ExactResume implements PartitionStarts.Finder {
                                         onAnswer(search, failure, () -> decideByEnd(search, committed, end.offset()))));
     }
 
-    /** Old timestamps are enough for a target to forget a producer. */
+    /** Decides by the target's end, because old timestamps suffice for a target to forget a producer. */
     private void decideByEnd(Search search, ResumePoint committed, long end) {
         follow(search, ResumeDecision.ofForgotten(committed, end), -1);
     }
@@ -297,7 +299,7 @@ public final class ExactResume implements PartitionStarts.Finder {
         }
     }
 
-    /** Asks for all that are to be asked for within a moment; does not block, whatever the target lacks. */
+    /** Collects such requests for a moment and sends them together; does not block, whatever the target lacks. */
     private void askForEndOfTarget(TopicPartition of, BiConsumer<ListOffsetsResultInfo, Throwable> onAnswer) {
         endQuestions.add(new EndQuestion(of, onAnswer));
         if (areEndsAsked.compareAndSet(false, true)) {
@@ -326,7 +328,10 @@ public final class ExactResume implements PartitionStarts.Finder {
         return waitingForSource.contains(partition);
     }
 
-    /** What the target has of our numbers must be the last of its records, and the next ones of the source. */
+    /**
+     * Records since the commit that the target has with this producer id must be the last of its records, and the next
+     * ones of the source.
+     */
     private void compare(Search search, ResumePoint committed, int epoch, long present) {
         TopicPartition partition = search.partition();
         long end =
@@ -370,7 +375,10 @@ public final class ExactResume implements PartitionStarts.Finder {
         }
     }
 
-    /** Of a compacted topic the next process may find other records after the offset, so each has its own numbers. */
+    /**
+     * In a compacted topic the next process may find other records after the offset, so each process gets its own
+     * epoch.
+     */
     private void start(Search search, OffsetAndMetadata from, ResumePoint numbers, int epoch) {
         if (isCompacted(search.partition().topic())) {
             startWithNewNumbers(search.movedTo(from).with(Optional.of(numbers)), epoch);
@@ -386,7 +394,7 @@ public final class ExactResume implements PartitionStarts.Finder {
                     .contains(TopicConfig.CLEANUP_POLICY_COMPACT);
         } catch (ExecutionException e) {
             LOG.debug("Cannot read the settings of topic {}", topic, e);
-            return true; // which is right in either case
+            return true; // this is right in either case
         }
     }
 
@@ -402,7 +410,8 @@ public final class ExactResume implements PartitionStarts.Finder {
     }
 
     /**
-     * The numbers are committed with where the target ends: what is there after that, this process has written.
+     * Commits a new epoch together with the target's end offset: whatever is there after that, this process has
+     * written.
      *
      * @param epochAtTarget of the committed producer id, or -1
      */

@@ -22,16 +22,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells, when a mirror starts, of positions in its group that no mirror has committed: an operator has reset them, or
- * another program has the group, too. The mirror goes on there, and what lies between the end of its copy and that offset
- * is copied twice or left out. The position that was overwritten is not known any more, so it is looked for: it is after
+ * Reports, when a mirror starts, positions in its group that no mirror has committed: an operator has reset them, or
+ * another program uses the group, too. The mirror goes on there, and what lies between the end of its copy and that
+ * offset is copied twice or left out. The overwritten position is not known any more, so it is looked for: it follows
  * the source's record that is the last one of the copy.
  *
- * <p><b>Threads:</b> one. Looking for it takes up to a few seconds.
+ * <p><b>Threads:</b> one. The search takes up to a few seconds.
  */
 public final class ForeignPositions {
     private static final Logger LOG = LoggerFactory.getLogger(ForeignPositions.class);
-    /** All are told of, but only the ends of so many copies are looked for. */
+    /** All positions are reported, but the ends of only so many copies are looked for. */
     private static final int COMPARED = 20;
 
     private final MirrorConfig config;
@@ -89,7 +89,7 @@ public final class ForeignPositions {
                 + (difference < 0 ? " again" : " left out");
     }
 
-    /** The source's offsets after the last records of the copies, as far as they are found. */
+    /** Returns the source offsets after the last records of the copies, as far as they are found. */
     private Map<TopicPartition, Long> endsOfCopies(Set<TopicPartition> partitions) {
         Map<TopicPartition, Long> found = new HashMap<>();
         try (RecordComparison comparison = RecordComparison.open(config, "read_committed")) {

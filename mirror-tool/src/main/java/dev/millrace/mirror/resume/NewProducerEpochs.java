@@ -10,14 +10,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * New numbers for a partition's records: the producer's own id, and an epoch of it that the partition has not had. All
+ * Assigns a new epoch to a partition's records: one of the producer's own id that the partition has not had. All
  * members of the group in this process share it.
  *
  * <p><b>Threads:</b> any.
  */
 public final class NewProducerEpochs {
     private final RawProducer producer;
-    /** The last epoch of the producer's own id that a partition has got: none may be given twice. */
+    /** The last epoch of the producer's own id that each partition has got: none may be given twice. */
     private final Map<TopicPartition, Integer> epochs = new ConcurrentHashMap<>();
 
     public NewProducerEpochs(RawProducer producer) {
@@ -25,7 +25,7 @@ public final class NewProducerEpochs {
     }
 
     /**
-     * Those of the record at this source offset; empty as long as the target has not given the producer an id.
+     * Returns the new epoch for the record at this source offset; empty until the target has given the producer an id.
      *
      * @param targetOffset as {@link ResumePoint} has it
      * @throws MirrorException when no epoch is left
@@ -43,7 +43,7 @@ public final class NewProducerEpochs {
         return Optional.of(new ResumePoint(own.id(), (short) epoch, 0, offset, targetOffset));
     }
 
-    /** The partition has got these numbers, wherever they come from. */
+    /** Notes the producer id and epoch that the partition has got, wherever they come from. */
     void note(TopicPartition partition, ResumePoint numbers) {
         RawProducerId own = producer.idOrNull();
         if (own != null && own.id() == numbers.producerId()) {

@@ -24,11 +24,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The partitions that a member owns and does not copy yet: each waits until its former copy in this process has come to
- * its end, until {@link ExactResume} has found out where to begin, and until new numbers, what it leaves out, or where it
- * goes on after another topic had the name, are committed. Each begins by itself, whatever the others wait for.
+ * The partitions that a member owns and does not copy yet. Each waits for three things: its former copy in this process
+ * has ended; {@link ExactResume} has found out where to begin; and what must be committed first is committed: a new
+ * epoch, records to leave out, or where it goes on after another topic had the name. Each begins independently of the
+ * others.
  *
- * <p><b>Threads:</b> the member's; {@code found} is filled by others.
+ * <p><b>Threads:</b> the member's thread; others fill {@code found}.
  */
 public final class PartitionStarts {
     private static final Logger LOG = LoggerFactory.getLogger(PartitionStarts.class);
@@ -41,15 +42,15 @@ public final class PartitionStarts {
     private final Map<TopicPartition, Waiting> waiting = new HashMap<>();
     private final Queue<Runnable> found = new ConcurrentLinkedQueue<>();
     private boolean isCommitting;
-    /** After a commit that failed: one partition whose topic is gone would keep all others from being committed. */
+    /** Set after a failed commit: one partition whose topic is gone would prevent the commit of all others. */
     private boolean commitsSingly;
 
     /** Finds out where to begin. */
     public interface Finder extends AutoCloseable {
-        /** Returns at once; tells each search what was found, in any thread. */
+        /** Returns at once; reports each result to its search, in any thread. */
         void find(List<Search> searches);
 
-        /** Whether the source has not told yet what is needed of it. */
+        /** Returns whether the source has not answered yet what the start depends on. */
         default boolean isWaitingForSource(TopicPartition partition) {
             return false;
         }
@@ -59,7 +60,7 @@ public final class PartitionStarts {
         default void close() {}
     }
 
-    /** Adds to a position what is committed with it. */
+    /** Adds to a position the metadata that is committed with it. */
     public interface Metadata {
         OffsetAndMetadata addTo(
                 TopicPartition partition, OffsetAndMetadata position, Uuid topicId, Optional<ResumePoint> numbers);
@@ -82,8 +83,9 @@ public final class PartitionStarts {
     }
 
     /**
-     * @param finder without it, partitions begin where they are added to begin, at once and without numbers
-     * @param isNews whether the metadata of a partition's position is other than committed, though the position is not
+     * @param finder without it, partitions begin at once, where they are added, without producer id, epoch and sequence
+     * @param isNews whether the metadata of a partition's position differs from what is committed, though the position
+     *     does not
      */
     public PartitionStarts(
             Consumer<?, ?> consumer,
@@ -120,7 +122,7 @@ public final class PartitionStarts {
         return waiting.keySet();
     }
 
-    /** Those for which the target has to say something first, and where they are to begin; a copy. */
+    /** Returns a copy of the partitions that wait for the target, with where they are to begin. */
     public Map<TopicPartition, Long> waitingForTarget() {
         Map<TopicPartition, Long> positions = new HashMap<>();
         waiting.forEach((partition, next) -> {
@@ -132,9 +134,10 @@ public final class PartitionStarts {
     }
 
     /**
-     * Takes each partition a step further, if it can be; does not block.
+     * Takes each partition a step further if possible; does not block.
      *
-     * @param isFree whether no former copy of the partition has records without an outcome, and the target's topic is known
+     * @param isFree whether no former copy of the partition has records without an outcome, and the target's topic is
+     *     known
      */
     public void advance(Predicate<TopicPartition> isFree) {
         List<Search> searches = new ArrayList<>();
@@ -158,7 +161,7 @@ public final class PartitionStarts {
         if (!isStillWaiting(partition, of)) {
             return; // given up meanwhile
         }
-        // It may be long until the next record comes, and by then the target may have forgotten what is left out now.
+        // The next record may come late, and by then the target may have forgotten what is left out now.
         boolean leavesOut = start.from().offset() != of.from.offset();
         if (start.isNew() || leavesOut || of.from.isRestored() || isNews.test(partition)) {
             of.toCommit = start;

@@ -30,16 +30,16 @@ public final class RecordComparison implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(100);
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
-    /** The last offsets of a log may be markers of transactions, or compacted. */
+    /** The last offsets of a log may be transaction markers, or compacted away. */
     private static final int LOOK_BACK = 100;
-    /** In so many records after the first of its timestamp a record is looked for. */
+    /** How many records are searched from the first with the record's timestamp on. */
     private static final int SEARCHED = 10_000;
 
     private final Reader source;
     private final Reader target;
     private final TopicNames names;
 
-    /** Reads with these consumers, which are in no group; an answer may take so long. */
+    /** Reads with these consumers, which are in no group; an answer may take as long as {@code patience}. */
     RecordComparison(
             Consumer<byte[], byte[]> source, Consumer<byte[], byte[]> target, TopicNames names, Duration patience) {
         this.source = new Reader(source, patience);
@@ -52,7 +52,7 @@ public final class RecordComparison implements AutoCloseable {
         return open(config, "read_uncommitted");
     }
 
-    /** As the other, with the {@code isolation.level} in which the target is read. */
+    /** Opens consumers, with this {@code isolation.level} for the target. */
     public static RecordComparison open(MirrorConfig config, String onTarget) {
         Object isolation = config.consumer().getOrDefault(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_uncommitted");
         return new RecordComparison(
@@ -63,8 +63,8 @@ public final class RecordComparison implements AutoCloseable {
     }
 
     /**
-     * The source position after the last of {@code count} records from {@code sourceFrom} on, if the target has the same
-     * records from {@code targetFrom} on; else empty. Blocks while records arrive.
+     * Returns the source position after the last of {@code count} records from {@code sourceFrom} on, if the target has
+     * the same records from {@code targetFrom} on; otherwise empty. Blocks while records arrive.
      *
      * @throws TimeoutException a cluster has sent nothing for 5 s, so that it is not known
      */
@@ -88,7 +88,7 @@ public final class RecordComparison implements AutoCloseable {
     }
 
     /**
-     * The source's offset after the record of which the target's last one is the copy; where the source begins, if the
+     * Returns the source offset after the record whose copy is the target's last one; where the source begins, if the
      * target has never had a record. Empty if it is not found. Blocks while records arrive.
      *
      * @throws TimeoutException a cluster has sent nothing for 5 s, so that it is not known
@@ -117,7 +117,7 @@ public final class RecordComparison implements AutoCloseable {
         return first == null ? OptionalLong.empty() : findOnSource(last, partition, first.offset(), SEARCHED);
     }
 
-    /** The offset after the first that equals the copy, among so many records. */
+    /** Returns the offset after the first record that equals the copy, among a limited number of records. */
     private OptionalLong findOnSource(
             ConsumerRecord<byte[], byte[]> copy, TopicPartition partition, long from, int count) {
         source.seek(partition, from);
@@ -133,7 +133,7 @@ public final class RecordComparison implements AutoCloseable {
         return OptionalLong.empty();
     }
 
-    /** Whether all is equal; timestamps that the target has replaced count as equal. */
+    /** Returns whether all is equal; timestamps that the target has replaced count as equal. */
     public static boolean isCopy(ConsumerRecord<byte[], byte[]> record, ConsumerRecord<byte[], byte[]> copyOrNull) {
         return copyOrNull != null
                 && (copyOrNull.timestamp() == record.timestamp()
@@ -162,7 +162,7 @@ public final class RecordComparison implements AutoCloseable {
             polled = List.<ConsumerRecord<byte[], byte[]>>of().iterator();
         }
 
-        /** Null if the log has no further one now; that the cluster does not answer is no reason to think so. */
+        /** Returns null if the log has no further record now; a cluster that does not answer is no sign of that. */
         ConsumerRecord<byte[], byte[]> nextOrNull() {
             long start = System.nanoTime();
             while (!polled.hasNext()) {

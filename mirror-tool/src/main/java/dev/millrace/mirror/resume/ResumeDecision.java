@@ -4,13 +4,13 @@ import dev.millrace.mirror.progress.CommitMetadata.ResumePoint;
 import org.apache.kafka.clients.admin.ProducerState;
 
 /**
- * How many records after the committed offset the target says to have already.
+ * How many records after the committed offset the target has already, according to its answer.
  *
  * @param present their number, if {@code isKnown}
  * @param reason why the number is not known, for an operator; empty if it is
  */
 record ResumeDecision(long present, String reason) {
-    /** Sequences wrap. So many cannot have been written since a commit: the target is before it instead. */
+    /** Sequences wrap. So many records cannot have been written since a commit: the target is before it instead. */
     private static final int MOST = 1 << 30;
 
     /** @param target what it remembers of the producer id */
@@ -35,7 +35,7 @@ record ResumeDecision(long present, String reason) {
     }
 
     /**
-     * If the target does not remember the producer id: all that it has after the committed target offset.
+     * Decides if the target does not remember the producer id: it counts all records after the committed target offset.
      *
      * @param end of the target
      */

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks for signs that source and target are the wrong way round: a mirror in the other direction has been here, or the
- * target has what the source lacks. Both are as they should be when the direction was turned round on purpose.
+ * Looks for signs that source and target were swapped by mistake: a mirror in the other direction has been here, or the
+ * target has records that the source lacks. Both are expected when the direction was reversed on purpose.
  *
  * <p><b>Threads:</b> any; immutable.
  */
@@ -34,7 +34,7 @@ final class DirectionCheck {
         this.config = config;
     }
 
-    /** What the groups tell of a mirror from the target to the source; sentences. */
+    /** Returns what the groups reveal of a mirror from the target to the source, in sentences. */
     List<String> ofGroups(String sourceId, String targetId) {
         Predicate<String> isRead = config.mirroredTopics().asMatchPredicate();
         Predicate<String> isWritten =
@@ -65,7 +65,7 @@ final class DirectionCheck {
         }
     }
 
-    /** What the numbers of records tell about a mirror that has no progress yet; sentences. */
+    /** Returns what the record counts reveal about a mirror that has no progress yet, in sentences. */
     static List<String> ofRecords(long here, long there) {
         return there > here
                 ? List.of("The target has all of the topics, with " + Words.count(there, "record") + ", and the source "

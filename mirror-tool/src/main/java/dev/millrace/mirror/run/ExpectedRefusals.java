@@ -18,8 +18,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.TopicConfig;
 
 /**
- * Which records of the source the target will refuse, as far as settings and the source's index of timestamps tell. No
- * record is read.
+ * Predicts which records of the source the target will refuse, from settings and the source's timestamp index. Reads no
+ * record.
  *
  * <p><b>Threads:</b> any; immutable.
  */
@@ -36,14 +36,16 @@ final class ExpectedRefusals {
         this.nowMs = nowMs;
     }
 
-    /** What is to be copied of a partition: source offsets from {@code next} on, and before {@code end}. */
+    /**
+     * The part of a partition that is to be copied: source offsets from {@code next} up to, not including, {@code end}.
+     */
     record Stretch(long next, long end) {
         long length() {
             return end - next;
         }
     }
 
-    /** Why records larger than some size cannot be copied; a phrase, or none. */
+    /** Returns a phrase that says why records above some size cannot be copied, or none. */
     List<String> tooLarge(Config here, Config there) {
         OptionalLong largest = number(here, TopicConfig.MAX_MESSAGE_BYTES_CONFIG);
         OptionalLong taken = number(there, TopicConfig.MAX_MESSAGE_BYTES_CONFIG);
@@ -58,9 +60,10 @@ final class ExpectedRefusals {
     }
 
     /**
-     * What the target refuses because of its timestamp, by topics; each a phrase. Blocks until the source has answered.
+     * Returns what the target will refuse because of timestamps: phrases by topic. Blocks until the source has
+     * answered.
      *
-     * @param there settings of the copies, by topics of the source
+     * @param there settings of the copies, by topic of the source
      */
     Map<String, List<String>> ofTimestamps(Map<String, Config> there, Map<TopicPartition, Stretch> stretches) {
         Map<String, List<String>> phrases = new HashMap<>();
@@ -72,7 +75,7 @@ final class ExpectedRefusals {
                 after.put(topic, limit(config, TopicConfig.MESSAGE_TIMESTAMP_AFTER_MAX_MS_CONFIG));
             }
         });
-        before.values().removeIf(limit -> limit > nowMs); // No timestamp is negative.
+        before.values().removeIf(limit -> limit > nowMs); // a timestamp is never negative
         after.values().removeIf(limit -> limit >= Long.MAX_VALUE - nowMs);
         byLimit(before, stretches)
                 .forEach((limit, partitions) -> tooOld(limit, partitions, stretches)
@@ -89,7 +92,9 @@ final class ExpectedRefusals {
         return phrases;
     }
 
-    /** Partitions of which something is to be copied, by the limits of their topics, so that one question serves many. */
+    /**
+     * Groups the partitions that have something to copy by the limit of their topic, so that one request serves many.
+     */
     private static Map<Long, List<TopicPartition>> byLimit(
             Map<String, Long> limits, Map<TopicPartition, Stretch> stretches) {
         Map<Long, List<TopicPartition>> partitions = new TreeMap<>();
@@ -102,7 +107,7 @@ final class ExpectedRefusals {
         return partitions;
     }
 
-    /** How many records there are before the first that is young enough; there may be more after it. */
+    /** Counts, by topic, the records before the first that is young enough; later ones may be too old as well. */
     private Map<String, Long> tooOld(
             long limitMs, Collection<TopicPartition> partitions, Map<TopicPartition, Stretch> stretches) {
         Map<String, Long> counts = new TreeMap<>();
@@ -116,7 +121,7 @@ final class ExpectedRefusals {
         return counts;
     }
 
-    /** Where the first of these records is. */
+    /** Returns, by topic, the place of the first record that is too new. */
     private Map<String, String> tooNew(
             long limitMs, Collection<TopicPartition> partitions, Map<TopicPartition, Stretch> stretches) {
         Map<String, String> places = new TreeMap<>();
@@ -128,7 +133,7 @@ final class ExpectedRefusals {
         return places;
     }
 
-    /** The offset of the first record that has this timestamp or a later one; negative if there is none. */
+    /** Returns the offset of the first record with this timestamp or a later one; negative if there is none. */
     private Map<TopicPartition, Long> firstFrom(long timestamp, Collection<TopicPartition> partitions) {
         return Clusters.offsets(source, partitions, OffsetSpec.forTimestamp(timestamp));
     }

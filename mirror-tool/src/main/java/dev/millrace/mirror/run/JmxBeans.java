@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has JMX show objects until it is closed. Without JMX the mirror works as well.
+ * Registers objects with JMX until it is closed. If JMX is unavailable, the mirror runs without it.
  *
- * <p><b>Threads:</b> that which runs the mirror.
+ * <p><b>Threads:</b> the thread that runs the mirror.
  */
 public final class JmxBeans implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(JmxBeans.class);
@@ -20,7 +20,7 @@ public final class JmxBeans implements AutoCloseable {
     private final String group;
     private final List<ObjectName> names = new ArrayList<>();
 
-    /** @param group of the mirror, by which JMX tells mirrors in one process apart */
+    /** @param group of the mirror; it distinguishes mirrors in one process */
     public JmxBeans(String group) {
         this.group = group;
     }

@@ -77,17 +77,20 @@ import org.apache.kafka.common.errors.InterruptException;
  */
 public final class Mirror {
     private static final Duration PROGRESS_INTERVAL = Duration.ofSeconds(1);
-    /** Longer than a thread waits for its records, so that the thread gives up first and names their partitions. */
+    /**
+     * Exceeds the time that a thread waits for its records, so that the thread gives up first and names their
+     * partitions.
+     */
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(25);
 
     private static final Duration PRODUCER_CLOSE_TIMEOUT = Duration.ofSeconds(5);
-    /** Without a time-out an admin client waits for open answers, even from a cluster that is down. */
+    /** Without a time-out, an admin client waits for pending requests even if the cluster is down. */
     private static final Duration ADMIN_CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
     private final MirrorConfig config;
     private final MirrorObserver observer;
     private final Lifecycle lifecycle;
-    /** Written before the consumer threads start. */
+    /** Written before the members' threads start. */
     private String targetId = "";
 
     private final CopiedTopics copied = new CopiedTopics();
@@ -109,8 +112,8 @@ public final class Mirror {
     }
 
     /**
-     * Mirrors until {@link #stop}; then returns within about 40 s, when all sent records are acknowledged and
-     * committed. Waits for the clusters and for topics as {@link MirrorPolicies} say.
+     * Mirrors until {@link #stop}. Then it returns within about 40 s, once all sent records are acknowledged and
+     * committed. Waits for the clusters and for topics as {@link MirrorPolicies} says.
      *
      * @throws MirrorException when a cluster does not answer, nothing matches, or a record could not be written
      */
@@ -198,10 +201,10 @@ public final class Mirror {
     }
 
     /**
-     * Where progress is kept.
+     * The groups in which progress is kept.
      *
      * @param consumer configuration with the group on the source
-     * @param onTarget the group there, for exactly once
+     * @param onTarget the group on the target, for exactly once
      * @param form of what is committed to them
      * @param unplaced as {@link FirstStart#place} returns them
      */
@@ -259,7 +262,8 @@ public final class Mirror {
                     config.policies().waitForTarget(),
                     lifecycle::fail,
                     monitor::partitionCounters);
-            // All together, before members ask for theirs; what fails is tried again, and told, when a member has it.
+            // All at once, before members ask for theirs. If it fails, the member that needs a topic tries again and
+            // reports it.
             preparing.execute(() -> topics.prepare(withoutProgress(matching, groups, source)));
             Timers.repeat(preparing, partitions::prepareWanted, lifecycle::fail);
             Timers.repeat(preparing, partitions::lookIfDue, lifecycle::fail);
@@ -318,8 +322,8 @@ public final class Mirror {
     }
 
     /**
-     * Those of the topics that are created if the target lacks them. With exactly once progress goes with its topic, and
-     * the group needs the topics.
+     * Returns the topics to create if the target lacks them. With exactly once a topic's progress goes with the topic,
+     * and the group needs the topics.
      */
     private Set<String> withoutProgress(Set<String> matching, Groups groups, Admin source) {
         if (isExactlyOnce()) {
@@ -359,7 +363,7 @@ public final class Mirror {
             lifecycle.stop();
             boolean ended = join(threads, STOP_TIMEOUT);
             monitor.tellBytes();
-            group.closeProducer(PRODUCER_CLOSE_TIMEOUT); // Wakes threads that still wait in send.
+            group.closeProducer(PRODUCER_CLOSE_TIMEOUT); // wakes threads that still wait in send
             if (!ended && !join(threads, PRODUCER_CLOSE_TIMEOUT)) {
                 lifecycle.fail(MirrorException.failed(
                         "Some threads have not stopped in time; their last records are not committed"
@@ -383,12 +387,12 @@ public final class Mirror {
                 TimeUnit.MILLISECONDS.toNanos(maxPollMs));
     }
 
-    /** The members of the group in this process, each with a consumer. */
+    /** Returns the number of members in this process, each of which has a consumer. */
     private int memberCount() {
         return config.mode().isFetching() ? 1 : config.threads();
     }
 
-    /** How soon a new topic is mirrored. */
+    /** Returns how often the mirror looks for new topics. */
     private Duration topicInterval() {
         return Duration.ofMillis(new ConsumerConfig(config.consumer()).getLong(ConsumerConfig.METADATA_MAX_AGE_CONFIG));
     }
@@ -403,12 +407,12 @@ public final class Mirror {
                         .map(Object::toString));
     }
 
-    /** Tells the mirror to stop: to wait for the records it has sent, commit, and end. Does not wait for that. */
+    /** Tells the mirror to stop: to wait for the records it has sent, commit, and end. Returns at once. */
     public void stop() {
         lifecycle.stop();
     }
 
-    /** What would be left if the process ended now, for its user. Does not block. */
+    /** Describes for the user what would be left if the process ended now. Does not block. */
     public String describeLeft() {
         MirrorTotals totals = monitor.totals();
         String next = switch (config.policies().resume()) {
@@ -421,12 +425,12 @@ public final class Mirror {
                 + " sent to the target are not known to be written; " + next;
     }
 
-    /** What it does at the moment. Does not block. */
+    /** Returns what the mirror is doing now. Does not block. */
     public MirrorStatus status() {
         return monitor.status();
     }
 
-    /** Pauses, resumes and throttles topics; also before it runs. */
+    /** Returns the controls that pause, resume and throttle topics; they also work before the mirror runs. */
     public TopicControls controls() {
         return controls;
     }

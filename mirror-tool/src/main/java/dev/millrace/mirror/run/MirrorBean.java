@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Has JMX read a {@link MirrorStatus}.
+ * Exposes a {@link MirrorStatus} through JMX.
  *
  * <p><b>Threads:</b> any.
  */

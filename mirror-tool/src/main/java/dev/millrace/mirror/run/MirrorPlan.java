@@ -43,13 +43,13 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /**
- * What a mirror with a configuration would do if it started now. Only asks both clusters, and has the target validate
- * what would be created; changes nothing.
+ * What a mirror with a given configuration would do if it started now. Making the plan only queries both clusters and
+ * has the target validate what would be created; it changes nothing.
  *
  * @param group where the mirror keeps its progress
  * @param isGroupOnTarget whether that is a group of the target
- * @param obstacle what would keep the mirror from starting: a mirror in the opposite direction, or other names than before
- * @param warnings what an operator should think about before the start, each a sentence or more
+ * @param obstacle what would prevent the start: a mirror in the opposite direction, or other names than before
+ * @param warnings what an operator should consider before the start, each of one or more sentences
  * @param topics in order of their names
  */
 public record MirrorPlan(
@@ -60,7 +60,7 @@ public record MirrorPlan(
         Optional<String> obstacle,
         List<String> warnings,
         List<TopicPlan> topics) {
-    /** Whether a mirror could do all of it. */
+    /** Returns whether a mirror could do all of it. */
     public boolean isPossible() {
         return obstacle.isEmpty() && topics.stream().allMatch(TopicPlan::isPossible);
     }
@@ -79,7 +79,7 @@ public record MirrorPlan(
         }
     }
 
-    /** The questions of one plan. */
+    /** Asks the questions of one plan. */
     private static final class Inquiry {
         private final MirrorConfig config;
         private final Admin source;
@@ -193,7 +193,7 @@ public record MirrorPlan(
             return List.copyOf(warnings);
         }
 
-        /** Counts what the target holds of those of the partitions that it has, and of which a leader answers. */
+        /** Counts the target's records in each of the partitions that exist there and whose leader answers. */
         private Map<TopicPartition, Long> countThere(
                 Set<TopicPartition> partitions, Map<String, TopicDescription> there) {
             List<TopicPartition> existing = partitions.stream()
@@ -211,8 +211,8 @@ public record MirrorPlan(
         }
 
         /**
-         * Counts offsets that the source holds of each partition, and finds those after the mirror's position; and of
-         * topics those of which the target has lost the copies.
+         * Counts the source's offsets in each partition, finds the stretch after the mirror's position, and counts, by
+         * topic, the offsets whose copies the target has lost.
          */
         private void count(
                 Collection<TopicDescription> topics,
@@ -270,7 +270,7 @@ public record MirrorPlan(
             return config.policies().sync().excludedSettings();
         }
 
-        /** Notes what differs between the settings of a topic that both clusters have. */
+        /** Notes how the settings of a topic that both clusters have differ. */
         private boolean compare(
                 String topic,
                 KafkaFuture<Config> here,
@@ -327,7 +327,9 @@ public record MirrorPlan(
             return origin.isEmpty();
         }
 
-        /** Kafka refuses a topic whose name would be that of another in metrics; it is not told by validating. */
+        /**
+         * Kafka refuses a topic whose metric name would collide with that of another; validation does not report this.
+         */
         private static boolean hasFreeName(String topic, Map<String, String> onTarget, List<String> notes) {
             String other = onTarget.get(asInMetrics(topic));
             if (other != null) {
@@ -341,7 +343,7 @@ public record MirrorPlan(
             return topic.replace('.', '_');
         }
 
-        /** What would keep the mirror from starting. */
+        /** Returns what would prevent the mirror from starting. */
         private Optional<String> findObstacle(FormerProgress former) {
             try (OppositeMirror opposite = new OppositeMirror(source, target, sourceId, targetId, config)) {
                 opposite.check();

@@ -44,11 +44,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells what a mirror does. It only reads what the others count; nothing waits for it.
+ * Reports what a mirror does. It only reads what other threads count; no thread waits for it.
  *
- * <p><b>Threads:</b> the thread that runs the mirror sets what there is to read, one timer calls {@link #look}, any
- * thread asks.
- * <p><b>Ordering:</b> what is set is published by a volatile store; for the rest see the counters.
+ * <p><b>Threads:</b> the thread that runs the mirror sets what is read, one timer calls {@link #look}, any thread calls
+ * the queries.
+ * <p><b>Ordering:</b> what is set is published by a volatile store; see the counters for the rest.
  */
 final class Monitor {
     private static final Logger LOG = LoggerFactory.getLogger(Monitor.class);
@@ -66,7 +66,7 @@ final class Monitor {
     private volatile Parts partsOrNull;
 
     /**
-     * What there is to read once the mirror copies.
+     * What the monitor reads once the mirror copies.
      *
      * @param members of this process
      * @param group has their producer
@@ -97,7 +97,7 @@ final class Monitor {
         this.refusedTopics = refusedTopics;
     }
 
-    /** The mirror cannot copy yet. */
+    /** Notes that the mirror cannot copy yet. */
     void onWaiting(String why) {
         waiting = why;
     }
@@ -106,7 +106,10 @@ final class Monitor {
         partsOrNull = parts;
     }
 
-    /** Asks whether the clusters answer, notes what stalls, and estimates how long catching up takes. To be called about once a second. Does not block. */
+    /**
+     * Asks whether the clusters answer, notes what stalls, and estimates how long catching up takes. To be called about
+     * once a second. Does not block.
+     */
     void look(long nowNanos) {
         Parts parts = partsOrNull;
         if (parts == null) {
@@ -124,7 +127,7 @@ final class Monitor {
         estimateCatchUp(nowNanos);
     }
 
-    /** Of the partitions that are not paused: the others would never be copied. */
+    /** Leaves out paused partitions, which would never be copied. */
     private void estimateCatchUp(long nowNanos) {
         Map<Boolean, List<PartitionCounters>> byPaused = partitionCounters()
                 .filter(PartitionCounters::isOwned)
@@ -136,7 +139,7 @@ final class Monitor {
         catchUp.add(totals().withoutUnpolled(pausedLag), byPaused.get(false).size(), nowNanos);
     }
 
-    /** Those of this process. */
+    /** Returns the paused partitions of this process. */
     List<TopicPartition> pausedPartitions() {
         return partitionCounters()
                 .filter(PartitionCounters::isOwned)
@@ -146,12 +149,12 @@ final class Monitor {
                 .toList();
     }
 
-    /** What members have copied of each partition, also of former ones. */
+    /** Returns the counters of each partition that members copy or have copied. */
     Stream<PartitionCounters> partitionCounters() {
         return members().stream().flatMap(member -> member.counters().partitions().stream());
     }
 
-    /** What the members have done so far. */
+    /** Returns what the members have done so far. */
     MirrorTotals totals() {
         return totals(members());
     }
@@ -160,13 +163,13 @@ final class Monitor {
         return members.stream().map(Member::totals).reduce(MirrorTotals.NONE, MirrorTotals::plus);
     }
 
-    /** Empty until they start. */
+    /** Returns the members; none until they start. */
     private List<Member> members() {
         Parts parts = partsOrNull;
         return parts == null ? List.of() : parts.members;
     }
 
-    /** As {@link MirrorStatus#catchUpSeconds}. Does not block. */
+    /** Returns {@link MirrorStatus#catchUpSeconds}. Does not block. */
     double catchUpSeconds() {
         return catchUp.seconds();
     }
@@ -256,7 +259,7 @@ final class Monitor {
                 .orElse("");
     }
 
-    /** A member that has no partitions because the group does not have it. */
+    /** Describes a member that has no partitions because it is not in the group; empty if there is none. */
     private static String outsider(Parts parts, List<MemberStatus> members) {
         return members.stream()
                 .filter(member -> !member.isMember())
@@ -301,10 +304,10 @@ final class Monitor {
                 (long) written);
     }
 
-    /** To be called before the producer is closed. */
+    /** Logs the bytes read and written. To be called before the producer is closed. */
     void tellBytes() {
         Bytes bytes = bytes();
-        if (bytes.fetched() > 0) { // else Kafka's consumer has fetched
+        if (bytes.fetched() > 0) { // otherwise Kafka's consumer has fetched
             LOG.info("{} were read, and {} written", Words.bytes(bytes.fetched()), Words.bytes(bytes.written()));
         }
     }

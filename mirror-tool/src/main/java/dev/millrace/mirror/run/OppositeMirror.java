@@ -41,10 +41,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Such a mirror is a consumer group of the target, or with exactly once of the source, that has members and is
  * assigned topics of this mirror. It has the default name of a mirror to the source, or its offsets carry the mark of
- * one ({@link MirrorGroup}). The mark is there only after its first commit, and two mirrors that start at the same
- * moment do not see each other yet, so the check is repeated.
+ * one ({@link MirrorGroup}). The mark appears with its first commit, and two mirrors that start at the same moment do
+ * not see each other yet, so the check is repeated.
  *
- * <p><b>Threads:</b> the thread that runs the mirror calls all methods; the repeated checks have a daemon thread.
+ * <p><b>Threads:</b> the thread that runs the mirror calls all methods; repeated checks run in a daemon thread.
  */
 final class OppositeMirror implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OppositeMirror.class);
@@ -52,7 +52,7 @@ final class OppositeMirror implements AutoCloseable {
     private static final Duration FIRST_DELAY = Duration.ofSeconds(5);
 
     private static final Duration INTERVAL = Duration.ofSeconds(30);
-    /** A dead broker, which {@code listGroups} waits for, delays the start by no more than that per request. */
+    /** Bounds the delay per request at the start: {@code listGroups} waits for dead brokers. */
     private static final int ANSWER_TIMEOUT_MS = 3_000;
 
     private static final Set<GroupState> WITHOUT_MEMBERS = Set.of(GroupState.EMPTY, GroupState.DEAD);
@@ -75,7 +75,7 @@ final class OppositeMirror implements AutoCloseable {
     }
 
     /**
-     * Looks once. If a cluster does not answer or does not allow it, the mirror runs nevertheless.
+     * Checks once. If a cluster does not answer or denies access, the mirror runs nevertheless.
      *
      * @throws MirrorException when there is an opposite mirror
      */
@@ -86,8 +86,8 @@ final class OppositeMirror implements AutoCloseable {
     }
 
     /**
-     * Looks for a mirror that writes topics which this mirror reads. It need not read yet what this mirror writes:
-     * that exists only when it is too late.
+     * Looks for a mirror that writes topics which this mirror reads. It need not read yet what this mirror writes: once
+     * those topics exist, it is too late.
      */
     private void checkWhatIsReadHere() {
         try {
@@ -136,7 +136,7 @@ final class OppositeMirror implements AutoCloseable {
     }
 
     /**
-     * Looks again at intervals, until closed.
+     * Repeats the check at intervals, until closed.
      *
      * @param onFound called in a thread of this object with what {@link #check} throws
      */
@@ -154,11 +154,11 @@ final class OppositeMirror implements AutoCloseable {
                 TimeUnit.MILLISECONDS);
     }
 
-    /** Groups with members that are assigned such topics, and these topics. */
+    /** Returns the groups whose members are assigned such topics, with these topics. */
     private Map<String, Set<String>> groupsWith(Predicate<String> isOurs, Admin cluster) throws ExecutionException {
         ListGroupsOptions list = new ListGroupsOptions().timeoutMs(ANSWER_TIMEOUT_MS);
         List<String> active = Clusters.await(cluster.listGroups(list).valid()).stream()
-                // A broker older than 2.6 does not report the state.
+                // brokers before 2.6 do not report the state
                 .filter(group ->
                         group.groupState().filter(WITHOUT_MEMBERS::contains).isEmpty())
                 .map(GroupListing::groupId)
@@ -208,7 +208,7 @@ final class OppositeMirror implements AutoCloseable {
         return committed;
     }
 
-    /** Empty for a group that is no consumer group, was just deleted, may not be described, or does not answer. */
+    /** Returns empty if the group is no consumer group, was just deleted, may not be described, or does not answer. */
     private static <T> Optional<T> awaitOrEmpty(KafkaFuture<T> future) {
         try {
             return Optional.of(Clusters.await(future));

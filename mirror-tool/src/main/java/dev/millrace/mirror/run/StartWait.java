@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Repeats what a mirror needs at its start until it succeeds: a cluster that answers, a topic that matches. All steps
- * together wait for a limited time.
+ * Repeats each step of a mirror's start until it succeeds: a cluster answers, a topic matches. One time limit holds for
+ * all steps together.
  *
  * <p><b>Threads:</b> one.
  */
@@ -32,7 +32,7 @@ final class StartWait {
 
     /**
      * @param limit zero to try each step once
-     * @param onWaiting is told what it waits for, at each attempt
+     * @param onWaiting called at each attempt with the reason for waiting
      */
     StartWait(Duration limit, Lifecycle lifecycle, LongSupplier nanoTime, Consumer<String> onWaiting) {
         this.limit = limit;
@@ -43,7 +43,7 @@ final class StartWait {
     }
 
     /**
-     * Returns what the step returns. Says once why it waits.
+     * Returns what the step returns. Logs once why it waits.
      *
      * @return null if the mirror is to stop
      * @throws MirrorException what the step threw last: its time is up, or waiting does not help
