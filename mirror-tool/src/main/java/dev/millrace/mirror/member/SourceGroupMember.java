@@ -209,8 +209,7 @@ final class SourceGroupMember implements Member, ConsumerRebalanceListener {
         Map<TopicPartition, SourcePositions.Start> starts = findStarts(partitions, gone);
         copier.add(starts);
         unplaced.onAsked(partitions, starts.keySet());
-        unplaced.partitions()
-                .forEach(partition -> consumer.seek(partition, 0)); // or it would look for one itself
+        unplaced.partitions().forEach(partition -> consumer.seek(partition, 0)); // or it would look for one itself
         target.prepare(starts.keySet());
         warnOfGone(gone);
     }
