@@ -29,7 +29,8 @@ import java.util.regex.Pattern;
 public final class LimitedConsole extends ConsoleAppender<ILoggingEvent> {
     private static final int MAX_KNOWN = 500;
     private static final int MAX_RECENT = 200;
-    private static final String OWN = Mirror.class.getPackageName();
+    /** How the names of the loggers of the mirror itself begin. */
+    private static final String OWN = "dev.millrace.mirror.";
     /** The name of the client, with which Kafka starts its messages, and numbers. */
     private static final Pattern VARYING = Pattern.compile("^\\[[^]]*] |\\d+");
 
